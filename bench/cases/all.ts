@@ -1,0 +1,147 @@
+import { startHerald } from "../harness/herald.ts";
+import { house } from "../harness/house.ts";
+import { compare, type Row } from "../harness/report.ts";
+import { inRounds, type Pace, type Series } from "../harness/rounds.ts";
+import { startPeer } from "../harness/servers.ts";
+import { openBareStage, openHeraldStage } from "../harness/stage.ts";
+import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
+import { latencyOn } from "./latency.ts";
+import { pausesOf, startProbe } from "./pauses.ts";
+import { insertsOf, sendsTo } from "./sends.ts";
+
+/** What a part of the bench found: every run, and the lines of the table. */
+export type Findings = { series: Record<string, Series>; rows: Row[] };
+
+/** The parts of the bench; each starts its own servers, and stops them. */
+export type Case = (dataDir: string, pace: Pace) => Promise<Findings>;
+
+const callers = 64;
+const crowd = 1000;
+const few = 3;
+const conversation = "hall";
+
+const sends: Case = async (dataDir, pace) => {
+  const herald = await startHerald(dataDir);
+  await herald.putConversation(house.quiet, []);
+  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
+  const single = await startPeer("one-per-commit", ["bench/peer-one-per-commit.ts", dataDir]);
+  const loop = await startPeer("insert-loop", ["bench/peer-insert-loop.ts", dataDir]);
+  const ceiling = await startPeer("ceiling", ["bench/peer-ceiling.ts"]);
+
+  const alone = await inRounds([sendsTo(herald, 1), sendsTo(route, 1), sendsTo(single, 1)], pace);
+  const many = await inRounds(
+    [
+      sendsTo(herald, callers),
+      sendsTo(route, callers),
+      sendsTo(single, callers),
+      insertsOf(loop),
+      sendsTo(ceiling, callers),
+    ],
+    pace,
+  );
+  const rising = await inRounds(
+    [herald, route, single].map((peer) => sendsTo(peer, callers, "rising")),
+    pace,
+  );
+  for (const peer of [herald, route, single, loop, ceiling]) await peer.stop();
+
+  const perSecond = { unit: "/s", measure: "perSecond" };
+  const cpu = { unit: "µs", measure: "serverCpuMicros" };
+  const [one, all] = ["Sends, 1 caller", `Sends, ${callers} callers, random ids`];
+  const byTime = `Sends, ${callers} callers, ids by time`;
+  return {
+    series: { [one]: alone, [all]: many, [byTime]: rising },
+    rows: [
+      compare(alone, { figure: one, ...perSecond, floor: "bare-route" }),
+      compare(alone, { figure: one, ...perSecond, floor: "one-per-commit" }),
+      compare(many, { figure: all, ...perSecond, floor: "bare-route", target: 0.4 }),
+      compare(many, { figure: all, ...perSecond, floor: "one-per-commit", target: 8 }),
+      compare(many, { figure: all, ...perSecond, floor: "insert-loop" }),
+      compare(many, { figure: all, ...perSecond, floor: "ceiling" }),
+      compare(rising, { figure: byTime, ...perSecond, floor: "bare-route", target: 0.4 }),
+      compare(rising, { figure: byTime, ...perSecond, floor: "one-per-commit", target: 8 }),
+      compare(many, { figure: "CPU of a send, random ids", ...cpu, floor: "bare-route" }),
+      compare(rising, { figure: "CPU of a send, ids by time", ...cpu, floor: "bare-route" }),
+    ],
+  };
+};
+
+const deliveries: Case = async (dataDir, pace) => {
+  const herald = await startHerald(dataDir);
+  const heraldCue = { onComplete: () => undefined };
+  const bareCue = { onComplete: () => undefined };
+  const heard = await openHeraldStage(herald, conversation, crowd, { onComplete: () => heraldCue.onComplete() });
+  const bare = await startPeer("bare-publish", ["bench/peer-bare-publish.ts"], frameOf(heard.audience.payloadBytes()));
+  const floor = await openBareStage(bare, conversation, crowd, { onComplete: () => bareCue.onComplete() });
+
+  const found: Findings = { series: {}, rows: [] };
+  for (const inFlight of [1, 16]) {
+    const contenders = [
+      deliveriesOn(heard, heraldCue, inFlight),
+      deliveriesOn(floor, bareCue, inFlight),
+      deliveriesOfLoop(floor, inFlight),
+    ];
+    const series = await inRounds(contenders, pace);
+    const figure = `Deliveries, ${inFlight} in flight`;
+    const perSecond = { figure, unit: "/s", measure: "perSecond" };
+    const cpu = { figure: `CPU of a delivery, ${inFlight} in flight`, unit: "µs", measure: "cpuMicrosPerDelivery" };
+    found.series[figure] = series;
+    found.rows.push(
+      compare(series, { ...perSecond, floor: "bare-publish", target: 0.8 }),
+      compare(series, { ...perSecond, floor: "bare-publish-loop" }),
+      compare(series, { ...cpu, floor: "bare-publish" }),
+      compare(series, { ...cpu, floor: "bare-publish-loop" }),
+    );
+  }
+  for (const { audience } of [heard, floor]) audience.close();
+  for (const peer of [herald, bare]) await peer.stop();
+  return found;
+};
+
+const latency: Case = async (dataDir, pace) => {
+  const herald = await startHerald(dataDir);
+  const heraldEar = { onFrame: () => undefined };
+  const bareEar = { onFrame: () => undefined };
+  const heard = await openHeraldStage(herald, conversation, few, { onFrame: () => heraldEar.onFrame() });
+  const bare = await startPeer("bare-publish", ["bench/peer-bare-publish.ts"], frameOf(heard.audience.payloadBytes()));
+  const floor = await openBareStage(bare, conversation, few, { onFrame: () => bareEar.onFrame() });
+  const series = await inRounds([latencyOn(heard, heraldEar), latencyOn(floor, bareEar)], pace);
+  for (const { audience } of [heard, floor]) audience.close();
+  for (const peer of [herald, bare]) await peer.stop();
+
+  const figure = `POST to frame, ${few} recipients, idle`;
+  const ms = { unit: "ms", floor: "bare-publish" };
+  return {
+    series: { [figure]: series },
+    rows: [
+      compare(series, { figure: `${figure}: p50`, measure: "p50Ms", ...ms }),
+      compare(series, { figure: `${figure}: p99`, measure: "p99Ms", ...ms }),
+    ],
+  };
+};
+
+const pauses: Case = async (dataDir, pace) => {
+  const herald = await startHerald(dataDir);
+  await herald.putConversation(house.quiet, []);
+  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
+  const probe = startProbe();
+  const contenders = [pausesOf(herald, probe, callers), pausesOf(route, probe, callers), pausesOf(herald, probe, 0)];
+  const series = await inRounds(contenders, pace);
+  probe.stop();
+  for (const peer of [herald, route]) await peer.stop();
+
+  const figure = `/healthz while ${callers} callers send`;
+  const rows = ["bare-route", "herald-idle"].flatMap((floor) => [
+    compare(series, { figure: `${figure}: p50`, unit: "ms", measure: "p50Ms", floor }),
+    compare(series, { figure: `${figure}: p99`, unit: "ms", measure: "p99Ms", floor }),
+    compare(series, { figure: `${figure}: worst`, unit: "ms", measure: "maxMs", floor }),
+  ]);
+  return { series: { [figure]: series }, rows };
+};
+
+/** Every part, by its name on the command line, in the order in which they run. */
+export const cases: Readonly<Record<string, Case>> = { sends, deliveries, latency, pauses };
+
+function frameOf(bytes: number): Record<string, string> {
+  return { BENCH_FRAME_BYTES: String(bytes) };
+}

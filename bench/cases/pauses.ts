@@ -1,0 +1,52 @@
+import { resolve } from "node:path";
+import { startMeter } from "../harness/meter.ts";
+import type { Contender } from "../harness/rounds.ts";
+import type { Peer } from "../harness/servers.ts";
+import { percentile } from "../harness/statistics.ts";
+import { shares, startLoad } from "./sends.ts";
+
+/** A process that asks for `/healthz`, a request a millisecond, and tells how long each took. */
+export type Probe = { ask(url: string, ms: number): Promise<number[]>; stop(): void };
+
+/** Starts the probe, which rests until it is asked. */
+export function startProbe(): Probe {
+  let heard: ((times: number[]) => void) | undefined;
+  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../probe-process.ts")], {
+    stdio: ["ignore", "inherit", "inherit"],
+    ipc: (times: number[]) => heard?.(times),
+  });
+  process.on("exit", () => child.kill("SIGKILL"));
+  return {
+    ask(url, ms) {
+      const { promise, resolve: settle } = Promise.withResolvers<number[]>();
+      heard = settle;
+      child.send({ url, ms });
+      return promise;
+    },
+    stop: () => child.kill(),
+  };
+}
+
+/** How long the server leaves another request waiting while `callers` callers send. Without callers: an idle server. */
+export function pausesOf(peer: Peer, probe: Probe, callers: number): Contender {
+  return {
+    name: callers === 0 ? `${peer.name}-idle` : peer.name,
+    async run(ms) {
+      const load = callers === 0 ? undefined : await startLoad(peer, callers);
+      const stopMeter = startMeter(peer.pid);
+      const before = load?.count() ?? 0;
+      const times = await probe.ask(peer.url, ms);
+      const busy = stopMeter();
+      const count = (load?.count() ?? 0) - before;
+      await load?.stop();
+      return {
+        p50Ms: percentile(times, 0.5),
+        p99Ms: percentile(times, 0.99),
+        maxMs: percentile(times, 1),
+        samples: times.length,
+        sendsPerSecond: (count * 1000) / busy.elapsedMs,
+        ...shares(busy),
+      };
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { house, sendBody } from "../harness/house.ts";
+import { createRequestTemplate, type IdKind, openLanes } from "../harness/lane.ts";
+import { startMeter } from "../harness/meter.ts";
+import type { Contender, Measures } from "../harness/rounds.ts";
+import type { Peer } from "../harness/servers.ts";
+
+/** Callers that send as fast as they are answered. */
+export type Load = {
+  /** Answers 201 so far. */
+  count(): number;
+  /** Sends no more, and resolves when everything that was sent is answered. Rejects if an answer was not 201. */
+  stop(): Promise<void>;
+};
+
+/** Starts `callers` callers, each on a connection of its own with one request in flight. */
+export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "random"): Promise<Load> {
+  const lanes = await openLanes(
+    createRequestTemplate(url, "/admin/message", house.key, sendBody(house.quiet), ids),
+    callers,
+  );
+  let isRunning = true;
+  let count = 0;
+  let refused = 0;
+  const ended = lanes.map((lane) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const onAnswer = (status: number) => {
+      if (status === 201) count++;
+      else refused++;
+      if (isRunning) lane.send(onAnswer);
+      else resolve();
+    };
+    lane.send(onAnswer);
+    return promise;
+  });
+  return {
+    count: () => count,
+    async stop() {
+      isRunning = false;
+      await Promise.all(ended);
+      for (const lane of lanes) lane.close();
+      if (refused > 0) throw new Error(`${url} refused ${refused} sends`);
+    },
+  };
+}
+
+/** Sends answered 201 in a second, and what they cost. */
+export function sendsTo(peer: Peer, callers: number, ids: IdKind = "random"): Contender {
+  return {
+    name: peer.name,
+    async run(ms) {
+      const load = await startLoad(peer, callers, ids);
+      const stopMeter = startMeter(peer.pid);
+      const before = load.count();
+      await Bun.sleep(ms);
+      const count = load.count() - before;
+      const busy = stopMeter();
+      await load.stop();
+      return {
+        perSecond: (count * 1000) / busy.elapsedMs,
+        serverCpuMicros: (busy.serverCpuMs * 1000) / count,
+        ...shares(busy),
+      };
+    },
+  };
+}
+
+/** Inserts of a loop in the peer's own process. */
+export function insertsOf(peer: Peer): Contender {
+  return {
+    name: peer.name,
+    async run(ms) {
+      const stopMeter = startMeter(peer.pid);
+      const { count, elapsedMs }: { count: number; elapsedMs: number } = await (
+        await fetch(`${peer.url}/?ms=${ms}`)
+      ).json();
+      const busy = stopMeter();
+      return {
+        perSecond: (count * 1000) / elapsedMs,
+        serverCpuMicros: (busy.serverCpuMs * 1000) / count,
+        ...shares(busy),
+      };
+    },
+  };
+}
+
+/** How busy each was, in cores. */
+export function shares({ server, generator, others }: ReturnType<ReturnType<typeof startMeter>>): Measures {
+  return { serverBusy: server, generatorBusy: generator, othersBusy: others };
+}

@@ -1,0 +1,160 @@
+import { randomBytes } from "node:crypto";
+import type { Socket } from "bun";
+
+/** Many WebSocket clients of one conversation, which count what they hear and do not read it. */
+export type Audience = {
+  /** Frames heard by all sockets together. */
+  frames(): number;
+  /** How many messages every socket has heard. */
+  completed(): number;
+  /** Learns the size of a frame from the next one and calls `onFrame` for each: `trigger` makes the server send one. */
+  calibrate(trigger: () => void): Promise<void>;
+  /** Bytes of one frame's payload, once calibrated. */
+  payloadBytes(): number;
+  /** Throws unless all sockets have heard exactly as many bytes as `completed()` whole frames have. */
+  verify(): void;
+  close(): void;
+};
+
+type Options = {
+  url: string;
+  path: string;
+  /** The headers of each socket's handshake, one line each. */
+  headers: readonly (readonly string[])[];
+  /** Sent after the handshake and answered with one frame: then the socket has joined. */
+  hello: string;
+  onFrame?(): void;
+  /** Called when a message has reached the last socket. */
+  onComplete?(): void;
+};
+
+type Listener = { isUpgraded: boolean; hasJoined: boolean; bytes: number; frames: number; head: string };
+
+const atOnce = 100;
+const ringSize = 1 << 16; // messages under way at one time, at most
+const headEnd = "\r\n\r\n";
+
+/**
+ * Opens one socket for each list of headers. A socket is a TCP connection that divides the bytes it gets by the size of a
+ * frame; so all frames must be equally long, which `verify` checks.
+ */
+export async function openAudience(options: Options): Promise<Audience> {
+  const { url, path, headers, hello, onFrame, onComplete } = options;
+  const { host, hostname, port } = new URL(url);
+  const size = headers.length;
+  const heardBy = new Uint32Array(ringSize);
+  const listeners: Listener[] = [];
+  const sockets: Socket<Listener>[] = [];
+  let frameBytes = Number.POSITIVE_INFINITY;
+  let headBytes = 0;
+  let calibrated: (() => void) | undefined;
+  let frames = 0;
+  let completed = 0;
+  let isClosed = false;
+
+  function hear(listener: Listener, chunk: Buffer): void {
+    if (frameBytes === Number.POSITIVE_INFINITY) [headBytes, frameBytes] = lengthsOf(chunk);
+    listener.bytes += chunk.length;
+    const heard = Math.floor(listener.bytes / frameBytes);
+    for (; listener.frames < heard; listener.frames++) {
+      frames++;
+      onFrame?.();
+      const slot = listener.frames % ringSize;
+      const count = (heardBy[slot] ?? 0) + 1;
+      heardBy[slot] = count === size ? 0 : count;
+      if (count < size) continue;
+      completed++;
+      calibrated?.();
+      onComplete?.();
+    }
+  }
+
+  function open(lines: readonly string[]): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const listener: Listener = { isUpgraded: false, hasJoined: false, bytes: 0, frames: 0, head: "" };
+
+    function begin(socket: Socket<Listener>, chunk: Buffer): void {
+      if (listener.isUpgraded) {
+        listener.hasJoined = true;
+        resolve();
+        return;
+      }
+      listener.head += chunk.toString("latin1");
+      if (!listener.head.includes(headEnd)) return;
+      if (!listener.head.startsWith("HTTP/1.1 101")) reject(new Error(`the handshake was refused:\n${listener.head}`));
+      listener.isUpgraded = true;
+      socket.write(maskedText(hello));
+    }
+
+    const connecting = Bun.connect<Listener>({
+      hostname,
+      port: Number(port),
+      data: listener,
+      socket: {
+        open(socket) {
+          sockets.push(socket);
+          const handshake = [
+            `GET ${path} HTTP/1.1`,
+            `Host: ${host}`,
+            "Connection: Upgrade",
+            "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13",
+            `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
+            ...lines,
+          ];
+          socket.write(`${handshake.join("\r\n")}${headEnd}`);
+        },
+        data(socket, chunk) {
+          if (socket.data.hasJoined) hear(socket.data, chunk);
+          else begin(socket, chunk);
+        },
+        close() {
+          if (!isClosed) throw new Error(`${url} closed a listener's socket`);
+        },
+      },
+    });
+    connecting.catch(reject);
+    listeners.push(listener);
+    return promise;
+  }
+
+  for (let from = 0; from < size; from += atOnce) await Promise.all(headers.slice(from, from + atOnce).map(open));
+
+  return {
+    frames: () => frames,
+    completed: () => completed,
+    calibrate(trigger) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      calibrated = () => {
+        calibrated = undefined;
+        resolve();
+      };
+      trigger();
+      return promise;
+    },
+    payloadBytes: () => frameBytes - headBytes,
+    verify() {
+      const expected = completed * frameBytes;
+      const wrong = listeners.filter(({ bytes }) => bytes !== expected).length;
+      if (wrong > 0) throw new Error(`${wrong} of ${size} listeners did not hear exactly ${completed} frames`);
+    },
+    close() {
+      isClosed = true;
+      for (const socket of sockets) socket.end();
+    },
+  };
+}
+
+/** A client's text frame, masked with zeros, shorter than 126 bytes (RFC 6455, section 5.2). */
+function maskedText(text: string): Buffer {
+  const payload = Buffer.from(text);
+  if (payload.length > 125) throw new Error("a greeting must be shorter than 126 bytes");
+  return Buffer.concat([Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
+}
+
+/** The length of the head of a server's frame, and of the whole frame. */
+function lengthsOf(bytes: Buffer): [head: number, frame: number] {
+  const short = (bytes[1] ?? 0) & 0x7f;
+  if (short < 126) return [2, 2 + short];
+  return short === 126 ? [4, 4 + bytes.readUInt16BE(2)] : [10, 10 + Number(bytes.readBigUInt64BE(2))];
+}

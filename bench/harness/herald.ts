@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { house } from "./house.ts";
+import { type Peer, startPeer } from "./servers.ts";
+
+/** Herald as a peer, with what a bench needs to fill it. */
+export type HeraldPeer = Peer & {
+  /** Makes a conversation of the sender and these users, who come to exist with it. */
+  putConversation(cid: string, uids: readonly string[]): Promise<void>;
+  tokensOf(uids: readonly string[]): Promise<string[]>;
+};
+
+const lifted = [
+  "REQUESTS_PER_SECOND",
+  "REQUESTS_BURST",
+  "CONNECTIONS_PER_ADDRESS",
+  "CONNECTIONS_PER_USER",
+  "REQUESTS_PER_CONNECTION",
+];
+const atOnce = 50;
+
+/** Starts the real server with every rate and connection limit lifted, quiet, and without pings, which count as bytes. */
+export async function startHerald(dataDir: string, entry = "src/cli/herald.ts"): Promise<HeraldPeer> {
+  const peer = await startPeer("herald", [entry, "serve"], {
+    HERALD_PORT: "0",
+    HERALD_DATA_DIR: join(dataDir, "herald"),
+    HERALD_ADMIN_API_KEY: house.key,
+    HERALD_LIMIT_PING_SECONDS: "86400",
+    ...Object.fromEntries(lifted.map((name) => [`HERALD_LIMIT_${name}`, "0"])),
+  });
+  const organization = `/admin/organizations/${house.org}`;
+
+  async function ask(method: string, path: string, body: object): Promise<Record<string, unknown>> {
+    const response = await fetch(peer.url + path, {
+      method,
+      headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return text === "" ? {} : JSON.parse(text);
+  }
+
+  await ask("PUT", organization, {});
+  return {
+    ...peer,
+    async putConversation(cid, uids) {
+      await ask("PUT", `${organization}/conversations/${cid}`, { participants: [house.sender, ...uids] });
+    },
+    async tokensOf(uids) {
+      const tokens: string[] = [];
+      for (let from = 0; from < uids.length; from += atOnce) {
+        const asked = uids.slice(from, from + atOnce).map(async (uid) => {
+          const { token } = await ask("POST", `${organization}/users/${uid}/tokens`, {});
+          return String(token);
+        });
+        tokens.push(...(await Promise.all(asked)));
+      }
+      return tokens;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { idPlaceholder } from "./lane.ts";
+
+/** The organization of every run, its one sender and its API key. */
+export const house = {
+  key: "bench-key-0123456789abcdefghijklmnopqrstuvwxyz",
+  org: "bench",
+  sender: "sender",
+  /** A conversation whose only participant is the sender: nobody is connected to it. */
+  quiet: "quiet",
+} as const;
+
+/** The message that every figure is made with: 100 characters, one parameter, no attachment. */
+export function sendBody(cid: string): object {
+  const body = "The quick brown fox jumps over the lazy dog, and then it does so once more, until the line is full.";
+  return {
+    organizationId: house.org,
+    senderId: house.sender,
+    message: { id: idPlaceholder, body: `${body}!`, cid, x: { kind: "note" } },
+  };
+}
+
+/** Answers as Herald does, byte for byte as long. */
+export const sampleAnswer = {
+  ask: { mid: idPlaceholder, server_mid: "00000000-0000-7000-8000-000000000000", t: 1_700_000_000 },
+};

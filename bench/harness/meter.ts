@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+
+const clockTickMs = 10; // USER_HZ is 100 on every Linux that Bun runs on (proc(5))
+
+/** Processor time of one span, in cores: 1 is one core all the time. */
+export type Busy = {
+  elapsedMs: number;
+  /** Processor time of the server, user and system, in milliseconds. */
+  serverCpuMs: number;
+  server: number;
+  generator: number;
+  /** Everything else on the machine, the probe and other people's work alike. Far above 0, the run was disturbed. */
+  others: number;
+};
+
+/** Starts to watch the server process `pid` (or this one alone), this process and the machine. The function that it gives ends the span. */
+export function startMeter(pid: number): () => Busy {
+  const startedAt = performance.now();
+  const [server, generator, machine] = [cpuMsOf(pid), cpuMsOf(process.pid), busyMsOfMachine()];
+  return () => {
+    const elapsedMs = performance.now() - startedAt;
+    const serverCpuMs = cpuMsOf(pid) - server;
+    const generatorCpuMs = cpuMsOf(process.pid) - generator;
+    const ownMs = pid === process.pid ? serverCpuMs : serverCpuMs + generatorCpuMs;
+    const othersMs = Math.max(0, busyMsOfMachine() - machine - ownMs);
+    return {
+      elapsedMs,
+      serverCpuMs,
+      server: serverCpuMs / elapsedMs,
+      generator: generatorCpuMs / elapsedMs,
+      others: othersMs / elapsedMs,
+    };
+  };
+}
+
+/** utime + stime of a process and its threads, in milliseconds: fields 14 and 15 of `/proc/<pid>/stat`. */
+function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * clockTickMs;
+}
+
+/** Everything of the first line of `/proc/stat` but idle and iowait, without guest time, which user time holds already. */
+function busyMsOfMachine(): number {
+  const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.trim().split(/\s+/).slice(1).map(Number);
+  return (user + nice + system + irq + softirq) * clockTickMs;
+}

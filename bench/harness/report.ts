@@ -1,0 +1,69 @@
+import { type Series, valuesOf } from "./rounds.ts";
+import { median } from "./statistics.ts";
+
+/** One line of the table: a figure of Herald's beside the same figure of a floor, measured in the same rounds. */
+export type Row = {
+  figure: string;
+  unit: string;
+  herald: number;
+  floor: string;
+  floorValue: number;
+  /** The median of the rounds' own ratios, Herald's figure by the floor's. */
+  ratio: number;
+  /** What the ratio must reach, where something is asked of it. */
+  target?: number;
+};
+
+type Comparison = {
+  figure: string;
+  unit: string;
+  /** The name of the measure in the runs. */
+  measure: string;
+  floor: string;
+  target?: number;
+};
+
+/** Compares Herald with the floor `floor` of the same series. */
+export function compare(series: Series, { measure, floor, ...row }: Comparison): Row {
+  const herald = valuesOf(series, "herald", measure);
+  const floors = valuesOf(series, floor, measure);
+  const ratios = herald.map((value, round) => value / (floors[round] ?? Number.NaN));
+  return { ...row, herald: median(herald), floor, floorValue: median(floors), ratio: median(ratios) };
+}
+
+/** The rows as a Markdown table. */
+export function renderTable(rows: readonly Row[]): string {
+  const lines = rows.map(
+    ({ figure, unit, herald, floor, floorValue, ratio, target }) =>
+      `| ${figure} | ${inUnit(herald, unit)} | ${floor} | ${inUnit(floorValue, unit)} | ${toDigits(ratio)} | ${verdict(ratio, target)} |`,
+  );
+  return ["| Figure | Herald | Floor | Floor's figure | Ratio | Asked |", "|---|--:|---|--:|--:|---|", ...lines].join(
+    "\n",
+  );
+}
+
+const markers = ["<!-- figures: begin -->", "<!-- figures: end -->"] as const;
+
+/** The page with `section` between its markers. */
+export function withSection(page: string, section: string): string {
+  const [begin, end] = markers;
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`the page has no section between ${begin} and ${end}`);
+  return `${page.slice(0, from + begin.length)}\n${section}\n${page.slice(to)}`;
+}
+
+function verdict(ratio: number, target: number | undefined): string {
+  if (target === undefined) return "";
+  return `≥ ${target}: ${ratio >= target ? "yes" : "**no**"}`;
+}
+
+function inUnit(value: number, unit: string): string {
+  return `${toDigits(value)} ${unit}`;
+}
+
+/** Three significant digits, no more: a single run is not that exact. */
+function toDigits(value: number): string {
+  if (value >= 1_000_000) return `${toDigits(value / 1_000_000)} M`;
+  if (value >= 1_000) return `${toDigits(value / 1_000)} k`;
+  return String(Number(value.toPrecision(3)));
+}

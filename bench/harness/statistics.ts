@@ -1,0 +1,14 @@
+/** The value below which `share` (0 to 1) of the values lie, by nearest rank. `NaN` of nothing. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const rank = Math.max(1, Math.ceil(share * sorted.length));
+  return sorted[rank - 1] ?? Number.NaN;
+}
+
+/** The middle value; of an even number of them, the mean of the two in the middle. `NaN` of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const upper = Math.floor(sorted.length / 2);
+  const [low, high] = [sorted[sorted.length % 2 === 0 ? upper - 1 : upper], sorted[upper]];
+  return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
+}

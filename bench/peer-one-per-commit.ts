@@ -1,0 +1,43 @@
+// Floor of group commit: Herald's own way through the house for a send, over its own store, with one send to a commit.
+// There is no gateway, since nobody is connected. BENCH_BATCH_SIZE sets another number of sends to a commit.
+import { join } from "node:path";
+import { Hono } from "hono";
+import { defaultPayloadLimits } from "../src/contract/limits.ts";
+import { createOperations } from "../src/contract/operations/all.ts";
+import { createBind } from "../src/http/bind.ts";
+import { bindMessages } from "../src/http/routes/messages.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { createKeys } from "../src/services/keys.ts";
+import { createMessages } from "../src/services/messages.ts";
+import { createSystemMessages } from "../src/services/system-messages.ts";
+import { migrateStore } from "../src/store/migrate.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { createStore } from "../src/store/store.ts";
+import { house } from "./harness/house.ts";
+import { sayListening } from "./harness/servers.ts";
+
+const [dataDir = "."] = process.argv.slice(2);
+const batchSize = Number(process.env.BENCH_BATCH_SIZE ?? 1);
+const clock = systemClock;
+const driver = openSqlite(join(dataDir, "one-per-commit.db"));
+await migrateStore(driver);
+const store = createStore({ driver, announce: () => undefined, batchSize });
+await store.organizations.put(house.org, undefined, clock.now());
+await store.conversations.put(house.org, house.quiet, { participants: [house.sender] }, clock.now());
+
+const app = new Hono();
+const bind = createBind({
+  app,
+  keys: createKeys({ bootstrapKey: house.key }),
+  rateLimit: () => undefined,
+  limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
+  onError: (error) => console.error(error),
+});
+const services = {
+  messages: createMessages({ ...store, clock }),
+  systemMessages: createSystemMessages({ ...store, clock }),
+};
+bindMessages(bind, createOperations(defaultPayloadLimits), services);
+
+const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: app.fetch });
+sayListening(server.port);

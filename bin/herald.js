@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+// Herald runs on Bun, which `npm install` brings along. This finds it and hands everything over.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { constants } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Bun of the `bun` dependency, else the one on the PATH. */
+function findBun() {
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    const bun = join(dirname(resolve("bun/package.json")), "bin", "bun.exe"); // this name on every system
+    if (existsSync(bun)) return bun;
+  } catch {
+    // Not installed beside Herald.
+  }
+  return "bun";
+}
+
+const script = fileURLToPath(new URL("../src/cli/herald.ts", import.meta.url));
+const child = spawn(findBun(), [script, ...process.argv.slice(2)], { stdio: "inherit" });
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+
+child.on("error", (error) => {
+  const isMissing = "code" in error && error.code === "ENOENT";
+  console.error(
+    isMissing
+      ? "herald: Bun, which Herald runs on, is not there. Run `npm ci` in Herald's folder, or install it: https://bun.com"
+      : `herald: Bun could not be started: ${error.message}`,
+  );
+  process.exitCode = 1;
+});
+child.on("exit", (code, signal) => {
+  process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+  // Not before: a listener for a signal keeps that signal from ending this process while Bun is still stopping.
+  process.exit();
+});

@@ -1,0 +1,157 @@
+import { HeraldArgumentError } from "./errors.ts";
+import { call, type Fetch } from "./http.ts";
+import { path, query } from "./paths.ts";
+import { withRetries } from "./retry.ts";
+import type {
+  DirectoryEntry,
+  Message,
+  MessageAnswer,
+  MessageEnvelope,
+  Page,
+  PageOptions,
+  SystemMessageAnswer,
+  SystemMessageEnvelope,
+  UserToken,
+} from "./types.ts";
+import { randomUuid } from "./uuid.ts";
+
+/** What an admin client is made of. */
+export type AdminClientOptions = {
+  /** Address of the server, for example `http://127.0.0.1:7070`; a path in front is kept. */
+  url: string;
+  /** The admin API key. Keep it out of pages that people open: it belongs on servers. */
+  key: string;
+  fetch?: Fetch | undefined;
+  /** How often a failed call is repeated (default 5). */
+  retries?: number | undefined;
+  /** Milliseconds within which one attempt must be answered (default 30,000). */
+  timeoutMs?: number | undefined;
+};
+
+/** What may be said about one call of `request`. `isSafe`: doing it twice is the same as doing it once. */
+export type RequestOptions = { isSafe?: boolean };
+
+/** The admin API. Methods reject with `HeraldApiError`, or with `HeraldArgumentError` for an identifier that fits in no URL. */
+export type AdminClient = ReturnType<typeof createAdminClient>;
+
+const maxRetryAfterMs = 60_000;
+
+/**
+ * A client of the admin API. Calls are repeated with backoff after 429, and, where doing them twice does no harm, after
+ * 500, 502, 503, 504, 507 or no answer. A send without an id is given a random one, so that its retries send nothing twice.
+ */
+export function createAdminClient({
+  url,
+  key,
+  fetch = globalThis.fetch,
+  retries = 5,
+  timeoutMs = 30_000,
+}: AdminClientOptions) {
+  const base = new URL(url);
+  if (base.protocol !== "http:" && base.protocol !== "https:")
+    throw new HeraldArgumentError(`url must start with http: or https:, not ${base.protocol}`);
+  const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}`;
+
+  /**
+   * Any call of the API: `path` with its query, `body` as JSON. `Answer` is the caller's claim about what comes back.
+   * GET, PUT and DELETE count as safe to repeat, others only with `isSafe`.
+   */
+  async function request<Answer = unknown>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: RequestOptions = {},
+  ): Promise<Answer> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const attempt = () => call({ url: root + path, method, key, body: text, timeoutMs, fetch });
+    const isSafe = options.isSafe ?? method !== "POST";
+    const answer = await withRetries(attempt, { retries, isSafe, minMs: 250, maxMs: 15_000, maxRetryAfterMs });
+    return answer.body as Answer;
+  }
+
+  return {
+    request,
+
+    /** Sends a message to a conversation. Resolves when it is stored. */
+    async sendMessage(envelope: MessageEnvelope): Promise<MessageAnswer> {
+      const message = { ...envelope.message, id: envelope.message.id ?? randomUuid() };
+      return request("POST", "/admin/message", { ...envelope, message }, { isSafe: true });
+    },
+    /** Sends a system message to users. Resolves when it is stored; users who are offline never receive it. */
+    async sendSystemMessage(envelope: SystemMessageEnvelope): Promise<SystemMessageAnswer> {
+      const messageSystem = { ...envelope.messageSystem, id: envelope.messageSystem.id ?? randomUuid() };
+      return request("POST", "/admin/message/system", { ...envelope, messageSystem }, { isSafe: true });
+    },
+
+    /** Creates or updates an organization. */
+    async putOrganization(org: string, fields: { name?: string | null } = {}): Promise<DirectoryEntry> {
+      return request("PUT", path`/admin/organizations/${org}`, fields);
+    },
+    async getOrganization(org: string): Promise<DirectoryEntry> {
+      return request("GET", path`/admin/organizations/${org}`);
+    },
+    async deleteOrganization(org: string): Promise<void> {
+      return request("DELETE", path`/admin/organizations/${org}`);
+    },
+    async listOrganizations(page: PageOptions = {}): Promise<Page<DirectoryEntry>> {
+      return request("GET", `/admin/organizations${query(page)}`);
+    },
+
+    /** Creates or updates a user. */
+    async putUser(org: string, uid: string, fields: { name?: string | null } = {}): Promise<DirectoryEntry> {
+      return request("PUT", path`/admin/organizations/${org}/users/${uid}`, fields);
+    },
+    async getUser(org: string, uid: string): Promise<DirectoryEntry> {
+      return request("GET", path`/admin/organizations/${org}/users/${uid}`);
+    },
+    async deleteUser(org: string, uid: string): Promise<void> {
+      return request("DELETE", path`/admin/organizations/${org}/users/${uid}`);
+    },
+    async listUsers(org: string, page: PageOptions = {}): Promise<Page<DirectoryEntry>> {
+      return request("GET", path`/admin/organizations/${org}/users` + query(page));
+    },
+    /** A token with which this user connects; for 1 h unless `ttl_seconds` says otherwise (at most 30 days). */
+    async createToken(org: string, uid: string, fields: { ttl_seconds?: number } = {}): Promise<UserToken> {
+      return request("POST", path`/admin/organizations/${org}/users/${uid}/tokens`, fields, { isSafe: true });
+    },
+    /** Closes the user's connections everywhere and refuses tokens issued before now. */
+    async endSessions(org: string, uid: string): Promise<void> {
+      return request("DELETE", path`/admin/organizations/${org}/users/${uid}/sessions`);
+    },
+
+    /** Creates or updates a conversation; `participants` replaces the set. */
+    async putConversation(
+      org: string,
+      cid: string,
+      fields: { name?: string | null; participants?: string[] } = {},
+    ): Promise<DirectoryEntry> {
+      return request("PUT", path`/admin/organizations/${org}/conversations/${cid}`, fields);
+    },
+    async getConversation(org: string, cid: string): Promise<DirectoryEntry> {
+      return request("GET", path`/admin/organizations/${org}/conversations/${cid}`);
+    },
+    async deleteConversation(org: string, cid: string): Promise<void> {
+      return request("DELETE", path`/admin/organizations/${org}/conversations/${cid}`);
+    },
+    async listConversations(org: string, page: PageOptions = {}): Promise<Page<DirectoryEntry>> {
+      return request("GET", path`/admin/organizations/${org}/conversations` + query(page));
+    },
+    async addParticipant(org: string, cid: string, uid: string): Promise<DirectoryEntry> {
+      return request("PUT", path`/admin/organizations/${org}/conversations/${cid}/participants/${uid}`);
+    },
+    async removeParticipant(org: string, cid: string, uid: string): Promise<void> {
+      return request("DELETE", path`/admin/organizations/${org}/conversations/${cid}/participants/${uid}`);
+    },
+    async listParticipants(org: string, cid: string, page: PageOptions = {}): Promise<Page<DirectoryEntry>> {
+      return request("GET", path`/admin/organizations/${org}/conversations/${cid}/participants` + query(page));
+    },
+    /** The history of a conversation, newest first; with `after`, oldest first. */
+    async listMessages(
+      org: string,
+      cid: string,
+      page: PageOptions & { before?: string; after?: string } = {},
+    ): Promise<Page<Message>> {
+      return request("GET", path`/admin/organizations/${org}/conversations/${cid}/messages` + query(page));
+    },
+  };
+}

@@ -1,0 +1,250 @@
+import { expect, test } from "bun:test";
+import type { ClientOptions } from "./client.ts";
+import { HeraldConnectionError, HeraldRequestError } from "./errors.ts";
+import { accept, message, startClient, systemMessage } from "./testing/app.ts";
+import { startFakeServer } from "./testing/fake-server.ts";
+import { createQueue } from "./testing/queue.ts";
+
+test("the token travels in the first frame and never in the URL", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url, deviceId: "laptop", since: "m0", token: async () => "secret" });
+  const { socket, connect } = await accept(server.sockets, { recovered: true });
+  expect(socket.url).toBe(`${server.url}/ws`);
+  expect(connect).toMatchObject({ name: "connect", parameters: { token: "secret", device_id: "laptop", since: "m0" } });
+  expect([await app.states.next(), await app.states.next()]).toEqual(["connecting", "connected"]);
+  expect(app.client.state).toBe("connected");
+  expect(app.gaps.length).toBe(0);
+});
+
+test("after a cut it resumes from the last message and drops what it has seen", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const first = await accept(server.sockets);
+  expect(first.connect.parameters).toEqual({ token: "token" });
+  for (const id of ["m1", "m2", "m3"]) first.socket.send(message(id));
+  for (const id of ["m1", "m2", "m3"]) expect(await app.messages.next()).toBe(id);
+  expect(app.client.since).toBe("m3");
+  first.socket.cut();
+
+  const second = await accept(server.sockets, { recovered: true });
+  expect(second.connect.parameters).toEqual({ token: "token", since: "m3" });
+  for (const id of ["m2", "m3", "m4"]) second.socket.send(message(id));
+  expect(await app.messages.next()).toBe("m4");
+  expect(app.client.since).toBe("m4");
+  expect(app.gaps.length).toBe(0);
+});
+
+test("a system message is doubled only if its sender is the same", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  for (const from of ["a", "a", "b"]) socket.send(systemMessage(from, "s1"));
+  expect([await app.systemMessages.next(), await app.systemMessages.next()]).toEqual(["a/s1", "b/s1"]);
+  expect(app.client.since).toBeUndefined();
+});
+
+test.each([1001, 1011, 1012, 4408])("it reconnects after the close code %d", async (code) => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  socket.close(code);
+  await accept(server.sockets);
+  const states = await app.states.take(4);
+  expect(states).toEqual(["connecting", "connected", `reconnecting ${code}`, "connected"]);
+});
+
+test.each([4400, 4401, 4403, 4429])(
+  "it stays away after the close code %d, until it is started again",
+  async (code) => {
+    using server = startFakeServer();
+    using app = startClient({ url: server.url });
+    const { socket } = await accept(server.sockets);
+    socket.close(code);
+    expect([await app.states.next(), await app.states.next(), await app.states.next()]).toEqual([
+      "connecting",
+      "connected",
+      `closed ${code}`,
+    ]);
+    expect(server.sockets.length).toBe(0);
+    app.client.start();
+    await accept(server.sockets);
+  },
+);
+
+test("a refused connect is told and is final", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const socket = await server.sockets.next();
+  const connect = await socket.requests.next();
+  socket.answer(connect, { error: { status: 401, code: "unauthorized", message: "the token is expired" } });
+  expect(await app.errors.next()).toMatchObject({ name: "HeraldRequestError", code: "unauthorized" });
+  expect([await app.states.next(), await app.states.next()]).toEqual(["connecting", "closed 4401"]);
+});
+
+test("a connect that fails inside the server, or is never answered, is tried again", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url, timing: { requestTimeoutMs: 100 } });
+  const first = await server.sockets.next();
+  const connect = await first.requests.next();
+  first.answer(connect, { error: { status: 503, code: "unavailable", message: "wait" } });
+  await (await server.sockets.next()).requests.next();
+  await accept(server.sockets);
+  expect(await app.errors.next()).toBeInstanceOf(HeraldRequestError);
+  expect(await app.errors.next()).toBeInstanceOf(HeraldConnectionError);
+});
+
+test("before the session expires a fresh token goes over the same socket", async () => {
+  using server = startFakeServer();
+  const tokens = ["first", new Error("identity provider is down"), "second"];
+  const token = () => {
+    const next = tokens.shift();
+    if (typeof next === "string") return next;
+    throw next;
+  };
+  using app = startClient({ url: server.url, token });
+  const { socket } = await accept(server.sockets);
+  socket.send({ session: { expires_at: "2026-11-20T13:06:00.000Z" } });
+  const renewal = await socket.requests.next();
+  expect(renewal).toMatchObject({ name: "connect", parameters: { token: "second" } });
+  expect(await app.errors.next()).toMatchObject({ message: "identity provider is down" });
+  socket.answer(renewal, { success: true });
+  socket.send(message("m1"));
+  expect(await app.messages.next()).toBe("m1");
+  expect(server.sockets.length).toBe(0);
+});
+
+test("a gap is told when the server cannot replay", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url, since: "old" });
+  await accept(server.sockets, { recovered: false });
+  expect(await app.gaps.next()).toBe("old");
+});
+
+test("a break before the first message is a gap, too", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const first = await accept(server.sockets);
+  expect(app.gaps.length).toBe(0);
+  first.socket.cut();
+  await accept(server.sockets);
+  expect(await app.gaps.next()).toBeUndefined();
+});
+
+test("requests are matched with their answers", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  await app.states.next();
+  await app.states.next();
+  const answers = Promise.all([
+    app.client.listMessages({ cid: "c", limit: 2, before: "m9" }),
+    app.client.listConversations({ limit: 1 }),
+    app.client.ping(),
+    app.client.listMessages({ cid: "other" }).catch((error: unknown) => error),
+  ]);
+  const asked = await socket.requests.take(4);
+  expect(asked.map(({ name }) => name)).toEqual(["message_list", "conversation_list", "ping", "message_list"]);
+  expect(asked[0]?.parameters).toEqual({ cid: "c", limit: 2, before: "m9" });
+  const bodies = [
+    { messages: [message("m8").message] },
+    { conversations: [], cursor: "next" },
+    { pong: {} },
+    { error: { status: 403, code: "not_a_participant", message: "no" } },
+  ];
+  for (const [index, request] of [...asked.entries()].reverse()) socket.answer(request, bodies[index] ?? {});
+  expect(await answers).toMatchObject([
+    [{ _id: "m8" }],
+    { conversations: [], cursor: "next" },
+    undefined,
+    { status: 403, code: "not_a_participant" },
+  ]);
+});
+
+test("requests reject without a connection, when it breaks, and when no answer comes", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url, timing: { requestTimeoutMs: 100 } });
+  await expect(app.client.ping()).rejects.toThrow("There is no connection (connecting).");
+  const { socket } = await accept(server.sockets);
+  await app.states.next();
+  await app.states.next();
+  await expect(app.client.ping()).rejects.toThrow("No answer to ping within 0.1 s.");
+  const broken = app.client.ping().catch((error: unknown) => error);
+  await socket.requests.next();
+  await socket.requests.next();
+  socket.cut();
+  expect(await broken).toMatchObject({ message: "The connection was lost (1006) before the answer came." });
+});
+
+test("a quiet connection is pinged, and replaced when it does not answer", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url, timing: { heartbeatMs: 20, requestTimeoutMs: 200 } });
+  const { socket } = await accept(server.sockets);
+  for (let index = 0; index < 3; index += 1) {
+    const ping = await socket.requests.next();
+    expect(ping.name).toBe("ping");
+    if (index === 0) socket.answer(ping, { pong: {} });
+    else if (index === 1) socket.answer(ping, { error: { status: 429, code: "rate_limited", message: "slowly" } });
+  }
+  await accept(server.sockets);
+  const states = await app.states.take(4);
+  expect(states).toEqual(["connecting", "connected", "reconnecting 1006", "connected"]);
+});
+
+test("after a stable connection the wait starts again from the shortest", async () => {
+  using server = startFakeServer();
+  const waits = createQueue<number>();
+  using _app = startClient({
+    url: server.url,
+    timing: { minBackoffMs: 1, maxBackoffMs: 60_000, stableAfterMs: 0 },
+    onStateChange: (_state, { retryInMs }) => void (retryInMs !== undefined && waits.push(retryInMs)),
+  });
+  for (let index = 0; index < 20; index += 1) (await accept(server.sockets)).socket.cut();
+  expect(Math.max(...(await waits.take(20)))).toBeLessThanOrEqual(1);
+});
+
+test("stop closes the socket and stays away; start goes on where it was", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  socket.send(message("m1"));
+  await app.messages.next();
+  app.client.stop();
+  expect(await socket.closed).toBe(1000);
+  expect(app.client.state).toBe("stopped");
+  app.client.start();
+  const again = await accept(server.sockets, { recovered: true });
+  expect(again.connect.parameters.since).toBe("m1");
+  expect(server.sockets.length).toBe(0);
+});
+
+test("a token that cannot be had is asked for again", async () => {
+  using server = startFakeServer();
+  let asked = 0;
+  const token = () => {
+    asked += 1;
+    return asked < 3 ? Promise.reject(new Error(`no token ${asked}`)) : "token";
+  };
+  using app = startClient({ url: server.url, token });
+  await accept(server.sockets);
+  expect([await app.errors.next(), await app.errors.next()]).toMatchObject([
+    { message: "no token 1" },
+    { message: "no token 2" },
+  ]);
+});
+
+test("neither a callback that throws nor a frame that nobody knows breaks the connection", async () => {
+  using server = startFakeServer();
+  const seen = createQueue<string>();
+  const onMessage: ClientOptions["onMessage"] = ({ _id }) => {
+    seen.push(_id);
+    if (_id === "m1") throw new Error("in the app");
+  };
+  using app = startClient({ url: server.url, onMessage });
+  const { socket } = await accept(server.sockets);
+  for (const frame of ["not json", "[]", "null", { future: {} }, { message: 1 }, message("m1"), message("m2")])
+    socket.send(frame);
+  expect([await seen.next(), await seen.next()]).toEqual(["m1", "m2"]);
+  expect(await app.errors.next()).toBeInstanceOf(SyntaxError);
+  expect(await app.errors.next()).toMatchObject({ message: "in the app" });
+  expect(app.client.state).toBe("connected");
+});

@@ -1,0 +1,45 @@
+/** Watches one connection. `heard()` notes that something arrived; `stop()` ends the watch. */
+export type Heartbeat = { heard(): void; stop(): void };
+
+/** `ping` asks the server for a sign of life; `onDead` is called once when none came. Times in milliseconds. */
+export type HeartbeatOptions = { quietMs: number; ping: () => Promise<unknown>; onDead: () => void };
+
+/**
+ * Pings when nothing was heard for `quietMs`. Anything that arrives counts as a sign of life, so a connection that is
+ * busy with a long replay is not taken for dead because its answer waits behind it.
+ */
+export function createHeartbeat({ quietMs, ping, onDead }: HeartbeatOptions): Heartbeat {
+  let heardAt = performance.now();
+  let stopped = false;
+  let timer = setTimeout(check, quietMs);
+
+  function check() {
+    const quietForMs = performance.now() - heardAt;
+    if (quietForMs < quietMs) {
+      timer = setTimeout(check, quietMs - quietForMs);
+      return;
+    }
+    const askedAt = performance.now();
+    ping().then(goOn, () => (heardAt > askedAt ? goOn() : die()));
+  }
+
+  function goOn() {
+    if (!stopped) timer = setTimeout(check, quietMs);
+  }
+
+  function die() {
+    if (stopped) return;
+    stopped = true;
+    onDead();
+  }
+
+  return {
+    heard() {
+      heardAt = performance.now();
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

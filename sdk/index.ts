@@ -1,0 +1,18 @@
+export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin.ts";
+export {
+  type Client,
+  type ClientOptions,
+  type ClientState,
+  type ConversationPage,
+  createClient,
+  type StateDetail,
+} from "./client.ts";
+export {
+  type FieldError,
+  HeraldApiError,
+  HeraldArgumentError,
+  HeraldConnectionError,
+  HeraldRequestError,
+} from "./errors.ts";
+export type * from "./types.ts";
+export type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";

@@ -1,0 +1,23 @@
+/** Remembers ids. `add` tells whether the id is new. */
+export type SeenIds = { add(id: string): boolean; readonly size: number };
+
+/** Remembers the last `capacity` ids that were new, the oldest forgotten first, so memory stays bounded. */
+export function createSeenIds(capacity: number): SeenIds {
+  const ids = new Set<string>();
+  return {
+    add(id) {
+      if (ids.has(id)) return false;
+      ids.add(id);
+      if (ids.size > capacity) {
+        for (const oldest of ids) {
+          ids.delete(oldest);
+          break;
+        }
+      }
+      return true;
+    },
+    get size() {
+      return ids.size;
+    },
+  };
+}

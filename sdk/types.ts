@@ -1,0 +1,80 @@
+/** A JSON value. */
+export type Json = string | number | boolean | null | Json[] | { [member: string]: Json };
+
+/** Free-form custom parameters: any JSON object. */
+export type CustomParameters = { [member: string]: Json };
+
+/** An attachment as recipients see it. */
+export type DeliveredAttachment = { file_id: string; file_name: string };
+
+/** A conversation message as it is delivered. `t` is in Unix seconds, `created_at` is ISO 8601 UTC. */
+export type Message = {
+  _id: string;
+  t: number;
+  from: string;
+  body: string;
+  cid: string;
+  x: CustomParameters;
+  attachments: DeliveredAttachment[];
+  created_at: string;
+};
+
+/** A system message as it is delivered. `_id` is the `messageSystem.id` of its sender; it is never replayed. */
+export type SystemMessage = { _id: string; t: number; from: string; x: CustomParameters };
+
+/** A conversation in the answer to `listConversations`. */
+export type ConversationSummary = {
+  _id: string;
+  name: string | null;
+  type: string;
+  created_at: string;
+  updated_at: string;
+};
+
+/** What the server answers to `connect`. `recovered` is present only if `since` was sent. */
+export type ConnectAnswer = {
+  success: true;
+  organization_id: string;
+  user_id: string;
+  connection_id: string;
+  expires_at: string;
+  recovered?: boolean;
+};
+
+/** The error of one request over the WebSocket. */
+export type ResponseError = { status: number; code: string; message: string };
+
+/** An attachment as the caller describes it; `size` in bytes; `file_id` only for a file uploaded before. */
+export type AttachmentInput = { name: string; size?: number; content_type?: string; file_id?: string };
+
+/** The body of `POST /admin/message`. */
+export type MessageEnvelope = {
+  organizationId: string;
+  senderId: string;
+  message: { id?: string; cid: string; body?: string; x?: CustomParameters; attachments?: AttachmentInput[] };
+};
+
+/** The body of `POST /admin/message/system`. */
+export type SystemMessageEnvelope = {
+  organizationId: string;
+  senderId: string;
+  messageSystem: { id?: string; uids: string[]; x?: CustomParameters };
+};
+
+/** The answer to `POST /admin/message` (spelled `ask` on the wire). `t` in Unix seconds. */
+export type MessageAnswer = { ask: { mid: string; server_mid: string; t: number } };
+
+/** The answer to `POST /admin/message/system`. `t` in Unix seconds. */
+export type SystemMessageAnswer = { ack: { mid: string; t: number } };
+
+/** An organization, a user or a conversation of the directory; `name` is `null` until set. */
+export type DirectoryEntry = { id: string; name: string | null; created_at: string };
+
+/** A user token and the moment (ISO 8601) after which it is refused. */
+export type UserToken = { token: string; expires_at: string };
+
+/** One page of a list; `cursor` is `null` on the last one. */
+export type Page<Item> = { items: Item[]; cursor: string | null };
+
+/** Which page of a list: `limit` 1 to 1,000 (default 100), `cursor` of the page before. */
+export type PageOptions = { limit?: number; cursor?: string };

@@ -1,0 +1,53 @@
+import { InvalidArgumentError } from "commander";
+import type { AttachmentInput, CustomParameters } from "../../sdk/index.ts";
+
+/** `--x`: a JSON object, as it is. A number that JavaScript would alter is refused rather than altered. */
+export function parseCustomParameters(text: string): CustomParameters {
+  let value: unknown;
+  try {
+    value = JSON.parse(text, refuseAltered);
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+    throw new InvalidArgumentError(
+      `It is not JSON (${error instanceof Error ? error.message : error}); write for example '{"priority":"high"}'.`,
+    );
+  }
+  if (isObject(value)) return value;
+  throw new InvalidArgumentError(`It must be a JSON object, for example '{"priority":"high"}'.`);
+}
+
+function isObject(value: unknown): value is CustomParameters {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function refuseAltered(_member: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== "number" || context?.source === undefined) return value;
+  const isTooLarge = !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+  if (isTooLarge)
+    throw new InvalidArgumentError(`The number ${context.source} would change on the way; write it as a string.`);
+  return value;
+}
+
+/** `--attachment name:size:type`, may be given several times. The name may hold colons, size and type not. */
+export function parseAttachment(text: string, before: AttachmentInput[] = []): AttachmentInput[] {
+  const match = /^(.+):(\d{1,15}):([^:]+)$/s.exec(text);
+  if (match?.[1] === undefined || match[3] === undefined) {
+    throw new InvalidArgumentError(
+      "Write name:size:type with the size in bytes, for example report.pdf:48213:application/pdf.",
+    );
+  }
+  return [...before, { name: match[1], size: Number(match[2]), content_type: match[3] }];
+}
+
+/** `--to uid,uid…`, may be given several times; the way to name a user whose id holds a comma is the HTTP API. */
+export function parseUids(text: string, before: string[] = []): string[] {
+  const uids = text.split(",").map((uid) => uid.trim());
+  if (uids.includes("")) throw new InvalidArgumentError("Write user ids with commas between, for example alice,bob.");
+  return [...before, ...uids];
+}
+
+/** A whole number from 1. */
+export function parsePositive(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write a whole number from 1.");
+}

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { collect, runHerald, startHeraldCommand, startServer, type TestServer } from "./testing/run-herald.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const run = (args: string[], stdin: string | Uint8Array = "") =>
+  runHerald([...args, "--url", server.url], { cwd: server.cwd, stdin });
+const toWelcome = ["send", "message", "--org", "demo", "--from", "alice", "--to", "welcome"];
+const toUsers = ["send", "system", "--org", "demo", "--from", "alice", "--to"];
+
+/** A listener that is connected. */
+async function listenAs(user: string, ...args: string[]) {
+  const command = ["listen", "--org", "demo", "--user", user, "--url", server.url, ...args];
+  const listener = startHeraldCommand(command, { cwd: server.cwd });
+  expect((await listener.errorLines.next()).value).toBe(`connected to ${server.url} as ${user}`);
+  return listener;
+}
+const nextEvent = async ({ lines }: { lines: AsyncGenerator<string, undefined> }) =>
+  JSON.parse((await lines.next()).value ?? "null");
+
+test("a message is heard by every participant with all that it carries", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "1");
+  await using carol = await listenAs("carol", "--count", "1");
+  const attachment = ["--attachment", "a: b.pdf:48213:application/pdf"];
+  const sent = await run([
+    ...toWelcome,
+    "--x",
+    '{"priority":"high"}',
+    ...attachment,
+    "--json",
+    "--id",
+    "first",
+    "Hello\nBob",
+  ]);
+  const { ask } = JSON.parse(sent.stdout);
+  expect({ code: sent.code, stderr: sent.stderr, mid: ask.mid }).toEqual({ code: 0, stderr: "", mid: "first" });
+  expect(await nextEvent(bob)).toMatchObject({
+    message: {
+      _id: ask.server_mid,
+      from: "alice",
+      cid: "welcome",
+      body: "Hello\nBob",
+      x: { priority: "high" },
+      attachments: [{ file_name: "a: b.pdf" }],
+    },
+  });
+  const shown = (await collect(carol.lines)).split("\n").map((line) => line.trim());
+  expect(shown[0]).toMatch(/^\d\d:\d\d:\d\d {2}welcome {2}alice$/);
+  expect(shown.slice(1, 3)).toEqual(["Hello", "Bob"]);
+  expect(shown[3]).toStartWith("attached  a: b.pdf  (");
+  expect(shown[4]).toBe('x  {"priority":"high"}');
+  expect([await bob.exited, await carol.exited]).toEqual([0, 0]);
+});
+
+test("a system message is heard by those named", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "1");
+  const sent = await run([...toUsers, "bob,carol", "--x", '{"status":"ok"}', "--id", "s1"]);
+  expect(sent).toMatchObject({ code: 0, stderr: "" });
+  expect(sent.stdout).toMatch(/^stored \(mid s1, t \d+\)\n$/);
+  expect(await nextEvent(bob)).toMatchObject({ system_message: { _id: "s1", from: "alice", x: { status: "ok" } } });
+});
+
+test("the same id again sends nothing twice, and with another text is refused", async () => {
+  const [first, second] = [
+    await run([...toWelcome, "--id", "twice", "Once"]),
+    await run([...toWelcome, "--id", "twice", "Once"]),
+  ];
+  expect(first.stdout).toMatch(/^stored as \S+ \(mid twice, t \d+\)\n$/);
+  expect(second.stdout).toBe(first.stdout);
+  const other = await run([...toWelcome, "--id", "twice", "Other"]);
+  expect(other.code).toBe(1);
+  expect(other.stderr).toContain("409 message_id_conflict");
+});
+
+test("a text may come from standard input, byte for byte but one last line break", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "1");
+  await run([...toWelcome, "-"], "  one\n\ttwo\n\n");
+  expect(await nextEvent(bob)).toMatchObject({ message: { body: "  one\n\ttwo\n" } });
+  expect((await run([...toWelcome, "-"], new Uint8Array([0xff]))).code).toBe(2);
+});
+
+test.each([
+  [
+    [...toWelcome.slice(0, -1), "nowhere", "hi"],
+    "404 conversation_not_found",
+    "PUT /admin/organizations/{org}/conversations/{cid}",
+  ],
+  [
+    ["send", "message", "--org", "demo", "--from", "mallory", "--to", "welcome", "hi"],
+    "403 sender_not_participant",
+    "check --from",
+  ],
+  [["send", "system", "--org", "demo", "--from", "mallory", "--to", "bob"], "404 sender_not_found", "check --from"],
+  [["token", "--org", "nowhere", "--user", "bob"], "404 organization_not_found", "check --org"],
+  [["listen", "--org", "demo", "--user", "mallory"], "404 user_not_found", "check --user"],
+  [[...toWelcome, "--key", "wrong", "hi"], "401 unauthorized", "HERALD_ADMIN_API_KEY"],
+  [["listen", "--token", "not.a.token"], "4401", "herald token"],
+])("a refusal ends with 1, with the reason and what to do: %j", async (args, reason, nextStep) => {
+  const { code, stdout, stderr } = await run(args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain(reason);
+  expect(stderr).toContain(nextStep);
+});
+
+test("a token lets its user listen without a key, and --since shows what was missed", async () => {
+  const token = await run(["token", "--org", "demo", "--user", "bob", "--ttl", "60"]);
+  expect(token.stderr).toMatch(/^valid until \d{4}-/);
+  const before = JSON.parse((await run([...toWelcome, "--json", "before"])).stdout).ask.server_mid;
+  await run([...toWelcome, "missed 1"]);
+  await run([...toWelcome, "missed 2"]);
+  const listen = [
+    "listen",
+    "--token",
+    token.stdout.trim(),
+    "--url",
+    server.url,
+    "--since",
+    before,
+    "--count",
+    "2",
+    "--json",
+  ];
+  const { code, stdout } = await runHerald(listen);
+  expect(code).toBe(0);
+  expect(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).message.body),
+  ).toEqual(["missed 1", "missed 2"]);
+});
+
+test("a listener says when its sessions are ended, and ends with 1", async () => {
+  await using bob = await listenAs("bob");
+  const key = (await Bun.file(`${server.cwd}/data/admin-api-key`).text()).trim();
+  const headers = { "Admin-Api-Key": key };
+  await fetch(`${server.url}/admin/organizations/demo/users/bob/sessions`, { method: "DELETE", headers });
+  expect((await bob.errorLines.next()).value).toContain("the server closed the connection (4403");
+  expect(await bob.exited).toBe(1);
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends a listener with 0", async (signal) => {
+  await using bob = await listenAs("bob");
+  bob.kill(signal);
+  expect(await bob.exited).toBe(0);
+});
+
+test("a listener outlives a restart of the server and misses nothing", async () => {
+  await using first = await startServer();
+  const url = first.url;
+  const options = { cwd: first.cwd };
+  await using bob = startHeraldCommand(
+    ["listen", "--org", "demo", "--user", "bob", "--url", url, "--json", "--count", "2"],
+    options,
+  );
+  expect((await bob.errorLines.next()).value).toStartWith("connected to");
+  await runHerald([...toWelcome, "--url", url, "before"], options);
+  expect(await nextEvent(bob)).toMatchObject({ message: { body: "before" } });
+  first.process.kill("SIGTERM");
+  expect((await bob.errorLines.next()).value).toMatch(/^connection lost \(1012/);
+  await first.process.exited;
+  await using again = startHeraldCommand(["serve"], { ...options, env: { HERALD_PORT: new URL(url).port } });
+  while (!(await again.lines.next()).value?.includes('"listening"'));
+  await runHerald([...toWelcome, "--url", url, "after"], options);
+  expect(await nextEvent(bob)).toMatchObject({ message: { body: "after" } });
+  expect(await bob.exited).toBe(0);
+});

@@ -1,0 +1,59 @@
+import { HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "../../sdk/index.ts";
+import { ConfigError } from "../config.ts";
+import { printableLine } from "./printable.ts";
+
+/** What the exit code of every command means; `herald --help` prints it. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3 } as const;
+
+/** One of the exit codes. */
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** An end of the command that is told to a person: what happened, why, and what to do next. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+const nextSteps: Record<string, string> = {
+  unauthorized:
+    "Give the key of this server by --key or HERALD_ADMIN_API_KEY; the first start leaves it in <HERALD_DATA_DIR>/admin-api-key.",
+  organization_not_found: "Create it with PUT /admin/organizations/{org}, or check --org.",
+  conversation_not_found: "Create it with PUT /admin/organizations/{org}/conversations/{cid}, or check --to.",
+  user_not_found: "Create it with PUT /admin/organizations/{org}/users/{uid}, or check --user.",
+  sender_not_found: "Create it with PUT /admin/organizations/{org}/users/{uid}, or check --from.",
+  sender_not_participant:
+    "Add the sender with PUT /admin/organizations/{org}/conversations/{cid}/participants/{uid}, or check --from.",
+  message_id_conflict: "This --id was used for another message: leave it out, or send the same message again.",
+  not_herald: "Check --url.",
+};
+
+/** The exit code of an error and what is said about it on stderr, without the `herald:` in front. */
+export function explain(error: unknown): { exitCode: ExitCode; message: string } {
+  if (error instanceof CliError) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof ConfigError) return { exitCode: exitCodes.usage, message: error.message };
+  if (error instanceof HeraldApiError && error.status === 0) {
+    const message = `${printableLine(error.detail)}\nStart the server with \`herald serve\`, or name its address by --url.`;
+    return { exitCode: exitCodes.unreachable, message };
+  }
+  if (error instanceof HeraldApiError) return { exitCode: exitCodes.failed, message: describeApiError(error) };
+  if (error instanceof HeraldConnectionError)
+    return { exitCode: exitCodes.unreachable, message: printableLine(error.message) };
+  if (error instanceof HeraldArgumentError) return { exitCode: exitCodes.usage, message: printableLine(error.message) };
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { exitCode: exitCodes.failed, message: `unexpected error; please report it:\n${detail}` };
+}
+
+function describeApiError({ status, code, detail, requestId, errors }: HeraldApiError): string {
+  const request = requestId === undefined ? "" : ` [request ${requestId}]`;
+  const lines = [`the server refused: ${status} ${code}: ${detail}${request}`];
+  // The detail already says what a single error says.
+  if (errors.length > 1) for (const error of errors) lines.push(`  ${error.pointer}: ${error.detail}`);
+  const nextStep = nextSteps[code];
+  if (nextStep !== undefined) lines.push(nextStep);
+  return lines.map(printableLine).join("\n");
+}

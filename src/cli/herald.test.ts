@@ -1,0 +1,128 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+import { describeSettings } from "../config.ts";
+import { runHerald } from "./testing/run-herald.ts";
+
+const commands = [
+  "",
+  "serve",
+  "send",
+  "send message",
+  "send system",
+  "listen",
+  "token",
+  "migrate",
+  "openapi",
+  "version",
+];
+const words = (text: string) => text.split(" ").filter((word) => word !== "");
+
+test.each(commands)("herald %s --help explains itself", async (command) => {
+  const { code, stdout, stderr } = await runHerald([...words(command), "--help"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toStartWith(`Usage: herald ${command}`.trimEnd());
+  if (command !== "send") expect(stdout).toContain("Example");
+});
+
+test("herald --help tells the exit codes, herald serve --help every setting", async () => {
+  const [main, serve] = await Promise.all([runHerald(["--help"]), runHerald(["serve", "--help"])]);
+  for (const line of ["0  done", "1  failed", "2  usage", "3  the server could not be reached"])
+    expect(main.stdout).toContain(line);
+  for (const { name, defaultValue } of describeSettings()) {
+    expect(serve.stdout).toContain(`  ${name} `);
+    if (defaultValue !== "") expect(serve.stdout).toContain(`(default: ${defaultValue})`);
+  }
+});
+
+test("herald version prints the versions", async () => {
+  expect((await runHerald(["version"])).stdout).toBe(`herald ${packageJson.version} (bun ${Bun.version})\n`);
+  expect(JSON.parse((await runHerald(["version", "--json"])).stdout)).toEqual({
+    version: packageJson.version,
+    bun: Bun.version,
+  });
+});
+
+test("a slow reader of a long result gets all of it", async () => {
+  const script = new URL("herald.ts", import.meta.url).pathname;
+  const pipe = Bun.spawn(["sh", "-c", `"$0" "$1" openapi | (sleep 0.5; cat)`, process.execPath, script], {
+    stdout: "pipe",
+  });
+  const document = await new Response(pipe.stdout).text();
+  expect(document.length).toBeGreaterThan(65_536); // what a pipe holds
+  expect(JSON.parse(document).openapi).toStartWith("3.1");
+});
+
+test.each([
+  ["", "Usage: herald"],
+  ["nonsense", "herald: unknown command 'nonsense'"],
+  ["send", "Usage: herald send"],
+  ["token --org demo", "herald: required option '--user <id>' not specified"],
+  ["token --org demo --user bob --ttl 0", "Write a whole number from 1."],
+  ["token --org demo --user bob --url ftp://host", "--url ftp://host is not the address of a server"],
+  ["token --org demo --user bob", "herald: there is no admin API key"],
+  ["token --org .. --user bob --key k", 'The identifier ".." cannot be part of a URL.'],
+  ["listen --key k", "Give --org and --user, or --token."],
+  ["send message --org o --from u --to c --key k", "there is nothing to send"],
+  ["send message --org o --from u --to c --key k --x [] hi", "It must be a JSON object"],
+  ["serve --config /nowhere/herald.env", "--config /nowhere/herald.env cannot be read"],
+])("herald %s ends with 2 and says why on stderr", async (command, reason) => {
+  const { code, stdout, stderr } = await runHerald(words(command));
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(reason);
+});
+
+test("a setting that is not known or not valid is one line and 2", async () => {
+  const unknown = await runHerald(["serve"], { env: { HERALD_PROT: "1" } });
+  expect(unknown).toMatchObject({ code: 2, stdout: "" });
+  expect(unknown.stderr).toMatch(/^herald: HERALD_PROT is not a setting of Herald.*\n$/);
+  const invalid = await runHerald(["listen", "--org", "o", "--user", "u"], { env: { HERALD_PORT: "x" } });
+  expect(invalid.code).toBe(2);
+  expect(invalid.stderr).toMatch(/^herald: HERALD_PORT must be a port.*\n$/);
+});
+
+test.each([
+  "token --org o --user u",
+  "listen --org o --user u",
+  "send message --org o --from u --to c hi",
+  "send system --org o --from u --to u",
+])("herald %s ends with 3 when there is no server", async (command) => {
+  using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = listener;
+  listener.stop(true);
+  const { code, stdout, stderr } = await runHerald([...words(command), "--key", "k"], {
+    env: { HERALD_PORT: String(port) },
+  });
+  expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  expect(stderr).toContain(`http://127.0.0.1:${port}`);
+  expect(stderr).toContain("herald serve");
+  expect(stderr.includes("Send it again with --id ")).toBe(command.startsWith("send"));
+});
+
+test("the key comes from --key, then the environment, then the data folder", async () => {
+  const keys: (string | null)[] = [];
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => {
+      keys.push(request.headers.get("Admin-Api-Key"));
+      return Response.json({ token: "t", expires_at: "2026-11-20T13:06:00.000Z" }, { status: 201 });
+    },
+  });
+  const folder = mkdtempSync(join(tmpdir(), "herald-key-"));
+  try {
+    writeFileSync(join(folder, "admin-api-key"), "from-file\n");
+    writeFileSync(join(folder, "herald.env"), `HERALD_DATA_DIR=${folder}\nHERALD_PORT=${server.port}\n`);
+    const variable = "from-environment-0123456789-0123456789";
+    const command = ["token", "--org", "o", "--user", "u", "--config", join(folder, "herald.env")];
+    await runHerald([...command, "--key", "from-option"], { env: { HERALD_ADMIN_API_KEY: variable } });
+    await runHerald(command, { env: { HERALD_ADMIN_API_KEY: variable } });
+    const last = await runHerald(command);
+    expect(keys).toEqual(["from-option", variable, "from-file"]);
+    expect(last).toEqual({ code: 0, stdout: "t\n", stderr: "valid until 2026-11-20T13:06:00.000Z\n" });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,79 @@
+import { writeSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { exitCodes, explain } from "./exit-codes.ts";
+import { addListenCommand } from "./listen.ts";
+import { addMigrateCommand } from "./migrate.ts";
+import { addOpenapiCommand } from "./openapi.ts";
+import { createOutput, type Output } from "./output.ts";
+import { addSendMessageCommand } from "./send-message.ts";
+import { addSendSystemCommand } from "./send-system.ts";
+import { addServeCommand } from "./serve.ts";
+import { addTokenCommand } from "./token.ts";
+import { addVersionCommand, heraldVersion } from "./version.ts";
+
+const afterHelp = `
+Examples:
+  herald serve                                                        start the server
+  herald listen --org demo --user bob                                 see what bob receives
+  herald send message --org demo --from alice --to welcome "Hello"    send to a conversation
+
+Exit codes:
+  0  done
+  1  failed: the server refused or something went wrong
+  2  usage: wrong arguments or settings
+  3  the server could not be reached
+
+\`herald <command> --help\` tells more; the settings are under \`herald serve --help\`.`;
+
+function createProgram(output: Output): Command {
+  const program = new Command("herald")
+    .description("Real-time delivery of messages and system messages.")
+    .version(heraldVersion, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand(false)
+    .showHelpAfterError("(--help shows how it is used)")
+    .addHelpText("after", afterHelp)
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, `${output.noteStyle.red("herald:")} `)),
+    })
+    .exitOverride();
+  addServeCommand(program, output);
+  const send = program
+    .command("send")
+    .description("send a message to a conversation, or a system message to users")
+    .helpCommand(false);
+  addSendMessageCommand(send, output);
+  addSendSystemCommand(send, output);
+  addListenCommand(program, output);
+  addTokenCommand(program, output);
+  addMigrateCommand(program, output);
+  addOpenapiCommand(program, output);
+  addVersionCommand(program, output);
+  return program;
+}
+
+/** Runs the command line and gives its exit code. `argv` is without the runtime and the script. */
+async function run(argv: string[], output: Output): Promise<number> {
+  try {
+    await createProgram(output).parseAsync(argv, { from: "user" });
+    return exitCodes.ok;
+  } catch (error) {
+    // Commander has already printed the help or what is wrong with the arguments.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    const { exitCode, message } = explain(error);
+    output.note(`${output.noteStyle.red("herald:")} ${message}`);
+    return exitCode;
+  }
+}
+
+// A reader that goes away (`herald listen | head -1`) is a normal end.
+process.stdout.on("error", (error: Error & { code?: string }) => {
+  if (error.code === "EPIPE") process.exit(exitCodes.ok);
+  writeSync(2, `herald: the result could not be written: ${error.message}\n`);
+  process.exit(exitCodes.failed);
+});
+const exitCode = await run(process.argv.slice(2), createOutput());
+// Exit rather than wait for the event loop: a start that failed may leave engines behind that would keep it turning.
+// But not before a slow reader of a pipe has taken everything; the callback of an empty write would come too early.
+for (const stream of [process.stdout, process.stderr]) await new Promise<void>((resolve) => stream.end(resolve));
+process.exit(exitCode);

@@ -1,0 +1,72 @@
+import { afterAll, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
+
+const launcher = new URL("../../bin/herald.js", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "herald-launcher-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const nodePath = Bun.which("node") ?? "node";
+
+function launch(file: string, args: string[], path?: string) {
+  const env = { ...process.env, ...(path === undefined ? {} : { PATH: path }) };
+  const child = Bun.spawn([nodePath, file, ...args], { env, stdout: "pipe", stderr: "pipe", stdin: "ignore" });
+  const finished = Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { child, finished };
+}
+
+/** The launcher in a folder of its own, without any dependency beside it, and what `bun` is there. */
+function installAlone(bun?: string): { file: string; path: string } {
+  const root = mkdtempSync(join(folder, "alone-"));
+  mkdirSync(join(root, "bin"));
+  writeFileSync(join(root, "package.json"), '{"type":"module"}');
+  copyFileSync(launcher, join(root, "bin/herald.js"));
+  if (bun !== undefined) {
+    writeFileSync(join(root, "bun"), `#!/bin/sh\n${bun}\n`);
+    chmodSync(join(root, "bun"), 0o755);
+  }
+  return { file: join(root, "bin/herald.js"), path: root };
+}
+
+test("it runs on the bun of the dependency, also when PATH has none, and hands on arguments and exit code", async () => {
+  const [code, stdout] = await launch(launcher, ["version", "--json"], dirname(nodePath)).finished;
+  expect({ code, ...JSON.parse(stdout) }).toEqual({
+    code: 0,
+    version: packageJson.version,
+    bun: packageJson.dependencies.bun,
+  });
+  expect((await launch(launcher, ["nonsense"]).finished)[0]).toBe(2);
+});
+
+test("without the dependency it takes bun from the PATH", async () => {
+  const { file, path } = installAlone('printf "%s\\n" "$@"; exit 7');
+  const [code, stdout] = await launch(file, ["send", "two words", ""], path).finished;
+  expect(code).toBe(7);
+  expect(stdout).toBe(`${join(path, "src/cli/herald.ts")}\nsend\ntwo words\n\n`);
+});
+
+test("without any bun it says what to do", async () => {
+  const { file, path } = installAlone();
+  const [code, stdout, stderr] = await launch(file, ["version"], path).finished;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain("Run `npm ci`");
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s is handed on, and the exit code is the command's", async (signal) => {
+  const { file, path } = installAlone(
+    `trap 'echo stopping; exit 5' ${signal.slice(3)}; echo ready; while :; do :; done`,
+  );
+  const child = Bun.spawn([nodePath, file, "serve"], { env: { PATH: path }, stdout: "pipe", stderr: "inherit" });
+  const reader = child.stdout.getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe("ready\n");
+  child.kill(signal);
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe("stopping\n");
+  expect(await child.exited).toBe(5);
+});
+
+test("a command that dies of a signal ends with 128 and its number", async () => {
+  const { file, path } = installAlone("kill -KILL $$");
+  expect((await launch(file, [], path).finished)[0]).toBe(137);
+});

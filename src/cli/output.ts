@@ -1,0 +1,41 @@
+import { printableJson } from "./printable.ts";
+
+/** Puts a colour or a weight around text, or nothing where colours are off. */
+export type Style = Record<"bold" | "dim" | "red" | "cyan" | "magenta", (text: string) => string>;
+
+/** Where a command writes: results to stdout, everything for people besides to stderr. */
+export type Output = {
+  /** One line of result. */
+  result(text: string): void;
+  /** One JSON object on a line of its own. */
+  json(value: unknown): void;
+  /** A line for people, not part of the result. */
+  note(text: string): void;
+  /** Styles for results and for notes; each knows whether its stream is a terminal. */
+  resultStyle: Style;
+  noteStyle: Style;
+  /** Whether results go to a terminal. */
+  isTerminal: boolean;
+};
+
+/** The output of this process. Colours only on a terminal, and not where NO_COLOR is set (no-color.org). */
+export function createOutput(): Output {
+  return {
+    result: (text) => void process.stdout.write(`${text}\n`),
+    json: (value) => void process.stdout.write(`${printableJson(value)}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    resultStyle: createStyle(hasColours(process.stdout)),
+    noteStyle: createStyle(hasColours(process.stderr)),
+    isTerminal: process.stdout.isTTY === true,
+  };
+}
+
+function hasColours(stream: { isTTY?: boolean }): boolean {
+  return stream.isTTY === true && (process.env.NO_COLOR ?? "") === "" && process.env.TERM !== "dumb";
+}
+
+/** Styles as SGR sequences (ECMA-48, section 8.3.117), or as nothing. */
+export function createStyle(isOn: boolean): Style {
+  const sgr = (on: number, off: number) => (text: string) => (isOn ? `\u001b[${on}m${text}\u001b[${off}m` : text);
+  return { bold: sgr(1, 22), dim: sgr(2, 22), red: sgr(31, 39), cyan: sgr(36, 39), magenta: sgr(35, 39) };
+}

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { createAdminClient, createClient, HeraldApiError, type Message } from "../../sdk/index.ts";
+import { startServer } from "./testing/run-herald.ts";
+
+async function connectAdmin(server: { url: string; cwd: string }) {
+  const key = (await Bun.file(`${server.cwd}/data/admin-api-key`).text()).trim();
+  return createAdminClient({ url: server.url, key });
+}
+
+test("the admin client's calls are those of the server", async () => {
+  await using server = await startServer({});
+  const admin = await connectAdmin(server);
+  const odd = "a/b *>.ü 👩‍👩‍👧?#%";
+  expect(await admin.putOrganization(odd, { name: "Odd" })).toMatchObject({ id: odd, name: "Odd" });
+  expect(await admin.getOrganization(odd)).toMatchObject({ id: odd, name: "Odd" });
+  expect((await admin.listOrganizations({ limit: 1 })).items).toHaveLength(1);
+  expect(await admin.putUser(odd, "u/1", { name: null })).toMatchObject({ id: "u/1", name: null });
+  expect(await admin.getUser(odd, "u/1")).toMatchObject({ id: "u/1" });
+  expect(await admin.putConversation(odd, "c/1", { participants: ["u/1", "u/2"] })).toMatchObject({ id: "c/1" });
+  expect(await admin.getConversation(odd, "c/1")).toMatchObject({ id: "c/1" });
+  expect((await admin.listConversations(odd)).items.map(({ id }) => id)).toEqual(["c/1"]);
+  await admin.addParticipant(odd, "c/1", "u/1");
+  await admin.removeParticipant(odd, "c/1", "u/2");
+  expect((await admin.listParticipants(odd, "c/1")).items.map(({ id }) => id)).toEqual(["u/1"]);
+  const users = await admin.listUsers(odd, { limit: 1 });
+  expect(users.items.map(({ id }) => id)).toEqual(["u/1"]);
+  expect((await admin.listUsers(odd, { cursor: users.cursor ?? "none" })).items.map(({ id }) => id)).toEqual(["u/2"]);
+  const envelope = { organizationId: odd, senderId: "u/1", message: { id: "m", cid: "c/1", body: "hi" } };
+  const { ask } = await admin.sendMessage(envelope);
+  expect(await admin.sendMessage(envelope)).toEqual({ ask });
+  expect((await admin.listMessages(odd, "c/1", { limit: 5 })).items).toMatchObject([
+    { _id: ask.server_mid, body: "hi" },
+  ]);
+  expect(await admin.createToken(odd, "u/1", { ttl_seconds: 5 })).toMatchObject({ token: expect.any(String) });
+  await admin.endSessions(odd, "u/1");
+  await admin.deleteUser(odd, "u/2");
+  await admin.deleteConversation(odd, "c/1");
+  await admin.deleteOrganization(odd);
+  await expect(admin.getOrganization(odd)).rejects.toMatchObject({ status: 404, code: "organization_not_found" });
+  const empty = await admin.sendMessage({ ...envelope, message: { cid: "" } }).catch((error: unknown) => error);
+  expect(empty).toMatchObject({ status: 422, code: "invalid_request", requestId: expect.any(String) });
+  expect(empty instanceof HeraldApiError && empty.errors.map(({ pointer }) => pointer)).toContain("/message/cid");
+});
+
+test("the client connects, pages, and hears what is sent", async () => {
+  await using server = await startServer();
+  const admin = await connectAdmin(server);
+  const connected = Promise.withResolvers<void>();
+  const heard = Promise.withResolvers<Message>();
+  const client = createClient({
+    url: server.url,
+    token: async () => (await admin.createToken("demo", "bob")).token,
+    onMessage: heard.resolve,
+    onSystemMessage: () => undefined,
+    onStateChange: (state) => state === "connected" && connected.resolve(),
+  });
+  try {
+    client.start();
+    await connected.promise;
+    await client.ping();
+    expect((await client.listConversations({ limit: 5 })).conversations).toMatchObject([{ _id: "welcome" }]);
+    const envelope = {
+      organizationId: "demo",
+      senderId: "alice",
+      message: { cid: "welcome", body: "hi", x: { a: [1] } },
+    };
+    const { ask } = await admin.sendMessage(envelope);
+    const message = await heard.promise;
+    expect(message).toMatchObject({
+      _id: ask.server_mid,
+      t: ask.t,
+      from: "alice",
+      cid: "welcome",
+      body: "hi",
+      x: { a: [1] },
+    });
+    expect(client.since).toBe(ask.server_mid);
+    expect(await client.listMessages({ cid: "welcome", limit: 1 })).toEqual([message]);
+    await expect(client.listMessages({ cid: "elsewhere" })).rejects.toMatchObject({ name: "HeraldRequestError" });
+  } finally {
+    client.stop();
+  }
+});

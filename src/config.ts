@@ -1,0 +1,156 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+
+/** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** A limit: a whole number, where 0 lifts it. Lifted limits read as `Infinity`, so that code compares and never asks. */
+const limit = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, "must be a whole number (0 lifts the limit)")
+    .default(String(fallback))
+    .transform((text) => (text === "0" ? Number.POSITIVE_INFINITY : Number(text)));
+
+/** A span of whole seconds, read as milliseconds. Unlike a limit it cannot be lifted: a heartbeat that never beats is a leak. */
+const seconds = (fallback: number, minimum = 1, maximum = 86_400) =>
+  z
+    .string()
+    .refine(
+      (value) => /^\d{1,6}$/.test(value) && Number(value) >= minimum && Number(value) <= maximum,
+      `must be a whole number of seconds from ${minimum} to ${maximum}`,
+    )
+    .default(String(fallback))
+    .transform((value) => Number(value) * 1000);
+
+const text = (fallback: string) => z.string().min(1, "must not be empty").default(fallback);
+const optionalText = z.string().min(1, "must not be empty").optional();
+const url = (protocols: string[]) =>
+  optionalText.refine(
+    (value) => value === undefined || (URL.canParse(value) && protocols.includes(new URL(value).protocol)),
+    {
+      message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+    },
+  );
+/** Every setting, in the order in which `herald serve --help` lists them. */
+const settings = {
+  HERALD_HOST: text("127.0.0.1").describe("address to listen on"),
+  HERALD_PORT: z
+    .string()
+    .refine(
+      (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535,
+      "must be a port from 0 to 65535 (0 picks a free one)",
+    )
+    .default("7070")
+    .transform(Number)
+    .describe("port to listen on; 0 picks a free one"),
+  HERALD_DATA_DIR: text("./data").describe("folder of the embedded database and of the secrets made at first start"),
+  HERALD_ADMIN_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
+    .optional()
+    .describe("admin API key with every scope; without it the first start makes one"),
+  HERALD_TOKEN_SECRET: z
+    .string()
+    .refine((value) => Buffer.byteLength(value) >= 32, "must be at least 32 bytes (RFC 7518, section 3.2)")
+    .optional()
+    .describe("secret that signs user tokens (HS256); without it the first start makes one"),
+  HERALD_TOKEN_JWKS_URL: url(["https:", "http:"]).describe(
+    "keys of an identity provider whose user tokens are taken too (RS256, ES256, EdDSA)",
+  ),
+  HERALD_TOKEN_ISSUER: optionalText.describe("the `iss` that tokens of the identity provider must carry"),
+  HERALD_LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
+    .default("info")
+    .describe("least severe level that is logged"),
+  HERALD_DEMO: z
+    .enum(["0", "1"], "must be 0 or 1")
+    .default("0")
+    .transform((value) => value === "1")
+    .describe("1: an empty database gets a demo organization"),
+  HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("bytes of one request body"),
+  HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("characters of one message body"),
+  HERALD_LIMIT_X_BYTES: limit(32_768).describe("bytes of `x`, as JSON"),
+  HERALD_LIMIT_ATTACHMENTS: limit(20).describe("attachments of one message"),
+  HERALD_LIMIT_RECIPIENTS: limit(10_000).describe("`uids` of one system message"),
+  HERALD_LIMIT_PARTICIPANTS: limit(100_000).describe("participants of one conversation"),
+  HERALD_LIMIT_JSON_DEPTH: limit(32).describe("nesting of JSON"),
+  HERALD_LIMIT_FRAME_BYTES: limit(65_536).describe("bytes of one WebSocket frame from a client"),
+  HERALD_LIMIT_REQUESTS_PER_CONNECTION: limit(120).describe("WebSocket requests of one connection in 60 s"),
+  HERALD_LIMIT_CONNECTIONS_PER_USER: limit(20).describe("connections of one user"),
+  HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: limit(1_000).describe("connections from one address"),
+  HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: limit(4_194_304).describe(
+    "bytes that wait for one connection before it is cut",
+  ),
+  HERALD_LIMIT_NODE_BACKLOG_BYTES: limit(1_073_741_824).describe(
+    "bytes that wait for all connections before the most behind are cut",
+  ),
+  HERALD_LIMIT_PING_SECONDS: seconds(25).describe("seconds between two pings of a connection"),
+  HERALD_LIMIT_PONG_SECONDS: seconds(10).describe("seconds within which a ping must be answered"),
+  HERALD_LIMIT_IDLE_SECONDS: seconds(30, 10, 255).describe("seconds that an HTTP request may be idle (10 to 255)"),
+  HERALD_LIMIT_REQUESTS_PER_SECOND: limit(1_000).describe("requests of one API key in a second"),
+  HERALD_LIMIT_REQUESTS_BURST: limit(2_000).describe("requests of one API key in one burst"),
+  HERALD_LIMIT_RECOVERY_MESSAGES: limit(1_000).describe("messages recovered by `since`"),
+  HERALD_LIMIT_RECOVERY_DAYS: limit(7).describe("days that `since` may reach back"),
+};
+
+const schema = z.strictObject(settings);
+
+/** All settings, parsed and frozen. Limits in their own units; `…_SECONDS` in milliseconds; a lifted limit is `Infinity`. */
+export type Config = Readonly<z.output<typeof schema>>;
+
+/** One line of `herald serve --help`. */
+export type SettingHelp = { name: string; defaultValue: string; description: string };
+
+/** Every setting with its default, as a person would write it. */
+export function describeSettings(): SettingHelp[] {
+  return Object.entries(settings).map(([name, type]) => ({
+    name,
+    defaultValue: defaultText(type),
+    description: type.description ?? "",
+  }));
+}
+
+function defaultText(type: z.ZodType): string {
+  const json = z.toJSONSchema(type, { io: "input", unrepresentable: "any" });
+  return json.default === undefined ? "" : String(json.default);
+}
+
+/**
+ * Reads `HERALD_*` from the environment and, below it, from a file of `NAME=value` lines.
+ * Throws `ConfigError`, one line, for a setting that is unknown or not valid.
+ */
+export function loadConfig(environment: Record<string, string | undefined> = process.env, file?: string): Config {
+  const given: Record<string, string> = file === undefined ? {} : readSettingsFile(file);
+  for (const [name, value] of Object.entries(environment)) {
+    if (name.startsWith("HERALD_") && value !== undefined) given[name] = value;
+  }
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return Object.freeze(parsed.data);
+  const issue = parsed.error.issues[0];
+  if (issue?.code === "unrecognized_keys") {
+    throw new ConfigError(`${issue.keys[0]} is not a setting of Herald; \`herald serve --help\` lists them all`);
+  }
+  throw new ConfigError(`${issue?.path.join(".")} ${issue?.message}; \`herald serve --help\` explains it`);
+}
+
+function readSettingsFile(file: string): Record<string, string> {
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new ConfigError(`--config ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+  const given: Record<string, string> = {};
+  for (const [index, line] of content.split(/\r?\n/).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const match = /^\s*(HERALD_[A-Z0-9_]+)\s*=\s*(.*?)\s*$/.exec(line);
+    if (match?.[1] === undefined || match[2] === undefined) {
+      throw new ConfigError(`--config ${file}, line ${index + 1}: write HERALD_NAME=value, one setting a line`);
+    }
+    given[match[1]] = match[2].replace(/^(["'])(.*)\1$/, "$2");
+  }
+  return given;
+}

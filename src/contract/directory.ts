@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { messageSchema } from "./events.ts";
+import { identifier, text } from "./identifiers.ts";
+import type { PayloadLimits } from "./limits.ts";
+
+const maxNameCharacters = 256;
+const maxTokenSeconds = 30 * 24 * 3600;
+const defaultTokenSeconds = 3600;
+const maxListLimit = 1000;
+
+const name = text(1, maxNameCharacters)
+  .nullable()
+  .optional()
+  .meta({ description: "`null` clears it; left out, it stays." });
+
+/** An organization, a user or a conversation, as the admin API shows it. */
+export const resource = z
+  .strictObject({
+    id: z.string().meta({ description: "The id that the caller chose." }),
+    name: z.string().nullable().meta({ description: "`null` until it is set." }),
+    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+  })
+  .meta({ id: "Resource", description: "An organization, a user or a conversation." });
+
+/** An organization, a user or a conversation, as the admin API shows it. */
+export type Resource = z.infer<typeof resource>;
+
+/** The body of `PUT` of an organization or a user. */
+export const putResourceRequest = z.strictObject({ name }).meta({ id: "PutResourceRequest" });
+
+/** The body of `PUT` of a conversation. */
+export function createPutConversationRequest(limits: PayloadLimits) {
+  const participants = z
+    .array(identifier)
+    .max(limits.participants, `must name at most ${limits.participants} users`)
+    .optional()
+    .meta({ description: "Replaces the set; unknown users are created. Left out, the set stays." });
+  return z.strictObject({ name, participants }).meta({ id: "PutConversationRequest" });
+}
+
+/** The body of `POST …/tokens`. */
+export const createTokenRequest = z
+  .strictObject({
+    ttl_seconds: z
+      .int()
+      .min(1)
+      .max(maxTokenSeconds)
+      .default(defaultTokenSeconds)
+      .meta({ description: "How long the token is valid." }),
+  })
+  .meta({ id: "CreateTokenRequest" });
+
+/** The answer to `POST …/tokens`. */
+export const createTokenResponse = z
+  .strictObject({
+    token: z
+      .string()
+      .meta({ description: "A JWT; it goes into `connect` or `Authorization: Bearer`, never into a URL." }),
+    expires_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+  })
+  .meta({ id: "CreateTokenResponse" });
+
+/** A page of a list. `cursor` asks for the next page; `null` says that there is none. */
+function pageOf<Item extends z.ZodType>(item: Item) {
+  const cursor = z.string().nullable().meta({ description: "Ask for the next page with it; `null`: there is none." });
+  return z.strictObject({ items: z.array(item), cursor });
+}
+
+/** A page of organizations, users or conversations. */
+export const resourcePage = pageOf(resource).meta({ id: "ResourcePage" });
+
+/** A page of a conversation's history. */
+export const messagePage = pageOf(messageSchema).meta({ id: "MessagePage" });
+
+/** The query of every list: `limit` and `cursor`. */
+export const pageQuery = z.strictObject({
+  limit: z
+    .string()
+    .refine(
+      (value) => /^\d{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= maxListLimit,
+      `must be a whole number from 1 to ${maxListLimit}`,
+    )
+    .default("100")
+    .transform(Number)
+    .meta({ type: "integer", minimum: 1, maximum: maxListLimit, description: "Items of one page." }),
+  cursor: z.string().min(1).max(1024).optional().meta({ description: "The `cursor` of the page before." }),
+});
+
+/** The query of a conversation's history. */
+export const historyQuery = pageQuery.extend({
+  before: identifier.optional().meta({ description: "Only messages older than this `_id`." }),
+  after: identifier
+    .optional()
+    .meta({ description: "Only messages newer than this `_id`; the answer is then oldest first." }),
+});

@@ -1,0 +1,49 @@
+import { z } from "zod";
+
+const timestamp = z.int().meta({ description: "Unix epoch seconds." });
+const freeForm = z.record(z.string(), z.unknown()).meta({ description: "The custom parameters, as they were sent." });
+
+/** A message of a conversation, as recipients and history see it (seed, 2.4): all eight members, always. */
+export const messageSchema = z
+  .strictObject({
+    _id: z.string().meta({ description: "The `server_mid` of the send." }),
+    t: timestamp,
+    from: z.string().meta({ description: "The sender's user id." }),
+    body: z.string().meta({ description: "The text." }),
+    cid: z.string().meta({ description: "The conversation." }),
+    x: freeForm,
+    attachments: z.array(
+      z.strictObject({
+        file_id: z.string().meta({ description: "The id of the file." }),
+        file_name: z.string().meta({ description: "The `name` of the send." }),
+      }),
+    ),
+    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+  })
+  .meta({ id: "Message" });
+
+/** A message of a conversation, as recipients and history see it. */
+export type Message = z.infer<typeof messageSchema>;
+
+/** The event `message`. */
+export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });
+
+/** A system message, as recipients see it (seed, 2.5): all four members, always. */
+export const systemMessageEvent = z
+  .strictObject({
+    system_message: z.strictObject({
+      _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
+      t: timestamp,
+      from: z.string().meta({ description: "The sender's user id." }),
+      x: freeForm,
+    }),
+  })
+  .meta({ id: "SystemMessageEvent" });
+
+/** The event `system_message`. */
+export type SystemMessageEvent = z.infer<typeof systemMessageEvent>;
+
+/** Sent once before a session expires: `connect` again with a fresh token to extend it. */
+export const sessionEvent = z
+  .strictObject({ session: z.strictObject({ expires_at: z.iso.datetime({ precision: 3 }) }) })
+  .meta({ id: "SessionEvent" });

@@ -1,0 +1,56 @@
+import { toIso, toSeconds } from "./identifiers.ts";
+
+const time = Date.UTC(2026, 10, 20, 13, 6, 0, 123);
+const createdAt = toIso(time);
+
+/** Whom the examples of all documents speak of: the organization that `HERALD_DEMO` makes. */
+export const exampleIds = { organization: "demo", user: "bob", conversation: "welcome" };
+
+/** An organization. */
+export const organizationExample = { id: exampleIds.organization, name: "Demo organization", created_at: createdAt };
+
+/** A user. */
+export const userExample = { id: exampleIds.user, name: "Bob", created_at: createdAt };
+
+/** A conversation. */
+export const conversationExample = { id: exampleIds.conversation, name: "Welcome", created_at: createdAt };
+
+/** A token of a user and the end of its hour. */
+export const tokenExample = {
+  token: "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2lnbmF0dXJl",
+  expires_at: toIso(time + 3_600_000),
+};
+
+/** A message of a conversation. */
+export const messageExample = {
+  _id: "01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b",
+  t: toSeconds(time),
+  from: "alice",
+  body: "Your parcel is on its way.",
+  cid: exampleIds.conversation,
+  x: { order: 4711 },
+  attachments: [],
+  created_at: createdAt,
+};
+
+const earlier = time - 48_411;
+
+/** The message before it. */
+export const earlierMessageExample = {
+  ...messageExample,
+  _id: "01a1f90f-9a20-7d13-9b46-2a1b0c9d8e7f",
+  t: toSeconds(earlier),
+  body: "Your parcel is packed.",
+  created_at: toIso(earlier),
+};
+
+/** A system message. */
+export const systemMessageExample = {
+  _id: "payment-0815",
+  t: toSeconds(time),
+  from: "alice",
+  x: { kind: "payment_received", amount: "12.50" },
+};
+
+/** A request id, as `X-Request-Id` carries it. */
+export const requestIdExample = "01a1f910-573b-7c21-9d4e-6a5b4c3d2e1f";

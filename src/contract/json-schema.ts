@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+/** A JSON Schema (draft 2020-12) as it stands in a document. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** Turns Zod schemas into JSON Schema; those with an `id` go into `schemas`, once, and are referred to. */
+export type SchemaCollector = {
+  /** What a caller sends (`input`) or is sent (`output`). */
+  add(schema: z.ZodType, io: "input" | "output"): JsonSchema;
+  /** By id. */
+  schemas: Record<string, JsonSchema>;
+};
+
+const zodPrefix = "#/$defs/";
+const documentPrefix = "#/components/schemas/";
+const isoWithMilliseconds = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
+
+/** A collector for one document. Throws when one id stands for two different schemas. */
+export function createSchemaCollector(): SchemaCollector {
+  const schemas: Record<string, JsonSchema> = {};
+
+  function keep(id: string, schema: JsonSchema): void {
+    const kept = schemas[id];
+    if (kept !== undefined && JSON.stringify(kept) !== JSON.stringify(schema)) {
+      throw new Error(`the schema id ${id} stands for two different schemas`);
+    }
+    schemas[id] = schema;
+  }
+
+  return {
+    schemas,
+    add(schema, io) {
+      const {
+        $schema,
+        $defs = {},
+        ...json
+      } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: ({ jsonSchema }) => tidy(jsonSchema, io) });
+      for (const [id, definition] of Object.entries($defs)) keep(id, withDocumentRefs(definition));
+      return withDocumentRefs(json);
+    },
+  };
+}
+
+/** What the JSON Schema of Zod says needlessly, or not as this contract means it. */
+function tidy(schema: JsonSchema, io: "input" | "output"): void {
+  if (io === "output" && schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (io === "output" && schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maxItems === Number.POSITIVE_INFINITY) delete schema.maxItems;
+  if (schema.format === "date-time") schema.pattern = isoWithMilliseconds;
+  if (schema.additionalProperties !== undefined && isEmpty(schema.additionalProperties))
+    schema.additionalProperties = true;
+  if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames;
+  // Query parameters arrive as text, and so do their defaults.
+  if (schema.type === "integer" && typeof schema.default === "string") schema.default = Number(schema.default);
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+/** The same schema, its references pointing into the document. */
+function withDocumentRefs<Value>(value: Value): Value {
+  const toDocument = (key: string, member: unknown) =>
+    key === "$ref" && typeof member === "string" ? member.replace(zodPrefix, documentPrefix) : member;
+  return JSON.parse(JSON.stringify(value, toDocument));
+}
+
+/** The name that a `$ref` of a document ends with. */
+export function refName(ref: string): string {
+  return ref.slice(ref.lastIndexOf("/") + 1);
+}

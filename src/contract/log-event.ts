@@ -1,0 +1,27 @@
+/** What an event of an organization's log is about. */
+export type EventKind = "message" | "system" | "membership" | "session";
+
+/** An event as it stands in the log and travels between nodes. */
+export type LogEvent = {
+  org: string;
+  /** 1, 2, 3 … within the organization, without holes, in the order of commits. */
+  offset: number;
+  kind: EventKind;
+  /** UUIDv7, unique among all events. */
+  id: string;
+  cid: string | undefined;
+  /** For `message` and `system` the exact JSON text that goes to the sockets; else a `MembershipChange` or `SessionEnd`. */
+  payload: string;
+  /** The recipients of a `system` event. */
+  uids: string[] | undefined;
+};
+
+/** The payload of a `membership` event; its conversation is the event's `cid`. */
+export type MembershipChange = { added: string[]; removed: string[] };
+
+/** The payload of a `session` event: the connections of `uids` (all of the organization when absent) are closed. */
+export type SessionEnd = {
+  uids?: string[];
+  /** Milliseconds; connections whose token was issued later stay open. */
+  issuedBefore: number;
+};

@@ -1,0 +1,126 @@
+import {
+  createPutConversationRequest,
+  historyQuery,
+  messagePage,
+  pageQuery,
+  resource,
+  resourcePage,
+} from "../directory.ts";
+import { conversationExample, messageExample, userExample } from "../examples.ts";
+import type { PayloadLimits } from "../limits.ts";
+import { conversationPath, defineOperation, noQuery, organizationPath, participantPath } from "./operation.ts";
+
+/** Conversations, their participants and their history (api.md, section 4). */
+export function createConversationOperations(limits: PayloadLimits) {
+  return {
+    putConversation: defineOperation({
+      operationId: "putConversation",
+      method: "put",
+      ...conversationPath,
+      tag: "Conversations",
+      summary: "Create or update a conversation",
+      description: "`participants` replaces the set; open connections follow it at once.",
+      query: noQuery,
+      body: createPutConversationRequest(limits),
+      isBodyOptional: true,
+      bodyExample: { name: "Welcome", participants: ["alice", "bob", "carol"] },
+      answers: {
+        200: { description: "Updated.", schema: resource, example: conversationExample },
+        201: { description: "Created.", schema: resource, example: conversationExample },
+      },
+      errors: ["organization_not_found", "storage_full"],
+    }),
+    getConversation: defineOperation({
+      operationId: "getConversation",
+      method: "get",
+      ...conversationPath,
+      tag: "Conversations",
+      summary: "Get a conversation",
+      query: noQuery,
+      body: undefined,
+      answers: { 200: { description: "The conversation.", schema: resource, example: conversationExample } },
+      errors: ["organization_not_found", "conversation_not_found"],
+    }),
+    deleteConversation: defineOperation({
+      operationId: "deleteConversation",
+      method: "delete",
+      ...conversationPath,
+      tag: "Conversations",
+      summary: "Delete a conversation",
+      description: "Its participants stop hearing it at once; its history is gone.",
+      query: noQuery,
+      body: undefined,
+      answers: { 204: { description: "Deleted." } },
+      errors: ["organization_not_found", "conversation_not_found", "storage_full"],
+    }),
+    listConversations: defineOperation({
+      operationId: "listConversations",
+      method: "get",
+      path: `${organizationPath.path}/conversations`,
+      params: organizationPath.params,
+      tag: "Conversations",
+      summary: "List the conversations of an organization, by id",
+      query: pageQuery,
+      body: undefined,
+      answers: {
+        200: { description: "A page.", schema: resourcePage, example: { items: [conversationExample], cursor: null } },
+      },
+      errors: ["organization_not_found"],
+    }),
+    putParticipant: defineOperation({
+      operationId: "putParticipant",
+      method: "put",
+      ...participantPath,
+      tag: "Conversations",
+      summary: "Add a participant",
+      description: "An unknown user is created. Answers with the user.",
+      query: noQuery,
+      body: undefined,
+      answers: {
+        200: { description: "Was a participant already.", schema: resource, example: userExample },
+        201: { description: "Added.", schema: resource, example: userExample },
+      },
+      errors: ["organization_not_found", "conversation_not_found", "storage_full"],
+    }),
+    deleteParticipant: defineOperation({
+      operationId: "deleteParticipant",
+      method: "delete",
+      ...participantPath,
+      tag: "Conversations",
+      summary: "Remove a participant",
+      query: noQuery,
+      body: undefined,
+      answers: { 204: { description: "Removed." } },
+      errors: ["organization_not_found", "conversation_not_found", "user_not_found", "storage_full"],
+    }),
+    listParticipants: defineOperation({
+      operationId: "listParticipants",
+      method: "get",
+      path: `${conversationPath.path}/participants`,
+      params: conversationPath.params,
+      tag: "Conversations",
+      summary: "List the participants of a conversation, by id",
+      query: pageQuery,
+      body: undefined,
+      answers: {
+        200: { description: "A page.", schema: resourcePage, example: { items: [userExample], cursor: null } },
+      },
+      errors: ["organization_not_found", "conversation_not_found"],
+    }),
+    listMessages: defineOperation({
+      operationId: "listMessages",
+      method: "get",
+      path: `${conversationPath.path}/messages`,
+      params: conversationPath.params,
+      tag: "Conversations",
+      summary: "Read a conversation's history",
+      description: "Newest first; with `after`, oldest first.",
+      query: historyQuery,
+      body: undefined,
+      answers: {
+        200: { description: "A page.", schema: messagePage, example: { items: [messageExample], cursor: null } },
+      },
+      errors: ["organization_not_found", "conversation_not_found", "message_not_found"],
+    }),
+  };
+}

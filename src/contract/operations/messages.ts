@@ -1,0 +1,78 @@
+import { exampleIds, messageExample, systemMessageExample } from "../examples.ts";
+import type { PayloadLimits } from "../limits.ts";
+import {
+  createSendMessageRequest,
+  createSendSystemMessageRequest,
+  sendMessageResponse,
+  sendSystemMessageResponse,
+} from "../messages.ts";
+import { defineOperation, noParams, noQuery } from "./operation.ts";
+
+const exampleMid = "order-4711-shipped";
+const replayHeader = {
+  "Idempotent-Replayed": "`true` when the id was seen before and the first answer is given again",
+};
+
+/** The two operations that the service exists for (seed, section 4). */
+export function createMessageOperations(limits: PayloadLimits) {
+  return {
+    sendMessage: defineOperation({
+      operationId: "sendMessage",
+      method: "post",
+      path: "/admin/message",
+      tag: "Messages",
+      summary: "Send a message to a conversation",
+      description:
+        "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means stored: flushed to the database before the answer. The same `message.id` again is a retry and gives the first answer again.",
+      params: noParams,
+      query: noQuery,
+      body: createSendMessageRequest(limits),
+      bodyExample: {
+        organizationId: exampleIds.organization,
+        senderId: messageExample.from,
+        message: { id: exampleMid, cid: messageExample.cid, body: messageExample.body, x: messageExample.x },
+      },
+      answers: {
+        201: {
+          description: "Stored.",
+          schema: sendMessageResponse,
+          headers: replayHeader,
+          example: { ask: { mid: exampleMid, server_mid: messageExample._id, t: messageExample.t } },
+        },
+      },
+      errors: [
+        "organization_not_found",
+        "conversation_not_found",
+        "sender_not_participant",
+        "message_id_conflict",
+        "storage_full",
+      ],
+    }),
+    sendSystemMessage: defineOperation({
+      operationId: "sendSystemMessage",
+      method: "post",
+      path: "/admin/message/system",
+      tag: "Messages",
+      summary: "Send a system message to a list of users",
+      description:
+        "Stores the system message, then delivers it to those of `uids` who are online now. Who is offline does not receive it, also not later.",
+      params: noParams,
+      query: noQuery,
+      body: createSendSystemMessageRequest(limits),
+      bodyExample: {
+        organizationId: exampleIds.organization,
+        senderId: systemMessageExample.from,
+        messageSystem: { id: systemMessageExample._id, uids: [exampleIds.user, "carol"], x: systemMessageExample.x },
+      },
+      answers: {
+        201: {
+          description: "Stored.",
+          schema: sendSystemMessageResponse,
+          headers: replayHeader,
+          example: { ack: { mid: systemMessageExample._id, t: systemMessageExample.t } },
+        },
+      },
+      errors: ["organization_not_found", "sender_not_found", "message_id_conflict", "storage_full"],
+    }),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Bus } from "../bus/bus.ts";
+import type { LogEvent } from "../contract/log-event.ts";
+import type { Clock } from "../lib/clock.ts";
+import { createCounters } from "../lib/counters.ts";
+import type { CatchUp } from "../services/catch-up.ts";
+import type { HistoryReader } from "../services/history.ts";
+import type { Sessions } from "../services/sessions.ts";
+import { createJoiner } from "./join.ts";
+import { cutMostBehind } from "./listeners.ts";
+import { createPlayer } from "./player.ts";
+import { createRequestHandler } from "./requests.ts";
+import { createRoster } from "./roster.ts";
+import { createSequencers } from "./sequencers.ts";
+import { createStreams } from "./sse.ts";
+import { createTopics } from "./topics.ts";
+import { createWebSockets, type SocketLimits } from "./websocket.ts";
+
+const beatMs = 1000;
+const headCheckMs = 5000;
+const spreadPerSocketMs = 2;
+const longestSpreadMs = 3000;
+
+type Log = {
+  heads(orgs: string[]): Promise<Map<string, number>>;
+  readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
+};
+
+type Dependencies = {
+  bus: Bus;
+  log: Log;
+  sessions: Sessions;
+  catchUp: CatchUp;
+  history: HistoryReader;
+  clock: Clock;
+  limits: SocketLimits & { connectionsPerUser: number; connectionsPerAddress: number; nodeBacklogBytes: number };
+  /** The server's native publish. */
+  publish(topic: string, frame: string): number;
+  onError(error: unknown): void;
+};
+
+/** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
+export function createGateway(dependencies: Dependencies) {
+  const { bus, log, sessions, catchUp, history, clock, limits, onError } = dependencies;
+  const roster = createRoster();
+  const joining = createRoster();
+  const topics = createTopics(dependencies.publish);
+  const sequencers = createSequencers({ bus, log, play: createPlayer({ topics, roster, joining }), onError });
+  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining });
+  const perUser = createCounters(limits.connectionsPerUser);
+  const perAddress = createCounters(limits.connectionsPerAddress);
+  const common = { sessions, joiner, perUser, perAddress, limits, clock, onError };
+  const webSockets = createWebSockets({ ...common, handle: createRequestHandler({ history }) });
+  const streams = createStreams({ ...common, topics });
+
+  const beatTimer = setInterval(() => {
+    webSockets.beat();
+    streams.beat();
+    cutMostBehind([...webSockets.listeners(), ...streams.listeners()], limits.nodeBacklogBytes);
+  }, beatMs);
+  const headTimer = setInterval(() => void sequencers.checkHeads().catch(onError), headCheckMs);
+
+  return {
+    webSockets,
+    streams,
+    /** Closes every connection, WebSockets with 1012 and spread over a few seconds, and plays no more. */
+    async stop(): Promise<void> {
+      clearInterval(beatTimer);
+      clearInterval(headTimer);
+      streams.closeAll();
+      const count = [...webSockets.listeners()].length;
+      await webSockets.closeAll("restarting", Math.min(longestSpreadMs, count * spreadPerSocketMs));
+      sequencers.stop();
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
+import type { CatchUp } from "../services/catch-up.ts";
+import type { Session } from "../services/sessions.ts";
+import type { Connection } from "./connection.ts";
+import { endsSession } from "./player.ts";
+import type { Roster } from "./roster.ts";
+import type { Sequencers } from "./sequencers.ts";
+import { conversationTopic, userTopic } from "./topics.ts";
+
+const bytesAtOnce = 256 * 1024;
+const pageSize = 100;
+
+type Log = { readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]> };
+type Dependencies = { sequencers: Sequencers; catchUp: CatchUp; log: Log; roster: Roster; joining: Roster };
+
+/** Lets connections into the stream of their organization's events. */
+export type Joiner = {
+  /**
+   * Joins without a gap: first, with `since`, what was missed; then, in one synchronous step, what was played after the
+   * session's snapshot, and the subscription. Calls `admit` just before anything is sent: `isRecovered` is `undefined`
+   * without `since`. Resolves when the connection has joined or is gone.
+   */
+  join(
+    connection: Connection,
+    session: Session,
+    since: string | undefined,
+    admit: (isRecovered: boolean | undefined) => void,
+  ): Promise<void>;
+  /** Takes a connection out again, whether or not it got in. Call it once for each `join`, when the connection is gone. */
+  leave(connection: Connection): void;
+};
+
+/** Joins connections of one node. */
+export function createJoiner({ sequencers, catchUp, log, roster, joining }: Dependencies): Joiner {
+  const acquired = new WeakSet<Connection>();
+
+  async function replay(connection: Connection, session: Session, resumeAfter: number): Promise<void> {
+    let after = resumeAfter;
+    while (await connection.isReadyForMore()) {
+      const page = await catchUp.read(session, after);
+      const end = page.at(-1)?.offset;
+      if (end === undefined) return;
+      for (const part of partsOf(page)) {
+        if (!(await connection.isReadyForMore())) return;
+        connection.deliver(part.map(({ payload }) => ({ kind: "message", payload })));
+      }
+      after = end;
+    }
+  }
+
+  return {
+    async join(connection, session, since, admit) {
+      const { org, uid, head } = session;
+      const sequencer = await sequencers.acquire(org);
+      if (!connection.isOpen) return sequencers.release(org);
+      acquired.add(connection);
+      joining.add(connection);
+      await sequencer.reached(head);
+      const resumeAfter = since === undefined ? undefined : await catchUp.resumeAfter(session, since);
+      if (!connection.isOpen) return;
+      admit(since === undefined ? undefined : resumeAfter !== undefined);
+      if (resumeAfter !== undefined) await replay(connection, session, resumeAfter);
+
+      const cids = new Set(session.cids);
+      let cursor = head;
+      while (connection.isOpen) {
+        const played = sequencer.playedAfter(cursor);
+        if (played !== undefined && bytesOf(played) <= bytesAtOnce) {
+          apply(connection, cids, played);
+          if (!connection.isOpen) return;
+          connection.subscribe(userTopic(org, uid));
+          for (const cid of cids) connection.subscribe(conversationTopic(org, cid));
+          joining.remove(connection);
+          roster.add(connection);
+          return;
+        }
+        // The log moved on by more than fits at once: take a part of it, at the pace of the connection, and look again.
+        const page = (await log.readAfter(org, cursor, pageSize)).filter(({ offset }) => offset <= sequencer.position);
+        cursor = page.at(-1)?.offset ?? sequencer.position; // nothing there: it was purged
+        for (const part of partsOf(page)) {
+          apply(connection, cids, part);
+          if (!(await connection.isReadyForMore())) return;
+        }
+      }
+    },
+    leave(connection) {
+      joining.remove(connection);
+      roster.remove(connection);
+      if (acquired.delete(connection)) sequencers.release(connection.org);
+    },
+  };
+}
+
+/** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */
+function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): void {
+  const heard: LogEvent[] = [];
+  for (const event of events) {
+    const { kind, cid = "", payload, uids } = event;
+    if (kind === "message" && cids.has(cid)) heard.push(event);
+    if (kind === "system" && uids?.includes(connection.uid)) heard.push(event);
+    if (kind === "membership") {
+      const change: MembershipChange = JSON.parse(payload);
+      if (change.added.includes(connection.uid)) cids.add(cid);
+      if (change.removed.includes(connection.uid)) cids.delete(cid);
+    }
+    if (kind === "session") {
+      const end: SessionEnd = JSON.parse(payload);
+      if (endsSession(end, connection)) {
+        connection.end("removed");
+        return;
+      }
+    }
+  }
+  if (heard.length > 0) connection.deliver(heard);
+}
+
+/** Cuts events into runs of about `bytesAtOnce`, so that a healthy reader keeps up with what is replayed to it. */
+function partsOf<Event extends { payload: string }>(events: Event[]): Event[][] {
+  const parts: Event[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const event of events) {
+    if (bytes >= bytesAtOnce) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(event);
+    bytes += event.payload.length;
+  }
+  return parts;
+}
+
+function bytesOf(events: LogEvent[]): number {
+  return events.reduce((sum, { payload }) => sum + payload.length, 0);
+}

@@ -1,0 +1,112 @@
+import type { Bus } from "../bus/bus.ts";
+import type { LogEvent } from "../contract/log-event.ts";
+import { createSequencer, type Sequencer } from "./sequencer.ts";
+
+const lingerMs = 10_000;
+
+/** The sequencers of this node: one for each organization that has connections here. */
+export type Sequencers = {
+  /** The organization's sequencer, begun if need be. Give it back with `release`, once. */
+  acquire(org: string): Promise<Sequencer>;
+  release(org: string): void;
+  /** Compares every position with the store, in one query. Called every few seconds and when the bus came back. */
+  checkHeads(): Promise<void>;
+  stop(): void;
+};
+
+type Log = {
+  heads(orgs: string[]): Promise<Map<string, number>>;
+  readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
+};
+
+type Options = { bus: Bus; log: Log; play(event: LogEvent): boolean; onError(error: unknown): void };
+
+type Entry = {
+  users: number;
+  started: Promise<Sequencer>;
+  end(): void;
+  lingerTimer: ReturnType<typeof setTimeout> | undefined;
+};
+
+/** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
+export function createSequencers({ bus, log, play, onError }: Options): Sequencers {
+  const entries = new Map<string, Entry>();
+
+  function begin(org: string): Entry {
+    const early: LogEvent[] = [];
+    let sequencer: Sequencer | undefined;
+    let unsubscribe: (() => void) | undefined;
+    let isOver = false;
+
+    async function start(): Promise<Sequencer> {
+      // The subscription comes before the position: what is committed in between is heard, and dropped if it is in the head.
+      unsubscribe = await bus.subscribe(org, (event) => {
+        if (sequencer === undefined) early.push(event);
+        else sequencer.offer(event);
+      });
+      const position = (await log.heads([org])).get(org) ?? 0;
+      sequencer = createSequencer({
+        position,
+        read: (offset, limit) => log.readAfter(org, offset, limit),
+        play,
+        onError,
+      });
+      for (const event of early.splice(0)) sequencer.offer(event);
+      if (isOver) entry.end();
+      return sequencer;
+    }
+
+    const entry: Entry = {
+      users: 0,
+      started: start(),
+      end() {
+        isOver = true;
+        clearTimeout(entry.lingerTimer);
+        unsubscribe?.();
+        sequencer?.stop();
+      },
+      lingerTimer: undefined,
+    };
+    entries.set(org, entry);
+    return entry;
+  }
+
+  function forget(org: string, entry: Entry): void {
+    if (entry.users > 0 || entries.get(org) !== entry) return;
+    entries.delete(org);
+    entry.end();
+  }
+
+  return {
+    async acquire(org) {
+      const entry = entries.get(org) ?? begin(org);
+      entry.users++;
+      clearTimeout(entry.lingerTimer);
+      try {
+        return await entry.started;
+      } catch (error) {
+        entry.users--;
+        forget(org, entry);
+        throw error;
+      }
+    },
+    release(org) {
+      const entry = entries.get(org);
+      if (entry === undefined) return;
+      entry.users--;
+      if (entry.users === 0) entry.lingerTimer = setTimeout(() => forget(org, entry), lingerMs);
+    },
+    async checkHeads() {
+      if (entries.size === 0) return;
+      const heads = await log.heads([...entries.keys()]);
+      for (const [org, entry] of entries) {
+        const head = heads.get(org);
+        if (head !== undefined) (await entry.started).noticeHead(head);
+      }
+    },
+    stop() {
+      for (const entry of entries.values()) entry.end();
+      entries.clear();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { Server } from "bun";
+import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import { isIdentifier } from "../contract/identifiers.ts";
+import { problemResponse } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Counters } from "../lib/counters.ts";
+import { createId } from "../lib/ids.ts";
+import type { Session, Sessions } from "../services/sessions.ts";
+import { bearerToken } from "./bearer.ts";
+import type { Joiner } from "./join.ts";
+import type { Listener } from "./listeners.ts";
+import { createSessionTimer } from "./session-timer.ts";
+import { createStreamConnection, type StreamConnection } from "./stream.ts";
+import type { Topics } from "./topics.ts";
+
+type Dependencies = {
+  sessions: Sessions;
+  joiner: Joiner;
+  topics: Topics;
+  perUser: Counters;
+  perAddress: Counters;
+  limits: { backlogBytes: number; pingMs: number };
+  clock: Clock;
+  onError(error: unknown): void;
+};
+
+/** The server-sent events side of the gateway. */
+export function createStreams({ sessions, joiner, topics, perUser, perAddress, limits, clock, onError }: Dependencies) {
+  const streams = new Map<StreamConnection, { beatAt: number }>();
+
+  /** Takes a place for the address and for the user; gives the function that gives both back. */
+  function takePlaces(address: string, session: Session): () => void {
+    const user = JSON.stringify([session.org, session.uid]);
+    if (!perAddress.take(address)) throw tooMany("this address has too many connections; close one first");
+    if (!perUser.take(user)) {
+      perAddress.release(address);
+      throw tooMany("this user has too many connections; close one first");
+    }
+    return () => {
+      perUser.release(user);
+      perAddress.release(address);
+    };
+  }
+
+  async function open(request: Request, address: string, id: string): Promise<Response> {
+    if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
+    const since = request.headers.get("last-event-id") || undefined;
+    if (since !== undefined && !isIdentifier(since))
+      throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
+    const session = await sessions.open(bearerToken(request) ?? "");
+    const releasePlaces = takePlaces(address, session);
+    const timer = createSessionTimer({
+      clock,
+      onExpiring: () => undefined,
+      onExpired: () => connection.end("bad_token"),
+    });
+    const connection = createStreamConnection({
+      id,
+      session,
+      topics,
+      maxWaitingBytes: limits.backlogBytes,
+      onClose() {
+        timer.stop();
+        streams.delete(connection);
+        joiner.leave(connection);
+        releasePlaces();
+      },
+    });
+    streams.set(connection, { beatAt: clock.now() });
+    timer.extend(session.expiresAt);
+    request.signal.addEventListener("abort", () => connection.cut());
+
+    const isRecovered = await new Promise<boolean | undefined>((admit, refuse) => {
+      const joined = joiner.join(connection, session, since, admit);
+      // A join that ends without admitting has lost its client: the answer goes nowhere, but must not be waited for.
+      joined
+        .then(() => admit(undefined))
+        .catch((error: unknown) => {
+          connection.cut();
+          onError(error);
+          refuse(error);
+        });
+    });
+    connection.comment();
+    return new Response(connection.body, {
+      headers: {
+        "Content-Type": "text/event-stream",
+        "Cache-Control": "no-store",
+        "X-Accel-Buffering": "no",
+        "X-Request-Id": id,
+        ...(isRecovered !== undefined && { "Herald-Recovered": String(isRecovered) }),
+      },
+    });
+  }
+
+  return {
+    /** Answers `GET /sse`. The session's snapshot comes before the answer: all that is committed after it is heard. */
+    async handle(request: Request, server: Server<unknown>): Promise<Response> {
+      const id = createId();
+      server.timeout(request, 0);
+      try {
+        return await open(request, server.requestIP(request)?.address ?? "", id);
+      } catch (thrown) {
+        const error = toHeraldError(thrown);
+        if (error.code === "internal") onError(thrown);
+        return problemResponse(error, id);
+      }
+    },
+    /** Sends a comment to every stream that was not sent one for a while. Called every second. */
+    beat(): void {
+      const now = clock.now();
+      for (const [stream, state] of streams) {
+        if (now - state.beatAt < limits.pingMs) continue;
+        state.beatAt = now;
+        stream.comment();
+      }
+    },
+    listeners: (): Iterable<Listener> => streams.keys(),
+    closeAll(): void {
+      for (const stream of [...streams.keys()]) stream.end("restarting");
+    },
+  };
+}
+
+function tooMany(detail: string): HeraldError {
+  return new HeraldError("rate_limited", detail, { headers: { "Retry-After": "5" } });
+}

@@ -1,0 +1,45 @@
+import type { LogEvent } from "../contract/log-event.ts";
+
+/** A listener that the runtime's own topics do not reach: a server-sent event stream. */
+export type StreamListener = { deliver(event: LogEvent): void };
+
+/** Where frames are published: one topic for each conversation and one for each user. */
+export type Topics = {
+  /** Gives the event to every listener of the topic. True when a socket is slow to take it. */
+  publish(topic: string, event: LogEvent): boolean;
+  addStream(topic: string, listener: StreamListener): void;
+  removeStream(topic: string, listener: StreamListener): void;
+};
+
+// Identifiers hold no control characters, so this one keeps them apart whatever they are.
+const separator = "\u001f";
+
+/** The topic of a conversation. */
+export function conversationTopic(org: string, cid: string): string {
+  return `c${separator}${org}${separator}${cid}`;
+}
+
+/** The topic of a user. */
+export function userTopic(org: string, uid: string): string {
+  return `u${separator}${org}${separator}${uid}`;
+}
+
+/** `publishToSockets` is the server's native publish: −1 says that a socket has bytes waiting. */
+export function createTopics(publishToSockets: (topic: string, frame: string) => number): Topics {
+  const streams = new Map<string, Set<StreamListener>>();
+  return {
+    publish(topic, event) {
+      for (const listener of streams.get(topic) ?? []) listener.deliver(event);
+      return publishToSockets(topic, event.payload) === -1;
+    },
+    addStream(topic, listener) {
+      const listeners = streams.get(topic) ?? new Set();
+      streams.set(topic, listeners.add(listener));
+    },
+    removeStream(topic, listener) {
+      const listeners = streams.get(topic);
+      listeners?.delete(listener);
+      if (listeners?.size === 0) streams.delete(topic);
+    },
+  };
+}

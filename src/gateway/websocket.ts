@@ -1,0 +1,300 @@
+import type { Server, WebSocketHandler } from "bun";
+import type { CloseReason } from "../contract/close-codes.ts";
+import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import { type FrameId, frameRequests } from "../contract/frames.ts";
+import { toIso } from "../contract/identifiers.ts";
+import { problemResponse } from "../contract/problem.ts";
+import { validate } from "../contract/validation.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Counters } from "../lib/counters.ts";
+import { createId } from "../lib/ids.ts";
+import type { Session, Sessions } from "../services/sessions.ts";
+import { bearerToken } from "./bearer.ts";
+import { errorFrame, type Frame, readFrame, responseFrame } from "./frames.ts";
+import type { Joiner } from "./join.ts";
+import type { Listener } from "./listeners.ts";
+import type { RequestHandler } from "./requests.ts";
+import { createSessionTimer } from "./session-timer.ts";
+import { closeSocket, createSocketConnection, type Socket, type SocketState } from "./socket.ts";
+
+const connectWithinMs = 10_000;
+const requestWindowMs = 60_000;
+
+/** The limits of WebSockets, in bytes, requests and milliseconds. */
+export type SocketLimits = {
+  frameBytes: number;
+  backlogBytes: number;
+  requestsPerWindow: number;
+  jsonDepth: number;
+  pingMs: number;
+  pongMs: number;
+};
+
+type Dependencies = {
+  sessions: Sessions;
+  joiner: Joiner;
+  handle: RequestHandler;
+  perUser: Counters;
+  perAddress: Counters;
+  limits: SocketLimits;
+  clock: Clock;
+  onError(error: unknown): void;
+};
+
+/** The WebSocket side of the gateway. */
+export function createWebSockets({
+  sessions,
+  joiner,
+  handle,
+  perUser,
+  perAddress,
+  limits,
+  clock,
+  onError,
+}: Dependencies) {
+  const sockets = new Set<Socket>();
+
+  function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
+    return {
+      success: true,
+      organization_id: session.org,
+      user_id: session.uid,
+      connection_id: socket.data.id,
+      expires_at: toIso(session.expiresAt),
+      ...(isRecovered !== undefined && { recovered: isRecovered }),
+    };
+  }
+
+  async function begin(
+    socket: Socket,
+    session: Session,
+    since: string | undefined,
+    admit: (isRecovered: boolean | undefined) => void,
+  ): Promise<void> {
+    const { data } = socket;
+    if (!perUser.take(userKey(session)))
+      throw new HeraldError("rate_limited", "this user has too many connections; close one first");
+    clearTimeout(data.connectTimer);
+    data.connection = createSocketConnection(socket, session);
+    data.sessionTimer = createSessionTimer({
+      clock,
+      onExpiring: (expiresAt) => void socket.sendText(JSON.stringify({ session: { expires_at: toIso(expiresAt) } })),
+      onExpired: () => closeSocket(socket, "bad_token"),
+    });
+    data.sessionTimer.extend(session.expiresAt);
+    await joiner.join(data.connection, session, since, admit);
+  }
+
+  async function connect(socket: Socket, id: FrameId, payload: unknown): Promise<void> {
+    const { token, since } = validate(frameRequests.connect, payload);
+    const session = await sessions.open(token);
+    const { connection, sessionTimer } = socket.data;
+    if (connection === undefined) {
+      await begin(
+        socket,
+        session,
+        since,
+        (isRecovered) => void socket.sendText(responseFrame(id, connectBody(socket, session, isRecovered))),
+      );
+      return;
+    }
+    if (session.org !== connection.org || session.uid !== connection.uid) {
+      throw new HeraldError(
+        "bad_request",
+        "a connection can be extended only with a token of its own user; open another one",
+      );
+    }
+    connection.extend(session.issuedAt);
+    sessionTimer?.extend(session.expiresAt);
+    socket.sendText(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
+  }
+
+  async function answer(socket: Socket, frame: Frame): Promise<void> {
+    if (frame.fault !== undefined) {
+      socket.sendText(errorFrame(frame.id, frame.fault));
+      return;
+    }
+    const { connection } = socket.data;
+    try {
+      if (frame.operation === "connect") return await connect(socket, frame.id, frame.payload);
+      if (connection === undefined && frame.operation !== "ping")
+        throw new HeraldError("unauthorized", "`connect` with a user token first");
+      socket.sendText(
+        responseFrame(frame.id, await handle(connection ?? { org: "", uid: "" }, frame.operation, frame.payload)),
+      );
+    } catch (thrown) {
+      const error = toHeraldError(thrown);
+      if (error.code === "internal") onError(thrown);
+      socket.sendText(errorFrame(frame.id, error));
+      const reason = frame.operation === "connect" ? reasonAfter(error) : undefined;
+      if (reason !== undefined) closeSocket(socket, reason);
+    }
+  }
+
+  function isOverRate({ data }: Socket): boolean {
+    const now = clock.now();
+    if (now - data.windowStart >= requestWindowMs) {
+      data.windowStart = now;
+      data.requests = 0;
+    }
+    data.requests++;
+    return data.requests > limits.requestsPerWindow;
+  }
+
+  /** Work on one socket goes one after another; what goes wrong closes this socket and no other. */
+  function enqueue(socket: Socket, work: () => Promise<void>): void {
+    socket.data.work = socket.data.work.then(work).catch((error: unknown) => {
+      const known = toHeraldError(error);
+      if (known.code === "internal" && socket.readyState === WebSocket.OPEN) onError(error);
+      closeSocket(socket, reasonAfter(known) ?? "internal");
+    });
+  }
+
+  const handlers: WebSocketHandler<SocketState> = {
+    maxPayloadLength: Number.isFinite(limits.frameBytes) ? limits.frameBytes : 2 ** 31 - 1,
+    backpressureLimit: Number.isFinite(limits.backlogBytes) ? limits.backlogBytes : 2 ** 31 - 1,
+    closeOnBackpressureLimit: true,
+    perMessageDeflate: false,
+    sendPings: false,
+    idleTimeout: 0,
+    open(socket) {
+      sockets.add(socket);
+      const { opening } = socket.data;
+      if (opening === undefined) {
+        socket.data.connectTimer = setTimeout(() => closeSocket(socket, "connect_timeout"), connectWithinMs);
+      } else if ("refusal" in opening) {
+        closeSocket(socket, opening.refusal);
+      } else {
+        enqueue(socket, () => begin(socket, opening.session, undefined, () => undefined));
+      }
+    },
+    message(socket, data) {
+      socket.data.isAlive = true;
+      if (typeof data !== "string") return closeSocket(socket, "protocol_error");
+      if (isOverRate(socket)) {
+        const frame = readFrame(data, limits.jsonDepth);
+        socket.sendText(
+          errorFrame(
+            frame.id,
+            new HeraldError("rate_limited", `a connection may send ${limits.requestsPerWindow} requests in 60 seconds`),
+          ),
+        );
+        return closeSocket(socket, "too_many");
+      }
+      enqueue(socket, () =>
+        socket.readyState === WebSocket.OPEN ? answer(socket, readFrame(data, limits.jsonDepth)) : Promise.resolve(),
+      );
+    },
+    pong(socket) {
+      socket.data.isAlive = true;
+    },
+    drain(socket) {
+      for (const resume of socket.data.onDrain.splice(0)) resume();
+    },
+    close(socket) {
+      const { data } = socket;
+      sockets.delete(socket);
+      clearTimeout(data.connectTimer);
+      data.sessionTimer?.stop();
+      for (const resume of data.onDrain.splice(0)) resume();
+      if (data.connection !== undefined) {
+        joiner.leave(data.connection);
+        perUser.release(userKey(data.connection));
+      }
+      if (data.isCounted) perAddress.release(data.address);
+    },
+  };
+
+  async function openSession(request: Request): Promise<SocketState["opening"]> {
+    if (!request.headers.has("authorization")) return undefined;
+    try {
+      return { session: await sessions.open(bearerToken(request) ?? "") };
+    } catch (error) {
+      if (error instanceof HeraldError && error.code === "unauthorized") return { refusal: "bad_token" };
+      throw error;
+    }
+  }
+
+  return {
+    handlers,
+    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. */
+    async upgrade(request: Request, server: Server<SocketState>): Promise<Response | undefined> {
+      const requestId = createId();
+      const address = server.requestIP(request)?.address ?? "";
+      let isCounted = false;
+      try {
+        if (request.method !== "GET")
+          throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
+        if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
+          throw new HeraldError(
+            "bad_request",
+            "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
+          );
+        isCounted = perAddress.take(address);
+        const opening: SocketState["opening"] = isCounted ? await openSession(request) : { refusal: "too_many" };
+        const data: SocketState = {
+          id: requestId,
+          address,
+          isCounted,
+          opening,
+          connection: undefined,
+          work: Promise.resolve(),
+          requests: 0,
+          windowStart: clock.now(),
+          connectTimer: undefined,
+          sessionTimer: undefined,
+          pingedAt: clock.now(),
+          isAlive: true,
+          onDrain: [],
+        };
+        if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
+        throw new HeraldError("bad_request", "this is not a WebSocket handshake (RFC 6455, section 4.2.1)");
+      } catch (thrown) {
+        if (isCounted) perAddress.release(address);
+        const error = toHeraldError(thrown);
+        if (error.code === "internal") onError(thrown);
+        return problemResponse(error, requestId);
+      }
+    },
+    /** Pings who was not pinged for a while, and cuts who did not answer in time. Called every second. */
+    beat(): void {
+      const now = clock.now();
+      for (const socket of sockets) {
+        const { data } = socket;
+        const silentMs = now - data.pingedAt;
+        if (!data.isAlive && silentMs >= limits.pongMs) {
+          socket.terminate();
+        } else if (silentMs >= limits.pingMs) {
+          data.pingedAt = now;
+          data.isAlive = false;
+          socket.ping();
+        }
+      }
+    },
+    *listeners(): Iterable<Listener> {
+      for (const socket of sockets)
+        yield { waitingBytes: () => socket.getBufferedAmount(), cut: () => socket.terminate() };
+    },
+    /** Closes every socket, spread evenly over `spreadMs`, so that they do not all come back at once. */
+    async closeAll(reason: CloseReason, spreadMs: number): Promise<void> {
+      const closing = [...sockets].map(async (socket, index, all) => {
+        await Bun.sleep((index / all.length) * spreadMs);
+        closeSocket(socket, reason);
+      });
+      await Promise.all(closing);
+    },
+  };
+}
+
+function userKey({ org, uid }: { org: string; uid: string }): string {
+  return JSON.stringify([org, uid]);
+}
+
+/** Whether and how an error on `connect` ends the socket. */
+function reasonAfter(error: HeraldError): CloseReason | undefined {
+  if (error.code === "unauthorized") return "bad_token";
+  if (error.code === "rate_limited") return "too_many";
+  if (error.code === "bad_request") return "protocol_error";
+  if (error.status >= 500) return "internal";
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import type { Hono } from "hono";
+import type { z } from "zod";
+import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import type { Operation } from "../contract/operations/operation.ts";
+import { problemResponse } from "../contract/problem.ts";
+import { validate } from "../contract/validation.ts";
+import { createId } from "../lib/ids.ts";
+import type { Keys } from "../services/keys.ts";
+import { readJsonBody } from "./body.ts";
+import type { RateLimit } from "./limits.ts";
+
+/** What a handler is given: everything checked. */
+export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
+  params: z.output<Params>;
+  query: z.output<Query>;
+  body: Body extends z.ZodType ? z.output<Body> : undefined;
+};
+
+/** What a handler answers. Without a `body` the answer has none. */
+export type Answer = { status: number; body?: unknown; headers?: Record<string, string> };
+
+/** Binds an operation of the contract to what does it. */
+export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
+  operation: Operation<Params, Query, Body>,
+  handler: (input: Input<Params, Query, Body>) => Promise<Answer>,
+) => void;
+
+type Dependencies = {
+  app: Hono;
+  keys: Keys;
+  rateLimit: RateLimit;
+  limits: { requestBytes: number; jsonDepth: number };
+  onError(error: unknown, requestId: string): void;
+};
+
+const callerRequestId = /^[\x21-\x7e]{1,128}$/;
+
+/** The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, else a new one. */
+export function requestIdOf(request: Request): string {
+  const given = request.headers.get("x-request-id");
+  return given !== null && callerRequestId.test(given) ? given : createId();
+}
+
+/**
+ * One way through the house for every operation: key, rate, path, query, body, service, answer. Errors become problem
+ * documents here and nowhere else; an unknown error is logged and shown as `internal`.
+ */
+export function createBind({ app, keys, rateLimit, limits, onError }: Dependencies): Bind {
+  return (operation, handler) => {
+    const { method, path, params, query, body } = operation;
+    app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
+      const request = context.req.raw;
+      const requestId = requestIdOf(request);
+      try {
+        if (operation.isOpen !== true) rateLimit(keys.authenticate(request.headers.get("admin-api-key")).keyId);
+        const input = {
+          params: validate(params, context.req.param()),
+          query: validate(query, readQuery(request.url)),
+          body: (body === undefined
+            ? undefined
+            : validate(
+                body,
+                await readJsonBody(request, {
+                  maxBytes: limits.requestBytes,
+                  maxDepth: limits.jsonDepth,
+                  isOptional: operation.isBodyOptional === true,
+                }),
+              )) as Input<typeof params, typeof query, typeof body>["body"],
+        };
+        return toResponse(await handler(input), requestId);
+      } catch (thrown) {
+        const error = toHeraldError(thrown);
+        if (error.status === 500) onError(thrown, requestId);
+        return problemResponse(error, requestId);
+      }
+    });
+  };
+}
+
+function toResponse({ status, body, headers }: Answer, requestId: string): Response {
+  if (body === undefined) return new Response(null, { status, headers: { "X-Request-Id": requestId, ...headers } });
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...headers },
+  });
+}
+
+/** The query parameters; each may be there once. */
+function readQuery(url: string): Record<string, string> {
+  const start = url.indexOf("?");
+  if (start === -1) return {};
+  const query: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(url.slice(start))) {
+    if (Object.hasOwn(query, name)) {
+      throw new HeraldError("invalid_request", `the query parameter ${name} is there twice`, {
+        fields: [{ pointer: `/${name}`, detail: "send it once" }],
+      });
+    }
+    query[name] = value;
+  }
+  return query;
+}

@@ -1,0 +1,55 @@
+import { HeraldError } from "../contract/errors.ts";
+import { parseJson } from "../contract/validation.ts";
+import { decodeUtf8 } from "../lib/json-body.ts";
+
+type Options = { maxBytes: number; maxDepth: number; isOptional: boolean };
+
+/** The JSON value of a request's body, with nothing altered on the way. Throws what the contract names for bad bodies. */
+export async function readJsonBody(request: Request, { maxBytes, maxDepth, isOptional }: Options): Promise<unknown> {
+  const bytes = await readBytes(request, maxBytes);
+  if (isOptional && bytes.length === 0) return {};
+  requireJson(request.headers.get("content-type"));
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw new HeraldError("malformed_json", "the body is not valid UTF-8");
+  return parseJson(text, maxDepth);
+}
+
+function requireJson(contentType: string | null): void {
+  const [type = "", ...parameters] = (contentType ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const charset = parameters
+    .find((parameter) => parameter.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "");
+  if (type !== "application/json" || (charset !== undefined && charset !== "utf-8"))
+    throw new HeraldError("unsupported_media_type");
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  try {
+    return declared === null ? await collect(request, maxBytes) : await request.bytes();
+  } catch (cause) {
+    if (cause instanceof HeraldError) throw cause;
+    throw new HeraldError("bad_request", "the body did not arrive as a whole; send it again", { cause });
+  }
+}
+
+/** A body of unannounced length: no more of it is kept than may be. */
+async function collect(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(maxBytes: number): HeraldError {
+  return new HeraldError("payload_too_large", `a request body may have ${maxBytes} bytes at most`);
+}

@@ -1,0 +1,50 @@
+import type { Operations } from "../../contract/operations/all.ts";
+import type { Directory, PutResource } from "../../services/directory.ts";
+import type { Answer, Bind } from "../bind.ts";
+
+/** 201 for what was made, 200 for what was there. */
+export function putAnswer({ resource, isNew }: PutResource): Answer {
+  return { status: isNew ? 201 : 200, body: resource };
+}
+
+/** Organizations, users, tokens and sessions. */
+export function bindDirectory(bind: Bind, operations: Operations, directory: Directory): void {
+  bind(operations.putOrganization, async ({ params, body }) =>
+    putAnswer(await directory.putOrganization(params.org, body.name)),
+  );
+  bind(operations.getOrganization, async ({ params }) => ({
+    status: 200,
+    body: await directory.getOrganization(params.org),
+  }));
+  bind(operations.deleteOrganization, async ({ params }) => {
+    await directory.deleteOrganization(params.org);
+    return { status: 204 };
+  });
+  bind(operations.listOrganizations, async ({ query }) => ({
+    status: 200,
+    body: await directory.listOrganizations(query),
+  }));
+  bind(operations.putUser, async ({ params, body }) =>
+    putAnswer(await directory.putUser(params.org, params.uid, body.name)),
+  );
+  bind(operations.getUser, async ({ params }) => ({
+    status: 200,
+    body: await directory.getUser(params.org, params.uid),
+  }));
+  bind(operations.deleteUser, async ({ params }) => {
+    await directory.deleteUser(params.org, params.uid);
+    return { status: 204 };
+  });
+  bind(operations.listUsers, async ({ params, query }) => ({
+    status: 200,
+    body: await directory.listUsers(params.org, query),
+  }));
+  bind(operations.createToken, async ({ params, body }) => ({
+    status: 201,
+    body: await directory.createToken(params.org, params.uid, body.ttl_seconds),
+  }));
+  bind(operations.deleteSessions, async ({ params }) => {
+    await directory.endSessions(params.org, params.uid);
+    return { status: 204 };
+  });
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createBatcher } from "./batcher.ts";
+
+const full = () => new Error("full");
+const fulfil = <Value>(value: Value): PromiseSettledResult<Value> => ({ status: "fulfilled", value });
+const refuse = (reason: unknown): PromiseSettledResult<never> => ({ status: "rejected", reason });
+
+/** A batcher whose batches are recorded, and which holds each of them until `release` when `isHeld`. */
+function recorded(options: { maxBatch?: number; maxWaiting?: number; isHeld?: boolean } = {}) {
+  const batches: number[][] = [];
+  const held: (() => void)[] = [];
+  const batcher = createBatcher<number, string>({
+    maxBatch: options.maxBatch ?? 200,
+    maxWaiting: options.maxWaiting ?? 1000,
+    whenFull: full,
+    async flush(items) {
+      batches.push(items);
+      if (options.isHeld) await new Promise<void>((resolve) => held.push(resolve));
+      return items.map((item) => fulfil(`result ${item}`));
+    },
+  });
+  return { batcher, batches, release: () => held.shift()?.() };
+}
+
+const refusalOf = (added: Promise<unknown>) =>
+  added.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("a batcher", () => {
+  test("gives each item its own result, in batches that keep the order", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer(), { maxLength: 50 }),
+        fc.integer({ min: 1, max: 7 }),
+        async (items, maxBatch) => {
+          const { batcher, batches } = recorded({ maxBatch });
+          const results = await Promise.all(items.map((item) => batcher.add(item)));
+          expect(results).toEqual(items.map((item) => `result ${item}`));
+          expect(batches.flat()).toEqual(items);
+          for (const batch of batches) expect(batch.length).toBeLessThanOrEqual(maxBatch);
+        },
+      ),
+    );
+  });
+
+  test("puts what arrives in one turn into one batch, and what arrives meanwhile into the next", async () => {
+    const { batcher, batches, release } = recorded({ isHeld: true });
+    const first = [batcher.add(1), batcher.add(2)];
+    await nextTurn();
+    const second = [batcher.add(3), batcher.add(4)];
+    await nextTurn();
+    expect(batches).toEqual([[1, 2]]);
+    release();
+    await Promise.all(first);
+    await nextTurn();
+    release();
+    await Promise.all(second);
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+
+  test("fails the item that failed, not its neighbours", async () => {
+    const batcher = createBatcher<number, number>({
+      maxBatch: 10,
+      maxWaiting: 10,
+      whenFull: full,
+      flush: async (items) => items.map((item) => (item === 2 ? refuse("two") : fulfil(item))),
+    });
+    expect(await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)))).toEqual([
+      fulfil(1),
+      refuse("two"),
+      fulfil(3),
+    ]);
+  });
+
+  test.each([
+    ["rejects", () => Promise.reject(new Error("disk"))],
+    [
+      "throws",
+      () => {
+        throw new Error("disk");
+      },
+    ],
+  ])("fails a whole batch whose flush %s, and goes on with the next", async (_, fail) => {
+    let isBroken = true;
+    const batcher = createBatcher<number, number>({
+      maxBatch: 2,
+      maxWaiting: 10,
+      whenFull: full,
+      flush: (items) => (isBroken ? fail() : Promise.resolve(items.map(fulfil))),
+    });
+    const broken = await Promise.allSettled([batcher.add(1), batcher.add(2)]);
+    expect(broken).toEqual([refuse(new Error("disk")), refuse(new Error("disk"))]);
+    isBroken = false;
+    expect(await batcher.add(3)).toBe(3);
+  });
+
+  test("refuses what is more than may wait, and takes items again when there is room", async () => {
+    const { batcher, batches, release } = recorded({ maxBatch: 2, maxWaiting: 3, isHeld: true });
+    const accepted = [1, 2, 3].map((item) => batcher.add(item));
+    expect(await refusalOf(batcher.add(4))).toEqual(full());
+    await nextTurn();
+    accepted.push(batcher.add(5), batcher.add(6));
+    expect(await refusalOf(batcher.add(7))).toEqual(full());
+    while (batches.flat().length < 5) {
+      release();
+      await nextTurn();
+    }
+    release();
+    await Promise.all(accepted);
+    expect(batches).toEqual([[1, 2], [3, 5], [6]]);
+  });
+
+  test("drains: waits for what is under way and for what waits", async () => {
+    const { batcher, batches } = recorded({ maxBatch: 1 });
+    await batcher.drain();
+    for (const item of [1, 2, 3]) void batcher.add(item);
+    await batcher.drain();
+    expect(batches).toEqual([[1], [2], [3]]);
+  });
+});

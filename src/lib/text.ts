@@ -1,0 +1,31 @@
+/** The length of `text` in Unicode code points, which is what JSON Schema's `maxLength` counts (RFC 8259, section 7). */
+export function countCharacters(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      count--;
+      index++;
+    }
+  }
+  return count;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** Whether `text` has at most `maximum` code points. Short texts, nearly all, are not walked. */
+export function isAtMost(text: string, maximum: number): boolean {
+  if (text.length <= maximum) return true;
+  return text.length <= 2 * maximum && countCharacters(text) <= maximum;
+}
+
+/** Whether `text` is Unicode that can be stored and sent unchanged: no lone surrogate, no U+0000. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\u0000");
+}

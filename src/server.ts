@@ -1,0 +1,242 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Server } from "bun";
+import type { Logger } from "pino";
+import { createLocalBus } from "./bus/local.ts";
+import { type Config, ConfigError } from "./config.ts";
+import { createApiKey } from "./contract/api-key.ts";
+import { createGateway } from "./gateway/gateway.ts";
+import type { SocketState } from "./gateway/socket.ts";
+import { createApp } from "./http/app.ts";
+import { createRateLimit } from "./http/limits.ts";
+import { systemClock } from "./lib/clock.ts";
+import { createLogger } from "./lib/logger.ts";
+import { readOrCreateSecret } from "./lib/secret-file.ts";
+import { createCatchUp } from "./services/catch-up.ts";
+import { createConversationDirectory } from "./services/conversations.ts";
+import { type Demo, ensureDemo } from "./services/demo.ts";
+import { createDirectory } from "./services/directory.ts";
+import { createHistoryReader } from "./services/history.ts";
+import { createKeys } from "./services/keys.ts";
+import { createMessages } from "./services/messages.ts";
+import { createSessions } from "./services/sessions.ts";
+import { createSystemMessages } from "./services/system-messages.ts";
+import { createTokens } from "./services/tokens.ts";
+import type { Driver } from "./store/driver.ts";
+import { migrateStore } from "./store/migrate.ts";
+import { DatabaseInUseError, openSqlite } from "./store/sqlite.ts";
+import { createStore } from "./store/store.ts";
+
+const requestsMayTakeMs = 5000;
+const clock = systemClock;
+
+/** The bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
+export type AdminKey = { value: string; file: string | undefined; isNew: boolean };
+
+/** A running node. */
+export type Herald = {
+  url: string;
+  adminKey: AdminKey;
+  /** There when `HERALD_DEMO` is on and the database holds the demo organization. */
+  demo: Demo | undefined;
+  /** Stops as a node should: no new connections, requests finished, sockets closed with 1012, everything on disk. */
+  stop(): Promise<void>;
+};
+
+/** Brings the database of a configuration up to date. Returns the schema's version before and after. */
+export async function migrate(config: Config): Promise<{ from: number; to: number }> {
+  const driver = openStore(config);
+  try {
+    return await migrateStore(driver);
+  } finally {
+    await driver.close();
+  }
+}
+
+/** Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. */
+export async function startHerald(
+  config: Config,
+  log: Logger = createLogger(config.HERALD_LOG_LEVEL),
+): Promise<Herald> {
+  await using starting = new AsyncDisposableStack();
+  const onError = (error: unknown, requestId?: string) =>
+    log.error({ err: error, request_id: requestId }, "something went wrong inside Herald");
+  process.on("unhandledRejection", onError);
+  starting.defer(() => void process.off("unhandledRejection", onError));
+
+  const driver = openStore(config);
+  starting.defer(() => driver.close());
+  const { from, to } = await migrateStore(driver);
+  if (from !== to) log.info({ from, to }, "database schema brought up to date");
+  const adminKey = adminKeyOf(config);
+
+  const bus = createLocalBus();
+  starting.defer(() => bus.close());
+  const store = createStore({ driver, announce: (events) => bus.publish(events) });
+  const services = createServices(config, store);
+  const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
+
+  const state = { isStopping: false };
+  const handleRequest = createApp({
+    ...services,
+    keys: createKeys({ bootstrapKey: adminKey.value }),
+    rateLimit: createRateLimit({
+      perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
+      burst: config.HERALD_LIMIT_REQUESTS_BURST,
+      clock,
+    }),
+    readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(driver) }),
+    limits: httpLimitsOf(config),
+    onError,
+  });
+  let server: Server<SocketState> | undefined;
+  let requestsFinished: Promise<void> | undefined;
+  starting.defer(async () => {
+    await Promise.race([requestsFinished, Bun.sleep(requestsMayTakeMs)]);
+    await server?.stop(true);
+  });
+  const gateway = createGateway({
+    ...services,
+    bus,
+    log: store.log,
+    clock,
+    limits: gatewayLimitsOf(config),
+    publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+    onError,
+  });
+  starting.defer(() => gateway.stop());
+
+  server = Bun.serve<SocketState>({
+    hostname: config.HERALD_HOST,
+    port: config.HERALD_PORT,
+    development: false,
+    reusePort: false, // without it `development: false` lets a second server share the port, and half of the calls go there
+    idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
+    // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    routes: {
+      "/ws": (request: Request, running: Server<SocketState>) => gateway.webSockets.upgrade(request, running),
+      "/sse": (request: Request, running: Server<SocketState>) => gateway.streams.handle(request, running),
+    },
+    fetch: handleRequest,
+    websocket: gateway.webSockets.handlers,
+    error(error) {
+      onError(error);
+      return new Response(null, { status: 500 });
+    },
+  });
+  starting.defer(() => {
+    requestsFinished = server?.stop();
+  });
+  const url = urlOf(server);
+  log.info({ url }, "listening");
+
+  const engines = starting.move();
+  return {
+    url,
+    adminKey,
+    demo,
+    async stop() {
+      if (state.isStopping) return;
+      state.isStopping = true;
+      log.info("stopping");
+      await engines.disposeAsync(); // in reverse: no new calls, sockets closed, calls finished, bus, store
+      log.info("stopped");
+    },
+  };
+}
+
+function createServices(config: Config, store: ReturnType<typeof createStore>) {
+  const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
+  const tokens = createTokens({ secret: tokenSecretOf(config), jwksUrl, issuer, clock });
+  const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
+  const recovery = {
+    maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
+    maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
+  };
+  return {
+    messages: createMessages({ ...store, clock }),
+    systemMessages: createSystemMessages({ ...store, clock }),
+    directory: createDirectory({ ...store, tokens, clock }),
+    conversations: createConversationDirectory({ ...store, maxParticipants, clock }),
+    history: createHistoryReader(store),
+    sessions: createSessions({ ...store, tokens, clock }),
+    catchUp: createCatchUp({ ...store, ...recovery, clock }),
+  };
+}
+
+function httpLimitsOf(config: Config) {
+  return {
+    requestBytes: config.HERALD_LIMIT_REQUEST_BYTES,
+    bodyCharacters: config.HERALD_LIMIT_BODY_CHARACTERS,
+    xBytes: config.HERALD_LIMIT_X_BYTES,
+    attachments: config.HERALD_LIMIT_ATTACHMENTS,
+    recipients: config.HERALD_LIMIT_RECIPIENTS,
+    participants: config.HERALD_LIMIT_PARTICIPANTS,
+    jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
+  };
+}
+
+function gatewayLimitsOf(config: Config) {
+  return {
+    frameBytes: config.HERALD_LIMIT_FRAME_BYTES,
+    backlogBytes: config.HERALD_LIMIT_CONNECTION_BACKLOG_BYTES,
+    nodeBacklogBytes: config.HERALD_LIMIT_NODE_BACKLOG_BYTES,
+    requestsPerWindow: config.HERALD_LIMIT_REQUESTS_PER_CONNECTION,
+    jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
+    pingMs: config.HERALD_LIMIT_PING_SECONDS,
+    pongMs: config.HERALD_LIMIT_PONG_SECONDS,
+    connectionsPerUser: config.HERALD_LIMIT_CONNECTIONS_PER_USER,
+    connectionsPerAddress: config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS,
+  };
+}
+
+function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(
+      `HERALD_DATA_DIR ${folder} cannot be used (${reason}); set it to a folder that this user may write`,
+    );
+  }
+}
+
+function openStore(config: Config): Driver {
+  prepareDataFolder(config);
+  try {
+    return openSqlite(join(config.HERALD_DATA_DIR, "herald.db"));
+  } catch (error) {
+    if (!(error instanceof DatabaseInUseError)) throw error;
+    throw new ConfigError(
+      `HERALD_DATA_DIR ${config.HERALD_DATA_DIR} is in use by another Herald; stop that one, or set another folder`,
+    );
+  }
+}
+
+function adminKeyOf(config: Config): AdminKey {
+  const given = config.HERALD_ADMIN_API_KEY;
+  if (given !== undefined) return { value: given, file: undefined, isNew: false };
+  const file = join(resolve(config.HERALD_DATA_DIR), "admin-api-key");
+  return { file, ...readOrCreateSecret(file, createApiKey) };
+}
+
+function tokenSecretOf(config: Config): string {
+  const create = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
+  return config.HERALD_TOKEN_SECRET ?? readOrCreateSecret(join(config.HERALD_DATA_DIR, "token-secret"), create).value;
+}
+
+async function checkStore(driver: Driver): Promise<string> {
+  try {
+    await driver.all("SELECT version FROM schema_version");
+    return "ok";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function urlOf(server: Server<SocketState>): string {
+  const host = server.hostname?.includes(":") ? `[${server.hostname}]` : server.hostname;
+  return `http://${host}:${server.port}`;
+}

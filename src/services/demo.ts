@@ -1,0 +1,25 @@
+import type { ConversationDirectory } from "./conversations.ts";
+import type { Directory } from "./directory.ts";
+
+/** What the demo consists of. */
+export type Demo = { organization: string; users: string[]; conversation: string; isNew: boolean };
+
+const organization = "demo";
+const conversation = "welcome";
+const users = { alice: "Alice", bob: "Bob", carol: "Carol" };
+
+/** Gives an empty database an organization to play with. `undefined` when the database holds something else already. */
+export async function ensureDemo(
+  directory: Directory,
+  conversations: ConversationDirectory,
+): Promise<Demo | undefined> {
+  const { items } = await directory.listOrganizations({ limit: 2 });
+  const isNew = items.length === 0;
+  if (!isNew && !items.some(({ id }) => id === organization)) return undefined;
+  if (isNew) {
+    await directory.putOrganization(organization, "Demo organization");
+    for (const [uid, name] of Object.entries(users)) await directory.putUser(organization, uid, name);
+    await conversations.put(organization, conversation, { name: "Welcome", participants: Object.keys(users) });
+  }
+  return { organization, users: Object.keys(users), conversation, isNew };
+}

@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { HeraldError } from "../contract/errors.ts";
+import type { Message } from "../contract/events.ts";
+import type { ConversationView } from "../contract/frames.ts";
+import { toIso } from "../contract/identifiers.ts";
+import { encodeCursor } from "../lib/cursor.ts";
+import type { Conversations, History, Organizations, Participants, Standing, StoredMessage } from "../store/ports.ts";
+import { requireOrganization } from "./directory.ts";
+import { type Page, type PageQuery, parseCursor, toPage } from "./pages.ts";
+
+/** Which messages: older than `before`, newer than `after` (then oldest first). */
+export type MessageQuery = { limit: number; before?: string | undefined; after?: string | undefined };
+
+type Dependencies = {
+  history: History;
+  organizations: Organizations;
+  conversations: Conversations;
+  participants: Participants;
+  standing: Standing;
+};
+
+type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
+
+const maxPageBytes = 2 * 1024 * 1024;
+const rowsAtOnce = 50;
+
+const messagePlace = z.strictObject({
+  after: z.int().optional(),
+  before: z.int().optional(),
+  direction: z.enum(["forward", "backward"]),
+});
+const conversationPlace = z.strictObject({ updatedAt: z.number(), id: z.string() });
+
+/** Reads conversations and their messages, for callers of the admin API and for participants. */
+export function createHistoryReader({ history, organizations, conversations, participants, standing }: Dependencies) {
+  async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
+    const offsetOf = async (id: string | undefined) => {
+      if (id === undefined) return undefined;
+      const offset = await history.offsetOf(org, cid, id);
+      if (offset === undefined) throw new HeraldError("message_not_found");
+      return offset;
+    };
+    return {
+      after: await offsetOf(after),
+      before: await offsetOf(before),
+      direction: after === undefined ? "backward" : "forward",
+    };
+  }
+
+  /** At most `limit` messages of about two MiB in all, at least one: a page must not cut the connection that asked for it. */
+  async function read(org: string, cid: string, range: Range, limit: number): Promise<StoredMessage[]> {
+    const messages: StoredMessage[] = [];
+    let bytes = 0;
+    let rest = range;
+    while (messages.length < limit) {
+      const count = Math.min(rowsAtOnce, limit - messages.length);
+      const rows = await history.messages(org, cid, { ...rest, limit: count });
+      for (const row of rows) {
+        bytes += Buffer.byteLength(row.payload);
+        if (bytes > maxPageBytes && messages.length > 0) return messages;
+        messages.push(row);
+        rest = beyond(rest, row);
+      }
+      if (rows.length < count) return messages;
+    }
+    return messages;
+  }
+
+  async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
+    return (await history.messages(org, cid, { ...beyond(range, last), limit: 1 })).length > 0;
+  }
+
+  return {
+    /** A page of a conversation's messages, newest first; with `after`, oldest first. It may be shorter than `limit`. */
+    async messages(org: string, cid: string, query: MessageQuery & PageQuery): Promise<Page<Message>> {
+      if ((await conversations.get(org, cid)) === undefined) {
+        await requireOrganization(organizations, org);
+        throw new HeraldError("conversation_not_found");
+      }
+      const range = parseCursor(query.cursor, messagePlace) ?? (await rangeOf(org, cid, query));
+      const messages = await read(org, cid, range, query.limit);
+      const last = messages.at(-1);
+      const cursor =
+        last !== undefined && (await isMore(org, cid, range, last)) ? encodeCursor(beyond(range, last)) : null;
+      return { items: messages.map(toMessage), cursor };
+    },
+    /** The same for one of its participants. Throws `not_a_participant`, also when there is no such conversation. */
+    async messagesFor(org: string, uid: string, cid: string, query: MessageQuery): Promise<Message[]> {
+      if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
+      const messages = await read(org, cid, await rangeOf(org, cid, query), query.limit);
+      return messages.map(toMessage);
+    },
+    /** The user's conversations, most recently active first. */
+    async conversationsOf(org: string, uid: string, { limit, cursor }: PageQuery): Promise<Page<ConversationView>> {
+      const after = parseCursor(cursor, conversationPlace);
+      const read = await standing.conversations(org, uid, { after, limit: limit + 1 });
+      return toPage(
+        read,
+        limit,
+        ({ id, name, createdAt, updatedAt }): ConversationView => ({
+          _id: id,
+          name,
+          type: "g",
+          created_at: toIso(createdAt),
+          updated_at: toIso(updatedAt),
+        }),
+        ({ updatedAt, id }) => ({ updatedAt, id }),
+      );
+    },
+  };
+}
+
+/** Reads conversations and their messages. */
+export type HistoryReader = ReturnType<typeof createHistoryReader>;
+
+/** The part of a range that lies beyond a message, in the range's direction. */
+function beyond(range: Range, { offset }: StoredMessage): Range {
+  return range.direction === "forward" ? { ...range, after: offset } : { ...range, before: offset };
+}
+
+function toMessage({ payload }: StoredMessage): Message {
+  const event: { message: Message } = JSON.parse(payload);
+  return event.message;
+}

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { HeraldError } from "../contract/errors.ts";
+import type { Message } from "../contract/events.ts";
+import { toIso, toSeconds } from "../contract/identifiers.ts";
+import type { SendMessageRequest, SendMessageResponse } from "../contract/messages.ts";
+import { canonicalJson } from "../lib/canonical-json.ts";
+import type { Clock } from "../lib/clock.ts";
+import { createId } from "../lib/ids.ts";
+import type { AppendResult, SendLog } from "../store/ports.ts";
+
+/** What a caller is told, and whether it was told so before. */
+export type Sent<Answer> = { answer: Answer; isReplay: boolean };
+
+/** Sends messages into conversations. */
+export type Messages = {
+  /**
+   * Stores the message; everyone online hears it after that. The same `message.id` again gives the first answer again.
+   * Throws the errors of `sendMessage` in the contract.
+   */
+  send(request: SendMessageRequest): Promise<Sent<SendMessageResponse>>;
+};
+
+/** The hash that tells a retry from another payload under the same id. */
+export function fingerprintOf(payload: unknown): string {
+  return createHash("sha256").update(canonicalJson(payload)).digest("base64url");
+}
+
+/** What the log stored, now or before; throws what the log refused. */
+export function requireStored(result: AppendResult): {
+  id: string;
+  mid: string | undefined;
+  createdAt: number;
+  isReplay: boolean;
+} {
+  if (result.outcome === "conflict") throw new HeraldError("message_id_conflict");
+  if (result.outcome === "refused") {
+    const codes = {
+      organization: "organization_not_found",
+      conversation: "conversation_not_found",
+      participant: "sender_not_participant",
+      user: "sender_not_found",
+    } as const;
+    throw new HeraldError(codes[result.missing]);
+  }
+  return { id: result.id, mid: result.mid, createdAt: result.createdAt, isReplay: result.outcome === "replayed" };
+}
+
+/** Messages over the log. The rules are checked where they hold: in the transaction that stores the message. */
+export function createMessages({ sends, clock }: { sends: SendLog; clock: Clock }): Messages {
+  return {
+    async send({ organizationId, senderId, message: { id: mid, ...content } }) {
+      const id = createId();
+      const createdAt = clock.now();
+      const attachments = content.attachments.map((attachment) => ({
+        file_id: attachment.file_id ?? createId(),
+        file_name: attachment.name,
+      }));
+      const message: Message = {
+        _id: id,
+        t: toSeconds(createdAt),
+        from: senderId,
+        body: content.body,
+        cid: content.cid,
+        x: content.x,
+        attachments,
+        created_at: toIso(createdAt),
+      };
+      const result = await sends.append({
+        org: organizationId,
+        kind: "message",
+        id,
+        cid: content.cid,
+        sender: senderId,
+        mid,
+        fingerprint: mid === undefined ? "" : fingerprintOf(content),
+        payload: JSON.stringify({ message }),
+        uids: undefined,
+        createdAt,
+      });
+      const stored = requireStored(result);
+      const answer = { ask: { mid: stored.mid ?? stored.id, server_mid: stored.id, t: toSeconds(stored.createdAt) } };
+      return { answer, isReplay: stored.isReplay };
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import type { Resource } from "../contract/directory.ts";
+import { HeraldError } from "../contract/errors.ts";
+import { toIso } from "../contract/identifiers.ts";
+import { decodeCursor, encodeCursor } from "../lib/cursor.ts";
+import type { Entity, EntityPage } from "../store/ports.ts";
+
+/** What a caller asks of a list. */
+export type PageQuery = { limit: number; cursor?: string | undefined };
+
+/** A page of a list. */
+export type Page<Item> = { items: Item[]; cursor: string | null };
+
+/** An entity as the admin API shows it. */
+export function toResource({ id, name, createdAt }: Entity): Resource {
+  return { id, name, created_at: toIso(createdAt) };
+}
+
+/** The place that a cursor names, checked; throws `invalid_request` for a cursor that Herald did not make. */
+export function parseCursor<Place>(cursor: string | undefined, place: z.ZodType<Place>): Place | undefined {
+  if (cursor === undefined) return undefined;
+  const parsed = place.safeParse(decodeCursor(cursor));
+  if (parsed.success) return parsed.data;
+  throw new HeraldError("invalid_request", "the cursor is not one that Herald gave", {
+    fields: [{ pointer: "/cursor", detail: "must be the `cursor` of the page before, unchanged" }],
+  });
+}
+
+/** Cuts a list that was read with one item too many into a page, and makes the cursor of the next from its last item. */
+export function toPage<Item, Shown>(
+  read: Item[],
+  limit: number,
+  show: (item: Item) => Shown,
+  placeOf: (item: Item) => unknown,
+): Page<Shown> {
+  const items = read.slice(0, limit);
+  const last = items.at(-1);
+  const cursor = read.length > limit && last !== undefined ? encodeCursor(placeOf(last)) : null;
+  return { items: items.map(show), cursor };
+}
+
+const entityPlace = z.strictObject({ id: z.string() });
+
+/** A page of entities by id. What is added or removed between two pages moves nothing else. */
+export async function pageOfEntities(
+  { limit, cursor }: PageQuery,
+  read: (page: EntityPage) => Promise<Entity[]>,
+): Promise<Page<Resource>> {
+  const after = parseCursor(cursor, entityPlace)?.id;
+  return toPage(await read({ after, limit: limit + 1 }), limit, toResource, ({ id }) => ({ id }));
+}

@@ -1,0 +1,100 @@
+import type { MembershipChange } from "../contract/log-event.ts";
+import { createId } from "../lib/ids.ts";
+import type { Driver } from "./driver.ts";
+import { type EntityRow, toEntity } from "./entity.ts";
+import type { LogTransaction, LogWriter } from "./log-writer.ts";
+import type { Conversations } from "./ports.ts";
+import { ensureUsers } from "./users.ts";
+
+const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
+
+type Change = { org: string; cid: string; now: number };
+
+/** Emits the event of a change of participants; nothing when nobody came or went. */
+export function emitMembership({ emit }: LogTransaction, { org, cid, now }: Change, change: MembershipChange): void {
+  if (change.added.length + change.removed.length === 0) return;
+  emit({
+    org,
+    kind: "membership",
+    id: createId(),
+    cid,
+    payload: JSON.stringify(change),
+    uids: undefined,
+    createdAt: now,
+  });
+}
+
+/** Conversations. A conversation made again begins with an empty history. */
+export function createConversations({ driver, writer }: { driver: Driver; writer: LogWriter }): Conversations {
+  const textsOf = driver.dialect.textsOf("?");
+  const join = `INSERT INTO participant (org, cid, uid, created_at)
+    SELECT ?, ?, uid.value, CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true ON CONFLICT DO NOTHING`;
+
+  async function replaceParticipants(transaction: LogTransaction, change: Change, wanted: string[]): Promise<void> {
+    const { sql } = transaction;
+    const { org, cid, now } = change;
+    const rows = await sql.all<{ uid: string }>("SELECT uid FROM participant WHERE org = ? AND cid = ?", org, cid);
+    const before = new Set(rows.map(({ uid }) => uid));
+    const after = new Set(wanted);
+    const added = [...after].filter((uid) => !before.has(uid));
+    const removed = [...before].filter((uid) => !after.has(uid));
+    await ensureUsers(driver, sql, org, added, now);
+    await sql.run(join, org, cid, now, JSON.stringify(added));
+    await sql.run(
+      `DELETE FROM participant WHERE org = ? AND cid = ? AND uid IN (${textsOf})`,
+      org,
+      cid,
+      JSON.stringify(removed),
+    );
+    emitMembership(transaction, change, { added, removed });
+  }
+
+  return {
+    async put(org, cid, { name, participants }, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        const head = heads.get(org);
+        if (head === undefined) return undefined;
+        const [row] = await sql.all<EntityRow>(find, org, cid);
+        if (row === undefined) {
+          await sql.run(
+            "INSERT INTO conversation (org, id, name, log_start, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
+            org,
+            cid,
+            name ?? null,
+            head,
+            now,
+            now,
+          );
+        } else if (name !== undefined) {
+          await sql.run("UPDATE conversation SET name = ? WHERE org = ? AND id = ?", name, org, cid);
+        }
+        if (participants !== undefined) await replaceParticipants(transaction, { org, cid, now }, participants);
+        const entity = toEntity(row ?? { id: cid, name: null, created_at: now });
+        return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
+      });
+    },
+    async get(org, cid) {
+      const [row] = await driver.all<EntityRow>(find, org, cid);
+      return row && toEntity(row);
+    },
+    async remove(org, cid, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org) || (await sql.all(find, org, cid)).length === 0) return false;
+        await replaceParticipants(transaction, { org, cid, now }, []);
+        await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
+        return true;
+      });
+    },
+    async list(org, { after, limit }) {
+      const rows = await driver.all<EntityRow>(
+        "SELECT id, name, created_at FROM conversation WHERE org = ? AND id > ? ORDER BY id LIMIT ?",
+        org,
+        after ?? "",
+        limit,
+      );
+      return rows.map(toEntity);
+    },
+  };
+}

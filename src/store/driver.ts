@@ -1,0 +1,23 @@
+import type { Dialect } from "./dialect.ts";
+
+/** A value that both engines take as a parameter. */
+export type SqlValue = string | number | null;
+
+/** A row as the driver returns it: columns by name. */
+export type Row = Record<string, SqlValue>;
+
+/** Runs SQL. Statements are prepared once and kept, so texts must come from a bounded set. */
+export type Sql = {
+  /** All rows. The caller names their shape; columns are checked by the tests of each port on every engine. */
+  all<Shape extends Row>(text: string, ...values: SqlValue[]): Promise<Shape[]>;
+  /** How many rows were changed. */
+  run(text: string, ...values: SqlValue[]): Promise<number>;
+};
+
+/** One database. Reads see what was committed before they began. */
+export type Driver = Sql & {
+  dialect: Dialect;
+  /** Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another. */
+  transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+};

@@ -1,0 +1,80 @@
+import type { Driver } from "./driver.ts";
+import type { History, MissedMessages, StoredMessage } from "./ports.ts";
+
+type MessageRow = { offset: number; payload: string };
+
+const fromConversation = `FROM conversation c
+  JOIN event e ON e.org = c.org AND e.cid = c.id AND e."offset" > c.log_start AND e.kind = 'message'
+  WHERE c.org = ? AND c.id = ?`;
+
+/** Reads the messages of one conversation. */
+export function createHistory({ driver }: { driver: Driver }): History {
+  return {
+    async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit }) {
+      const order = direction === "forward" ? "ASC" : "DESC";
+      const rows = await driver.all<MessageRow>(
+        `SELECT e."offset", e.payload ${fromConversation} AND e."offset" > ? AND e."offset" < ? ORDER BY e."offset" ${order} LIMIT ?`,
+        org,
+        cid,
+        after,
+        before,
+        limit,
+      );
+      return rows.map(toMessage);
+    },
+    async offsetOf(org, cid, id) {
+      const [row] = await driver.all<{ offset: number }>(
+        `SELECT e."offset" ${fromConversation} AND e.id = ?`,
+        org,
+        cid,
+        id,
+      );
+      return row && Number(row.offset);
+    },
+  };
+}
+
+const fromMissed = `FROM participant p
+  JOIN conversation c ON c.org = p.org AND c.id = p.cid
+  JOIN event e ON e.org = p.org AND e.cid = p.cid AND e."offset" > c.log_start AND e.kind = 'message'
+  WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
+
+/** Reads what a user missed in all of the user's conversations. */
+export function createMissedMessages({ driver }: { driver: Driver }): MissedMessages {
+  return {
+    async findMessage(org, id) {
+      const [row] = await driver.all<{ offset: number; created_at: number }>(
+        `SELECT "offset", created_at FROM event WHERE id = ? AND org = ? AND kind = 'message'`,
+        id,
+        org,
+      );
+      return row && { offset: Number(row.offset), createdAt: Number(row.created_at) };
+    },
+    async countMissed(org, uid, after, upTo, limit) {
+      const [row] = await driver.all<{ count: number }>(
+        `SELECT COUNT(*) AS count FROM (SELECT 1 ${fromMissed} LIMIT ?) AS missed`,
+        org,
+        uid,
+        after,
+        upTo,
+        limit,
+      );
+      return Number(row?.count ?? 0);
+    },
+    async readMissed(org, uid, after, upTo, limit) {
+      const rows = await driver.all<MessageRow>(
+        `SELECT e."offset", e.payload ${fromMissed} ORDER BY e."offset" LIMIT ?`,
+        org,
+        uid,
+        after,
+        upTo,
+        limit,
+      );
+      return rows.map(toMessage);
+    },
+  };
+}
+
+function toMessage(row: MessageRow): StoredMessage {
+  return { offset: Number(row.offset), payload: row.payload };
+}

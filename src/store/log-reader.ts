@@ -1,0 +1,52 @@
+import type { EventKind, LogEvent } from "../contract/log-event.ts";
+import type { Driver, Row } from "./driver.ts";
+import type { LogReader } from "./ports.ts";
+
+type EventRow = Row & {
+  offset: number;
+  kind: string;
+  id: string;
+  cid: string | null;
+  payload: string;
+  uids: string | null;
+};
+
+const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
+
+/** Reads the log as its players need it. */
+export function createLogReader({ driver }: { driver: Driver }): LogReader {
+  const readHeads = `SELECT id, head FROM organization WHERE id IN (${driver.dialect.textsOf("?")})`;
+  return {
+    async heads(orgs) {
+      const rows = await driver.all<{ id: string; head: number }>(readHeads, JSON.stringify(orgs));
+      return new Map(rows.map(({ id, head }) => [id, Number(head)]));
+    },
+    async readAfter(org, offset, limit) {
+      const rows = await driver.all<EventRow>(
+        `SELECT "offset", kind, id, cid, payload, uids FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
+        org,
+        offset,
+        limit,
+      );
+      return rows.map((row) => toEvent(org, row));
+    },
+  };
+}
+
+function toEvent(org: string, row: EventRow): LogEvent {
+  if (!isKind(row.kind)) throw new Error(`the log holds an event of the unknown kind ${row.kind}`);
+  const uids: string[] | undefined = row.uids === null ? undefined : JSON.parse(row.uids);
+  return {
+    org,
+    offset: Number(row.offset),
+    kind: row.kind,
+    id: row.id,
+    cid: row.cid ?? undefined,
+    payload: row.payload,
+    uids,
+  };
+}
+
+function isKind(kind: string): kind is EventKind {
+  return kinds.has(kind);
+}

@@ -1,0 +1,27 @@
+import type { Driver } from "./driver.ts";
+import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
+
+const migrations = [logAndDirectory];
+
+/**
+ * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was
+ * nothing to do. Rejects when the database was made by a newer Herald.
+ */
+export async function migrateStore(driver: Driver): Promise<{ from: number; to: number }> {
+  return await driver.transaction(async (sql) => {
+    await sql.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
+    const rows = await sql.all<{ version: number }>("SELECT version FROM schema_version");
+    const from = Number(rows[0]?.version ?? 0);
+    if (from > migrations.length) {
+      throw new Error(
+        `the database has schema version ${from}, this Herald knows ${migrations.length}: start the newer Herald that made it`,
+      );
+    }
+    for (const migration of migrations.slice(from)) {
+      for (const statement of migration.split(/;\s*\n/).filter((part) => part.trim() !== "")) await sql.run(statement);
+    }
+    if (rows.length === 0) await sql.run("INSERT INTO schema_version (version) VALUES (?)", migrations.length);
+    else await sql.run("UPDATE schema_version SET version = ?", migrations.length);
+    return { from, to: migrations.length };
+  });
+}

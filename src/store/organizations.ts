@@ -1,0 +1,59 @@
+import type { SessionEnd } from "../contract/log-event.ts";
+import { createId } from "../lib/ids.ts";
+import type { Driver } from "./driver.ts";
+import { type EntityRow, toEntity } from "./entity.ts";
+import type { LogWriter } from "./log-writer.ts";
+import type { Organizations } from "./ports.ts";
+
+const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
+const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL`;
+
+/** Organizations. The row of a deleted one stays, so that its log's offsets are never given twice. */
+export function createOrganizations({ driver, writer }: { driver: Driver; writer: LogWriter }): Organizations {
+  return {
+    async put(org, name, now) {
+      return await driver.transaction(async (sql) => {
+        const [row] = await sql.all<EntityRow>(find, org);
+        if (row === undefined) {
+          await sql.run(insert, org, name ?? null, now);
+          return { entity: { id: org, name: name ?? null, createdAt: now }, isNew: true };
+        }
+        if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
+        return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
+      });
+    },
+    async get(org) {
+      const [row] = await driver.all<EntityRow>(find, org);
+      return row && toEntity(row);
+    },
+    async remove(org, now) {
+      return await writer.transaction([org], async ({ sql, heads, emit }) => {
+        const head = heads.get(org);
+        if (head === undefined) return false;
+        for (const table of ["participant", "conversation", `"user"`, "event"])
+          await sql.run(`DELETE FROM ${table} WHERE org = ?`, org);
+        await sql.run("UPDATE organization SET deleted_at = ? WHERE id = ?", now, org);
+        const end: SessionEnd = { issuedBefore: now };
+        emit({
+          org,
+          kind: "session",
+          id: createId(),
+          cid: undefined,
+          payload: JSON.stringify(end),
+          uids: undefined,
+          createdAt: now,
+        });
+        return true;
+      });
+    },
+    async list({ after, limit }) {
+      const rows = await driver.all<EntityRow>(
+        "SELECT id, name, created_at FROM organization WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?",
+        after ?? "",
+        limit,
+      );
+      return rows.map(toEntity);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { emitMembership } from "./conversations.ts";
+import type { Driver } from "./driver.ts";
+import { type EntityRow, toEntity } from "./entity.ts";
+import type { LogWriter } from "./log-writer.ts";
+import type { Participants, Standing } from "./ports.ts";
+import { ensureUsers } from "./users.ts";
+
+const findConversation = "SELECT id FROM conversation WHERE org = ? AND id = ?";
+const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid = ?";
+const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
+
+/** Who takes part in a conversation. */
+export function createParticipants({ driver, writer }: { driver: Driver; writer: LogWriter }): Participants {
+  return {
+    async add(org, cid, uid, maxParticipants, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org)) return { outcome: "missing", missing: "organization" };
+        if ((await sql.all(findConversation, org, cid)).length === 0)
+          return { outcome: "missing", missing: "conversation" };
+        const isNew = (await sql.all(findParticipant, org, cid, uid)).length === 0;
+        if (isNew) {
+          const [row] = await sql.all<{ count: number }>(
+            "SELECT COUNT(*) AS count FROM participant WHERE org = ? AND cid = ?",
+            org,
+            cid,
+          );
+          if (Number(row?.count ?? 0) >= maxParticipants) return { outcome: "too_many" };
+          await ensureUsers(driver, sql, org, [uid], now);
+          await sql.run("INSERT INTO participant (org, cid, uid, created_at) VALUES (?, ?, ?, ?)", org, cid, uid, now);
+          emitMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
+        }
+        const [user] = await sql.all<EntityRow>(findUser, org, uid);
+        if (user === undefined) throw new Error("a participant who is no user");
+        return { outcome: "done", put: { entity: toEntity(user), isNew } };
+      });
+    },
+    async remove(org, cid, uid, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org)) return { outcome: "missing", missing: "organization" };
+        if ((await sql.all(findConversation, org, cid)).length === 0)
+          return { outcome: "missing", missing: "conversation" };
+        const [user] = await sql.all<EntityRow>(findUser, org, uid);
+        const removed = await sql.run("DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ?", org, cid, uid);
+        if (user === undefined || removed === 0) return { outcome: "missing", missing: "participant" };
+        emitMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
+        return { outcome: "done", put: { entity: toEntity(user), isNew: false } };
+      });
+    },
+    async list(org, cid, { after, limit }) {
+      const rows = await driver.all<EntityRow>(
+        `SELECT u.id, u.name, u.created_at FROM participant p JOIN "user" u ON u.org = p.org AND u.id = p.uid
+         WHERE p.org = ? AND p.cid = ? AND p.uid > ? ORDER BY p.uid LIMIT ?`,
+        org,
+        cid,
+        after ?? "",
+        limit,
+      );
+      return rows.map(toEntity);
+    },
+    async has(org, cid, uid) {
+      return (await driver.all(findParticipant, org, cid, uid)).length > 0;
+    },
+  };
+}
+
+/** Where users stand in the log. Head and conversations come from one statement: that is the snapshot. */
+export function createStanding({ driver }: { driver: Driver }): Standing {
+  return {
+    async snapshot(org, uid) {
+      const rows = await driver.all<{ head: number; cid: string | null }>(
+        `SELECT o.head, p.cid FROM organization o LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
+         WHERE o.id = ? AND o.deleted_at IS NULL`,
+        uid,
+        org,
+      );
+      const [first] = rows;
+      return first && { head: Number(first.head), cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])) };
+    },
+    async conversations(org, uid, { after, limit }) {
+      const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
+      const rows = await driver.all<{ id: string; name: string | null; created_at: number; updated_at: number }>(
+        `SELECT c.id, c.name, c.created_at, c.updated_at FROM participant p JOIN conversation c ON c.org = p.org AND c.id = p.cid
+         WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
+         ORDER BY c.updated_at DESC, c.id LIMIT ?`,
+        org,
+        uid,
+        updatedAt,
+        updatedAt,
+        id,
+        limit,
+      );
+      return rows.map((row) => ({
+        id: row.id,
+        name: row.name,
+        createdAt: Number(row.created_at),
+        updatedAt: Number(row.updated_at),
+      }));
+    },
+  };
+}

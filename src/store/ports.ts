@@ -1,0 +1,148 @@
+import type { EventKind, LogEvent } from "../contract/log-event.ts";
+
+/**
+ * A send that is to be stored. With a `cid` the sender must be a participant of that conversation, without one a user
+ * of the organization: this is checked in the transaction that stores the send.
+ */
+export type NewSend = {
+  org: string;
+  kind: Extract<EventKind, "message" | "system">;
+  /** UUIDv7. */
+  id: string;
+  cid: string | undefined;
+  sender: string;
+  /** The id that identifies the send for retries; without it every append stores. */
+  mid: string | undefined;
+  /** Equal for retries, different for another payload. */
+  fingerprint: string;
+  payload: string;
+  uids: string[] | undefined;
+  /** Milliseconds since the Unix epoch. */
+  createdAt: number;
+};
+
+/** What became of an append. `replayed` carries what the first append stored. */
+export type AppendResult =
+  | { outcome: "stored"; id: string; mid: string | undefined; createdAt: number }
+  | { outcome: "replayed"; id: string; mid: string | undefined; createdAt: number }
+  | { outcome: "conflict" }
+  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" };
+
+/** A message found again, with where it stands in the log. */
+export type StoredMessage = { offset: number; payload: string };
+
+/** Writes sends into the log of their organization. */
+export type SendLog = {
+  /**
+   * Appends in one commit with others. Resolves after the flush to disk; rejects with `storage_full` or `unavailable`,
+   * and then the outcome is unknown: append again with the same `mid`.
+   */
+  append(send: NewSend): Promise<AppendResult>;
+};
+
+/** Reads the log in offset order, for the players of the log. */
+export type LogReader = {
+  /** The heads of those of `orgs` that exist. */
+  heads(orgs: string[]): Promise<Map<string, number>>;
+  /** At most `limit` events after `offset`, in order. */
+  readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
+};
+
+/** Which messages of a conversation: between two offsets, exclusive, in one direction. */
+export type HistoryRange = {
+  after?: number | undefined;
+  before?: number | undefined;
+  direction: "forward" | "backward";
+  limit: number;
+};
+
+/** Reads the messages of conversations. Only messages since the conversation was last created are there. */
+export type History = {
+  /** The messages of a conversation in the range, in its direction. */
+  messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
+  /** The offset of a message of a conversation. */
+  offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;
+};
+
+/** Reads what a user missed. */
+export type MissedMessages = {
+  /** Where a message of the organization stands and when it was stored, in milliseconds. */
+  findMessage(org: string, id: string): Promise<{ offset: number; createdAt: number } | undefined>;
+  /** How many messages of the user's conversations lie after `after` up to `upTo`; counts no further than `limit`. */
+  countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
+  /** The messages of the user's conversations after `after` up to `upTo`, in order, at most `limit`. */
+  readMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<StoredMessage[]>;
+};
+
+/** An organization, user or conversation as stored. */
+export type Entity = { id: string; name: string | null; createdAt: number };
+
+/** What a `PUT` made of an entity. */
+export type Put = { entity: Entity; isNew: boolean };
+
+/** A page of entities by id: those after `after`, at most `limit`. */
+export type EntityPage = { after: string | undefined; limit: number };
+
+/** Organizations. A deleted one is as if it had never been, but its log goes on where it was if it is made again. */
+export type Organizations = {
+  put(org: string, name: string | null | undefined, now: number): Promise<Put>;
+  get(org: string): Promise<Entity | undefined>;
+  /** False when there was none. */
+  remove(org: string, now: number): Promise<boolean>;
+  list(page: EntityPage): Promise<Entity[]>;
+};
+
+/** Users of an organization. Every method answers `undefined` when the organization or the user is not there. */
+export type Users = {
+  put(org: string, uid: string, name: string | null | undefined, now: number): Promise<Put | undefined>;
+  get(org: string, uid: string): Promise<Entity | undefined>;
+  remove(org: string, uid: string, now: number): Promise<boolean>;
+  list(org: string, page: EntityPage): Promise<Entity[]>;
+  /** Closes the user's connections and refuses tokens issued up to `now`. */
+  endSessions(org: string, uid: string, now: number): Promise<boolean>;
+  /** Tokens issued at or before this time are refused; 0 when the user was never signed out, also of unknown users. */
+  tokensValidAfter(org: string, uid: string): Promise<number>;
+};
+
+/** What a change of a conversation's participants came to. */
+export type ConversationChange =
+  | { outcome: "done"; put: Put }
+  | { outcome: "missing"; missing: "organization" | "conversation" | "participant" }
+  | { outcome: "too_many" };
+
+/** Conversations and their participants. Membership changes in the same transaction as its event. */
+export type Conversations = {
+  put(
+    org: string,
+    cid: string,
+    change: { name?: string | null | undefined; participants?: string[] | undefined },
+    now: number,
+  ): Promise<Put | undefined>;
+  get(org: string, cid: string): Promise<Entity | undefined>;
+  remove(org: string, cid: string, now: number): Promise<boolean>;
+  list(org: string, page: EntityPage): Promise<Entity[]>;
+};
+
+/** Who takes part in a conversation. */
+export type Participants = {
+  /** Creates the user if need be. `put` shows the user; `isNew` says whether the user was added now. */
+  add(org: string, cid: string, uid: string, maxParticipants: number, now: number): Promise<ConversationChange>;
+  remove(org: string, cid: string, uid: string, now: number): Promise<ConversationChange>;
+  list(org: string, cid: string, page: EntityPage): Promise<Entity[]>;
+  has(org: string, cid: string, uid: string): Promise<boolean>;
+};
+
+/** A conversation as one of its participants sees it. Times in milliseconds. */
+export type UserConversation = { id: string; name: string | null; createdAt: number; updatedAt: number };
+
+/** Where a user stands in the organization's log. */
+export type Standing = {
+  /** The head of the log and the user's conversations, read in one snapshot. `undefined` when there is no such organization. */
+  snapshot(org: string, uid: string): Promise<{ head: number; cids: string[] } | undefined>;
+  /** The user's conversations, most recently active first, after the given place. */
+  conversations(
+    org: string,
+    uid: string,
+    page: { after: { updatedAt: number; id: string } | undefined; limit: number },
+  ): Promise<UserConversation[]>;
+};

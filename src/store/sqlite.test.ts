@@ -1,0 +1,103 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrateStore } from "./migrate.ts";
+import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
+import { describeDirectory } from "./testing/directory-suite.ts";
+import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
+
+const openInFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "herald-store-"));
+  const file = join(folder, "herald.db");
+  return { file, driver: openSqlite(file), remove: () => rmSync(folder, { recursive: true }) };
+};
+
+const open: OpenDatabase = async () => {
+  const { driver, remove } = openInFolder();
+  return {
+    driver,
+    async dispose() {
+      await driver.close();
+      remove();
+    },
+  };
+};
+
+describeLog("SQLite", open);
+describeDirectory("SQLite", open);
+
+describe("SQLite", () => {
+  test("is migrated once; a schema of a newer Herald stops the start", async () => {
+    const { driver, remove } = openInFolder();
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 1 });
+    expect(await migrateStore(driver)).toEqual({ from: 1, to: 1 });
+    await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
+    await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
+    await driver.close();
+    remove();
+  });
+
+  test("is open in one process at a time, and readable by its owner alone", async () => {
+    const { file, driver, remove } = openInFolder();
+    expect(() => openSqlite(file)).toThrow(DatabaseInUseError);
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    for (const name of [file, `${file}-wal`, `${file}.lock`]) expect(statSync(name).mode & 0o777).toBe(0o600);
+    await driver.close();
+    await openSqlite(file).close();
+    remove();
+  });
+
+  test("flushes every commit: write-ahead log, synchronous full", async () => {
+    const { driver, remove } = openInFolder();
+    await driver.transaction(async (sql) => {
+      expect(await sql.all("PRAGMA synchronous")).toEqual([{ synchronous: 2 }]);
+      expect(await sql.all("PRAGMA journal_mode")).toEqual([{ journal_mode: "wal" }]);
+    });
+    await driver.close();
+    remove();
+  });
+
+  test("runs transactions one after another, and a failed one leaves nothing", async () => {
+    const { driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    const results = await Promise.allSettled([
+      driver.transaction(async (sql) => {
+        await sql.run("INSERT INTO t VALUES ('a')");
+        await Bun.sleep(5); // long enough for a second transaction to come in between, if it could
+        throw new Error("no");
+      }),
+      driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('b')")),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(await driver.all("SELECT v FROM t")).toEqual([{ v: "b" }]);
+    await driver.close();
+    remove();
+  });
+
+  test("reads what is committed while a transaction is open, and nothing of it", async () => {
+    const { driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    await driver.transaction(async (sql) => {
+      await sql.run("INSERT INTO t VALUES ('a')");
+      expect(await driver.all("SELECT v FROM t")).toEqual([]);
+    });
+    expect(await driver.all("SELECT v FROM t")).toEqual([{ v: "a" }]);
+    await driver.close();
+    remove();
+  });
+
+  test("says storage_full when no page is left, and goes on when there is room again", async () => {
+    const { file, driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    await driver.transaction((sql) => sql.all("PRAGMA max_page_count = 4"));
+    const fill = driver.transaction((sql) => sql.run("INSERT INTO t VALUES (?)", "x".repeat(100_000)));
+    await expect(fill).rejects.toMatchObject({ code: "storage_full" });
+    await driver.transaction((sql) => sql.all("PRAGMA max_page_count = 1000"));
+    await driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('fits')"));
+    await driver.close();
+    expect(new Database(file).query("SELECT v FROM t").all()).toEqual([{ v: "fits" }]);
+    remove();
+  });
+});

@@ -1,0 +1,105 @@
+import { Database } from "bun:sqlite";
+import { closeSync, openSync } from "node:fs";
+import { HeraldError } from "../contract/errors.ts";
+import { sqliteDialect } from "./dialect.ts";
+import type { Driver, Row, Sql, SqlValue } from "./driver.ts";
+
+const ownerOnly = 0o600;
+const busyTimeoutMs = 5000;
+const outOfSpace = new Set(["SQLITE_FULL"]);
+const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
+
+/** Another process has the database open. */
+export class DatabaseInUseError extends Error {
+  override readonly name = "DatabaseInUseError";
+}
+
+/**
+ * Opens or makes the embedded database, for this process alone and for this user alone (mode 0600). Commits are flushed to disk before they resolve (WAL, `synchronous=FULL`).
+ * One connection writes and another reads, so that no read ever runs inside someone's transaction.
+ */
+export function openSqlite(file: string): Driver {
+  const lock = lockFile(`${file}.lock`);
+  closeSync(openSync(file, "a", ownerOnly)); // SQLite gives its other files the mode of this one
+  const writer = connect(file, { create: true, readwrite: true });
+  writer.run("PRAGMA journal_mode = WAL");
+  writer.run("PRAGMA synchronous = FULL");
+  const reader = connect(file, { readonly: true });
+  const write = sqlOn(writer);
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function runAlone<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    try {
+      writer.run("BEGIN IMMEDIATE");
+      const result = await work(write);
+      writer.run("COMMIT");
+      return result;
+    } catch (error) {
+      if (writer.inTransaction) writer.run("ROLLBACK");
+      throw translate(error);
+    }
+  }
+
+  return {
+    ...sqlOn(reader),
+    dialect: sqliteDialect,
+    transaction(work) {
+      const result = last.then(() => runAlone(work));
+      last = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await last;
+      reader.close();
+      writer.close();
+      lock.close();
+    },
+  };
+}
+
+/** Two servers on one file would not hear each other. The lock is SQLite's own, so it ends with the process, however it ends. */
+function lockFile(file: string): Database {
+  closeSync(openSync(file, "a", ownerOnly));
+  const database = new Database(file);
+  try {
+    database.run("BEGIN EXCLUSIVE");
+    return database;
+  } catch (cause) {
+    database.close();
+    throw new DatabaseInUseError("another process has the database open", { cause });
+  }
+}
+
+function connect(file: string, options: { create?: boolean; readwrite?: boolean; readonly?: boolean }): Database {
+  const database = new Database(file, { ...options, strict: true });
+  database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  return database;
+}
+
+function sqlOn(database: Database): Sql {
+  return {
+    async all<Shape extends Row>(text: string, ...values: SqlValue[]): Promise<Shape[]> {
+      try {
+        return database.query<Shape, SqlValue[]>(text).all(...values);
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+    async run(text, ...values) {
+      try {
+        return database.query(text).run(...values).changes;
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+  };
+}
+
+/** A full disk and a busy file are the caller's business; anything else is a fault of ours and stays as it is. */
+function translate(error: unknown): unknown {
+  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  if (outOfSpace.has(code)) return new HeraldError("storage_full", undefined, { cause: error });
+  if (passing.test(code))
+    return new HeraldError("unavailable", undefined, { headers: { "Retry-After": "1" }, cause: error });
+  return error;
+}

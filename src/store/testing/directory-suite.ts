@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+
+/** What every engine's directory must do: the suite of the ports for organizations, users, conversations, history. */
+export function describeDirectory(engine: string, open: OpenDatabase): void {
+  describe(`the directory on ${engine}`, () => {
+    let context: Awaited<ReturnType<typeof openStore>>;
+    let orgs = 0;
+
+    beforeAll(async () => {
+      context = await openStore(open);
+    });
+    afterAll(async () => {
+      await context.dispose();
+    });
+
+    async function createOrganization(): Promise<string> {
+      const org = `org-${++orgs}`;
+      await context.store.organizations.put(org, undefined, 1);
+      return org;
+    }
+
+    test("makes, renames and removes; a name left out stays, null clears it", async () => {
+      const { users } = context.store;
+      const org = await createOrganization();
+      expect(await users.put(org, "u", "Uma", 5)).toEqual({
+        entity: { id: "u", name: "Uma", createdAt: 5 },
+        isNew: true,
+      });
+      expect(await users.put(org, "u", undefined, 6)).toEqual({
+        entity: { id: "u", name: "Uma", createdAt: 5 },
+        isNew: false,
+      });
+      expect((await users.put(org, "u", null, 6))?.entity.name).toBeNull();
+      expect(await users.remove(org, "u", 7)).toBe(true);
+      expect(await users.remove(org, "u", 7)).toBe(false);
+      expect(await users.get(org, "u")).toBeUndefined();
+      expect(await users.put("nowhere", "u", undefined, 1)).toBeUndefined();
+    });
+
+    test("lists by id in byte order, from any place", async () => {
+      const { users } = context.store;
+      const org = await createOrganization();
+      for (const uid of ["b", "a", "é", "B", "a b", "😀"]) await users.put(org, uid, undefined, 1);
+      const ids = (await users.list(org, { after: undefined, limit: 10 })).map(({ id }) => id);
+      expect(ids).toEqual(["B", "a", "a b", "b", "é", "😀"]);
+      expect((await users.list(org, { after: "a", limit: 2 })).map(({ id }) => id)).toEqual(["a b", "b"]);
+    });
+
+    test("writes each change of participants into the log, and nothing when nothing changed", async () => {
+      const { store, announced } = context;
+      const org = await createOrganization();
+      announced.length = 0;
+      await store.conversations.put(org, "c", { participants: ["a", "b"] }, 1);
+      await store.conversations.put(org, "c", { participants: ["b", "a", "b"] }, 2);
+      await store.conversations.put(org, "c", { participants: ["b", "c"] }, 3);
+      await store.participants.add(org, "c", "b", 10, 4);
+      await store.participants.add(org, "c", "d", 10, 5);
+      await store.participants.remove(org, "c", "b", 6);
+      expect(announced.map(({ payload }) => JSON.parse(payload))).toEqual([
+        { added: ["a", "b"], removed: [] },
+        { added: ["c"], removed: ["a"] },
+        { added: ["d"], removed: [] },
+        { added: [], removed: ["b"] },
+      ]);
+      expect((await store.participants.list(org, "c", { after: undefined, limit: 10 })).map(({ id }) => id)).toEqual([
+        "c",
+        "d",
+      ]);
+    });
+
+    test("counts participants up to the limit", async () => {
+      const { participants, conversations } = context.store;
+      const org = await createOrganization();
+      await conversations.put(org, "c", { participants: ["a"] }, 1);
+      expect((await participants.add(org, "c", "b", 2, 1)).outcome).toBe("done");
+      expect((await participants.add(org, "c", "b", 2, 1)).outcome).toBe("done");
+      expect((await participants.add(org, "c", "x", 2, 1)).outcome).toBe("too_many");
+    });
+
+    test("takes a removed user out of every conversation, ends the sessions, and keeps old tokens refused", async () => {
+      const { store, announced } = context;
+      const org = await createOrganization();
+      for (const cid of ["c1", "c2"]) await store.conversations.put(org, cid, { participants: ["a", "b"] }, 1);
+      announced.length = 0;
+      await store.users.remove(org, "a", 500);
+      expect(announced.map(({ kind, cid }) => [kind, cid])).toEqual([
+        ["membership", "c1"],
+        ["membership", "c2"],
+        ["session", undefined],
+      ]);
+      expect(await store.users.tokensValidAfter(org, "a")).toBe(500);
+      await store.users.put(org, "a", undefined, 600);
+      expect(await store.users.tokensValidAfter(org, "a")).toBe(500);
+      expect((await store.standing.snapshot(org, "a"))?.cids).toEqual([]);
+    });
+
+    test("starts a conversation that is made again with an empty history", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
+      const old = messageOf(org);
+      await store.sends.append(old);
+      await store.conversations.remove(org, "c1", 2);
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 3);
+      const fresh = messageOf(org);
+      await store.sends.append(fresh);
+      const messages = await store.history.messages(org, "c1", { direction: "backward", limit: 10 });
+      expect(messages.map(({ payload }) => payload)).toEqual([fresh.payload]);
+      expect(await store.history.offsetOf(org, "c1", old.id)).toBeUndefined();
+    });
+
+    test("goes on with the log of an organization that is made again", async () => {
+      const { store, announced } = context;
+      const org = await createOrganization();
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
+      const old = messageOf(org, { mid: "once" });
+      await store.sends.append(old);
+      expect(await store.organizations.remove(org, 5)).toBe(true);
+      expect(announced.at(-1)).toMatchObject({ org, offset: 3, kind: "session" });
+      expect(await store.organizations.get(org)).toBeUndefined();
+      expect(await store.standing.snapshot(org, "u1")).toBeUndefined();
+      await store.organizations.put(org, "again", 6);
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 6);
+      expect((await store.sends.append(messageOf(org, { mid: "once" }))).outcome).toBe("stored");
+      expect((await store.log.heads([org])).get(org)).toBe(5);
+    });
+
+    test("reads history between two places in either direction", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 1); // offset 1; messages from 2 to 11
+      for (let index = 0; index < 10; index++) await store.sends.append(messageOf(org));
+      const read = async (range: object) =>
+        (await store.history.messages(org, "c1", { direction: "backward", limit: 3, ...range })).map(
+          ({ offset }) => offset,
+        );
+      expect(await read({})).toEqual([11, 10, 9]);
+      expect(await read({ before: 9 })).toEqual([8, 7, 6]);
+      expect(await read({ after: 2, direction: "forward" })).toEqual([3, 4, 5]);
+      expect(await read({ after: 2, before: 4, direction: "forward" })).toEqual([3]);
+    });
+
+    test("counts and reads what a user missed, in the conversations of now", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      await store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
+      await store.conversations.put(org, "c2", { participants: ["u1"] }, 1);
+      const seen = messageOf(org);
+      await store.sends.append(seen);
+      for (const cid of ["c1", "c2", "c1"]) await store.sends.append(messageOf(org, { cid }));
+      const from = await store.missed.findMessage(org, seen.id);
+      expect(from).toEqual({ offset: 3, createdAt: 1_000 });
+      expect(await store.missed.findMessage("nowhere", seen.id)).toBeUndefined();
+      expect(await store.missed.countMissed(org, "u2", 3, 6, 10)).toBe(2);
+      expect(await store.missed.countMissed(org, "u1", 3, 6, 2)).toBe(2);
+      expect((await store.missed.readMissed(org, "u1", 3, 5, 10)).map(({ offset }) => offset)).toEqual([4, 5]);
+      expect((await store.missed.readMissed(org, "u2", 3, 6, 10)).map(({ offset }) => offset)).toEqual([4, 6]);
+    });
+
+    test("shows a user's conversations, most recently active first", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      for (const [index, cid] of ["c1", "c2", "c3"].entries())
+        await store.conversations.put(org, cid, { participants: ["u1"] }, index);
+      await store.sends.append(messageOf(org, { cid: "c2", createdAt: 9_000 }));
+      const list = await store.standing.conversations(org, "u1", { after: undefined, limit: 2 });
+      expect(list.map(({ id, updatedAt }) => [id, updatedAt])).toEqual([
+        ["c2", 9_000],
+        ["c3", 2],
+      ]);
+      const after = { updatedAt: 2, id: "c3" };
+      expect((await store.standing.conversations(org, "u1", { after, limit: 2 })).map(({ id }) => id)).toEqual(["c1"]);
+    });
+  });
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { HeraldError } from "../../contract/errors.ts";
+import type { LogEvent } from "../../contract/log-event.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Driver } from "../driver.ts";
+import { migrateStore } from "../migrate.ts";
+import type { NewSend } from "../ports.ts";
+import { createStore } from "../store.ts";
+
+/** A database for a suite: opened empty, disposed of at its end. */
+export type OpenDatabase = () => Promise<{ driver: Driver; dispose(): Promise<void> }>;
+
+/** A store over a fresh database, and every event that it announced. */
+export async function openStore(open: OpenDatabase) {
+  const { driver, dispose } = await open();
+  await migrateStore(driver);
+  const announced: LogEvent[] = [];
+  return {
+    driver,
+    dispose,
+    announced,
+    store: createStore({ driver, announce: (events) => announced.push(...events) }),
+  };
+}
+
+let count = 0;
+
+/** A message of `u1` into `c1`, not yet stored. */
+export function messageOf(org: string, change: Partial<NewSend> = {}): NewSend {
+  const id = createId();
+  const base = { org, kind: "message", id, cid: "c1", sender: "u1", mid: `m${++count}`, fingerprint: "f" } as const;
+  return { ...base, payload: JSON.stringify({ message: { _id: id } }), uids: undefined, createdAt: 1_000, ...change };
+}
+
+/** What every engine's log must do: the suite of the ports `SendLog` and `LogReader`. */
+export function describeLog(engine: string, open: OpenDatabase): void {
+  describe(`the log on ${engine}`, () => {
+    let context: Awaited<ReturnType<typeof openStore>>;
+    let orgs = 0;
+
+    beforeAll(async () => {
+      context = await openStore(open);
+    });
+    afterAll(async () => {
+      await context.dispose();
+    });
+
+    async function createOrganization(): Promise<string> {
+      const org = `org-${++orgs}`;
+      await context.store.organizations.put(org, undefined, 1);
+      await context.store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
+      return org;
+    }
+
+    test("gives offsets without holes, in the order of the appends, and announces them after the commit", async () => {
+      const { store, announced } = context;
+      const org = await createOrganization();
+      announced.length = 0;
+      const sends = Array.from({ length: 300 }, () => messageOf(org));
+      const results = await Promise.all(sends.map((send) => store.sends.append(send)));
+      expect(results.every(({ outcome }) => outcome === "stored")).toBe(true);
+      expect(announced.map(({ id }) => id)).toEqual(sends.map(({ id }) => id));
+      expect(announced.map(({ offset }) => offset)).toEqual(sends.map((_, index) => index + 2)); // 1 is the membership
+      expect(await store.log.heads([org, "nobody"])).toEqual(new Map([[org, 301]]));
+    });
+
+    test("reads back what it announced, page by page", async () => {
+      const { store, announced } = context;
+      const org = await createOrganization();
+      announced.length = 0;
+      const system = messageOf(org, { kind: "system", cid: undefined, uids: ["u2", "zoë"] });
+      await Promise.all([messageOf(org), system, messageOf(org)].map((send) => store.sends.append(send)));
+      expect(await store.log.readAfter(org, 1, 100)).toEqual(announced);
+      expect(await store.log.readAfter(org, 1, 2)).toEqual(announced.slice(0, 2));
+      expect(await store.log.readAfter(org, 4, 100)).toEqual([]);
+    });
+
+    test("stores one of many equal sends, in one batch and later, and answers them all alike", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const append = () => store.sends.append(messageOf(org, { mid: "same" }));
+      const results = await Promise.all(Array.from({ length: 50 }, append));
+      results.push(await append());
+      expect(results.filter(({ outcome }) => outcome === "stored")).toHaveLength(1);
+      expect(new Set(results.map((result) => ("id" in result ? result.id : undefined))).size).toBe(1);
+      expect(await store.log.heads([org])).toEqual(new Map([[org, 2]]));
+    });
+
+    test("refuses an id that was used for another payload, in one batch and later", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const results = await Promise.all(
+        ["f1", "f2"].map((fingerprint) => store.sends.append(messageOf(org, { mid: "x", fingerprint }))),
+      );
+      results.push(await store.sends.append(messageOf(org, { mid: "x", fingerprint: "f3" })));
+      expect(results.map(({ outcome }) => outcome)).toEqual(["stored", "conflict", "conflict"]);
+    });
+
+    test("knows an id by organization, kind and sender, and takes sends without one as they come", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const other = await createOrganization();
+      const sends = [
+        messageOf(org, { mid: "x" }),
+        messageOf(other, { mid: "x", fingerprint: "g" }),
+        messageOf(org, { mid: "x", sender: "u2", fingerprint: "h" }),
+        messageOf(org, { mid: "x", kind: "system", cid: undefined, uids: ["u1"], fingerprint: "i" }),
+        messageOf(org, { mid: undefined }),
+        messageOf(org, { mid: undefined }),
+      ];
+      const results = await Promise.all(sends.map((send) => store.sends.append(send)));
+      expect(results.map(({ outcome }) => outcome)).toEqual(sends.map(() => "stored"));
+    });
+
+    test("says what a send lacks, and stores the others of the batch", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const sends = [
+        messageOf("nowhere"),
+        messageOf(org, { cid: "c9" }),
+        messageOf(org),
+        messageOf(org, { sender: "u9" }),
+        messageOf(org, { kind: "system", cid: undefined, sender: "u9", uids: ["u1"] }),
+      ];
+      const results = await Promise.all(sends.map((send) => store.sends.append(send)));
+      expect(results.map((result) => (result.outcome === "refused" ? result.missing : result.outcome))).toEqual([
+        "organization",
+        "conversation",
+        "stored",
+        "participant",
+        "user",
+      ]);
+    });
+
+    test("answers a retry as before although the sender has left since", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const first = await store.sends.append(messageOf(org, { mid: "x" }));
+      await store.participants.remove(org, "c1", "u1", 2);
+      const again = await store.sends.append(messageOf(org, { mid: "x" }));
+      expect([first.outcome, again.outcome]).toEqual(["stored", "replayed"]);
+      expect({ ...again, outcome: "" }).toEqual({ ...first, outcome: "" });
+    });
+
+    test("lets a row that the database refuses fail alone", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const taken = messageOf(org);
+      await store.sends.append(taken);
+      const sends = [messageOf(org), messageOf(org, { id: taken.id }), messageOf(org)];
+      const results = await Promise.allSettled(sends.map((send) => store.sends.append(send)));
+      expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      expect((await store.log.readAfter(org, 0, 100)).map(({ offset }) => offset)).toEqual([1, 2, 3, 4]);
+    });
+
+    test("takes no more sends than it can hold, and says to retry", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const results = await Promise.allSettled(
+        Array.from({ length: 20_001 }, () => store.sends.append(messageOf("nowhere", { cid: org }))),
+      );
+      const rejected = results.filter((result) => result.status === "rejected");
+      expect(rejected).toHaveLength(1);
+      expect(rejected[0]?.reason).toBeInstanceOf(HeraldError);
+      expect(rejected[0]?.reason.code).toBe("unavailable");
+    });
+  });
+}

@@ -1,0 +1,104 @@
+import type { MembershipChange, SessionEnd } from "../contract/log-event.ts";
+import { createId } from "../lib/ids.ts";
+import type { Driver, Sql } from "./driver.ts";
+import { type EntityRow, toEntity } from "./entity.ts";
+import type { LogTransaction, LogWriter } from "./log-writer.ts";
+import type { Users } from "./ports.ts";
+
+const find = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
+const isAbsent = `ON CONFLICT (org, id) DO UPDATE
+  SET name = NULL, created_at = excluded.created_at, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
+
+/** Makes those of `uids` that are no users into users. A user deleted before starts anew, but its old tokens stay refused. */
+export async function ensureUsers(driver: Driver, sql: Sql, org: string, uids: string[], now: number): Promise<void> {
+  if (uids.length === 0) return;
+  const insert = `INSERT INTO "user" (org, id, created_at)
+    SELECT ?, uid.value, CAST(? AS BIGINT) FROM (${driver.dialect.textsOf("?")}) AS uid WHERE true ${isAbsent}`;
+  await sql.run(insert, org, now, JSON.stringify(uids));
+}
+
+/** Users. The row of a deleted one stays, so that tokens issued before the deletion are refused for ever. */
+export function createUsers({ driver, writer }: { driver: Driver; writer: LogWriter }): Users {
+  return {
+    async put(org, uid, name, now) {
+      return await writer.transaction([org], async ({ sql, heads }) => {
+        if (!heads.has(org)) return undefined;
+        const [row] = await sql.all<EntityRow>(find, org, uid);
+        if (row === undefined) await ensureUsers(driver, sql, org, [uid], now);
+        if (name !== undefined) await sql.run(`UPDATE "user" SET name = ? WHERE org = ? AND id = ?`, name, org, uid);
+        const entity = toEntity(row ?? { id: uid, name: null, created_at: now });
+        return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
+      });
+    },
+    async get(org, uid) {
+      const [row] = await driver.all<EntityRow>(find, org, uid);
+      return row && toEntity(row);
+    },
+    async remove(org, uid, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+        await leaveAll(transaction, org, uid, now);
+        await sql.run(`UPDATE "user" SET deleted_at = ? WHERE org = ? AND id = ?`, now, org, uid);
+        await endSessions(transaction, org, uid, now);
+        return true;
+      });
+    },
+    async list(org, { after, limit }) {
+      const rows = await driver.all<EntityRow>(
+        `SELECT id, name, created_at FROM "user" WHERE org = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+        org,
+        after ?? "",
+        limit,
+      );
+      return rows.map(toEntity);
+    },
+    async endSessions(org, uid, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+        await endSessions(transaction, org, uid, now);
+        return true;
+      });
+    },
+    async tokensValidAfter(org, uid) {
+      const [row] = await driver.all<{ tokens_valid_after: number }>(
+        `SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
+        org,
+        uid,
+      );
+      return Number(row?.tokens_valid_after ?? 0);
+    },
+  };
+}
+
+async function leaveAll({ sql, emit }: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+  const rows = await sql.all<{ cid: string }>("SELECT cid FROM participant WHERE org = ? AND uid = ?", org, uid);
+  await sql.run("DELETE FROM participant WHERE org = ? AND uid = ?", org, uid);
+  const change: MembershipChange = { added: [], removed: [uid] };
+  for (const { cid } of rows) {
+    emit({
+      org,
+      kind: "membership",
+      id: createId(),
+      cid,
+      payload: JSON.stringify(change),
+      uids: undefined,
+      createdAt: now,
+    });
+  }
+}
+
+async function endSessions({ sql, emit }: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+  await sql.run(`UPDATE "user" SET tokens_valid_after = ? WHERE org = ? AND id = ?`, now, org, uid);
+  const end: SessionEnd = { uids: [uid], issuedBefore: now };
+  emit({
+    org,
+    kind: "session",
+    id: createId(),
+    cid: undefined,
+    payload: JSON.stringify(end),
+    uids: undefined,
+    createdAt: now,
+  });
+}

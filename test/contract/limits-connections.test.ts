@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import { eventually } from "../harness/deadline.ts";
+import { expectProblem } from "../harness/expectations.ts";
+import { type Herald, startHerald, useHerald } from "../harness/herald.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { expectClosed, openSocket } from "../harness/socket.ts";
+import { requestSse } from "../harness/sse.ts";
+
+const herald = useHerald({ env: { HERALD_LIMIT_CONNECTIONS_PER_USER: "2" } });
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+describe("connections", () => {
+  test("of one user are as many as the setting says, sockets and streams together; one more is refused and costs the others nothing", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice"]);
+    const token = await org.token("alice");
+    using socket = await org.socket("alice");
+    using stream = await org.sse("alice");
+
+    using byFrame = await openSocket(herald().url, { uid: "alice" });
+    const refused = await byFrame.request("connect", { token }).catch(() => undefined);
+    if (refused !== undefined) expect(refused.error).toMatchObject({ status: 429, code: "rate_limited" });
+    await expectClosed(byFrame, 4429);
+    using byHeader = await openSocket(herald().url, { headers: bearer(token), uid: "alice" });
+    await expectClosed(byHeader, 4429);
+    const answer = await requestSse(herald().url, bearer(token), "alice");
+    if ("sse" in answer) throw new Error("a third stream was granted");
+    expectProblem(answer.refused, 429, "rate_limited");
+
+    await org.sent("alice", { cid, body: "x" });
+    for (const listener of [socket, stream]) expect((await listener.next()).message?.body).toBe("x");
+  });
+
+  test("of one user do not count against another, nor against the same name elsewhere", async () => {
+    const org = await createOrganization(herald());
+    const other = await createOrganization(herald());
+    using one = await org.socket("alice");
+    using two = await org.socket("alice");
+    using bob = await org.socket("bob");
+    using namesake = await other.socket("alice");
+    for (const socket of [one, two, bob, namesake]) await socket.expectSilence();
+  });
+
+  test("of one user make room when one of them ends", async () => {
+    const org = await createOrganization(herald());
+    using one = await org.socket("alice");
+    using two = await org.socket("alice");
+    two.close();
+    await two.closed;
+    using again = await eventually(() => org.socket("alice").catch(() => undefined), "room for another socket");
+    using three = await org.sse("alice").catch(() => undefined);
+    expect(three).toBeUndefined();
+    one.terminate();
+    using stream = await eventually(() => org.sse("alice").catch(() => undefined), "room for a stream after a break");
+    stream.close();
+    using last = await eventually(() => org.socket("alice").catch(() => undefined), "room for a socket after a stream");
+    await again.expectSilence();
+    await last.expectSilence();
+  });
+
+  test("of one user extend themselves at the limit without being counted twice", async () => {
+    const org = await createOrganization(herald());
+    using one = await org.socket("alice");
+    using two = await org.socket("alice");
+    for (const socket of [one, two, one, two])
+      expect((await socket.request("connect", { token: await org.token("alice") })).success).toBe(true);
+  });
+
+  test("from one address are as many as the setting says, connected or not", async () => {
+    await using server: Herald = await startHerald({ env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "3" } });
+    const org = await createOrganization(server);
+    using alice = await org.socket("alice");
+    using bob = await org.sse("bob");
+    using silent = await openSocket(server.url);
+    using fourth = await openSocket(server.url);
+    await expectClosed(fourth, 4429);
+    const answer = await requestSse(server.url, bearer(await org.token("carol")));
+    if ("sse" in answer) throw new Error("a fourth connection was granted");
+    expectProblem(answer.refused, 429, "rate_limited");
+    await org.expectNothingElse(alice, bob);
+    silent.close();
+    using carol = await eventually(
+      () => org.socket("carol").catch(() => undefined),
+      "room for another connection from this address",
+    );
+    await org.expectNothingElse(carol);
+    await server.stop();
+  });
+});

@@ -1,0 +1,221 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runHerald, startHerald, TEST_KEY } from "../harness/herald.ts";
+import { createOrganization } from "../harness/organization.ts";
+
+setDefaultTimeout(60_000);
+
+const folders: string[] = [];
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "herald-settings-"));
+  folders.push(path);
+  return path;
+}
+afterEach(() => {
+  for (const path of folders.splice(0)) rmSync(path, { recursive: true, force: true });
+});
+
+const names = [
+  ...[
+    "HOST",
+    "PORT",
+    "DATA_DIR",
+    "ADMIN_API_KEY",
+    "TOKEN_SECRET",
+    "TOKEN_JWKS_URL",
+    "TOKEN_ISSUER",
+    "LOG_LEVEL",
+    "DEMO",
+  ],
+  ...[
+    "REQUEST_BYTES",
+    "BODY_CHARACTERS",
+    "X_BYTES",
+    "ATTACHMENTS",
+    "RECIPIENTS",
+    "PARTICIPANTS",
+    "JSON_DEPTH",
+    "FRAME_BYTES",
+    "REQUESTS_PER_CONNECTION",
+    "CONNECTIONS_PER_USER",
+    "CONNECTIONS_PER_ADDRESS",
+  ].map((name) => `LIMIT_${name}`),
+  ...[
+    "CONNECTION_BACKLOG_BYTES",
+    "NODE_BACKLOG_BYTES",
+    "PING_SECONDS",
+    "PONG_SECONDS",
+    "IDLE_SECONDS",
+    "REQUESTS_PER_SECOND",
+    "REQUESTS_BURST",
+    "RECOVERY_MESSAGES",
+    "RECOVERY_DAYS",
+  ].map((name) => `LIMIT_${name}`),
+].map((name) => `HERALD_${name}`);
+
+/** Expects that each of these stops the start with one line that names it, and shows no secret. */
+async function expectRefused(wrong: Record<string, string>[]): Promise<void> {
+  for (const env of wrong) {
+    const [name = ""] = Object.keys(env);
+    const { code, stdout, stderr } = await runHerald(["serve"], {
+      HERALD_PORT: "0",
+      HERALD_DATA_DIR: folder(),
+      ...env,
+    });
+    const lines = (stdout + stderr).split("\n").filter((line) => line.trim() !== "");
+    expect({ name, code }).not.toEqual({ name, code: 0 });
+    expect({ name, lines: lines.length }).toEqual({ name, lines: 1 });
+    expect(lines[0]).toContain(name);
+    if (name.includes("KEY") || name.includes("SECRET")) expect(lines[0]).not.toContain(env[name] ?? "");
+  }
+}
+
+describe("settings", () => {
+  test("are all listed, with their defaults, by herald serve --help", async () => {
+    const { code, stdout } = await runHerald(["serve", "--help"]);
+    expect(code).toBe(0);
+    for (const name of names) expect(stdout).toContain(name);
+    for (const value of ["127.0.0.1", "7070", "1048576", "65536", "32768", "10000", "100000", "4194304"])
+      expect(stdout.replaceAll(/(?<=\d)[_,](?=\d)/g, "")).toContain(value);
+  });
+
+  test("that are not known or not valid stop the start with one clear line that names them", async () => {
+    const wrong: Record<string, string>[] = [
+      { HERALD_LIMIT_BODY_CHARS: "10" },
+      { HERALD_PORTS: "7070" },
+      { HERALD_PORT: "65536" },
+      { HERALD_PORT: "http" },
+      { HERALD_LIMIT_BODY_CHARACTERS: "-1" },
+      { HERALD_LIMIT_BODY_CHARACTERS: "many" },
+      { HERALD_LIMIT_X_BYTES: "1.5" },
+      { HERALD_LIMIT_PING_SECONDS: "0" },
+      { HERALD_ADMIN_API_KEY: "short" },
+      { HERALD_ADMIN_API_KEY: `${"x".repeat(40)} ` },
+      { HERALD_ADMIN_API_KEY: "x".repeat(201) },
+      { HERALD_TOKEN_SECRET: "short" },
+      { HERALD_LOG_LEVEL: "loud" },
+      { HERALD_DEMO: "yes" },
+      { HERALD_TOKEN_JWKS_URL: "not a url" },
+    ];
+    await expectRefused(wrong);
+  });
+
+  test("stop the start as well where the help gives a range and they are outside of it", () =>
+    expectRefused([{ HERALD_LIMIT_IDLE_SECONDS: "9" }, { HERALD_LIMIT_IDLE_SECONDS: "256" }]));
+
+  test("that name a port where another server listens stop the start with a clear line: no two share a port", async () => {
+    await using first = await startHerald();
+    const { port } = new URL(first.url);
+    const { code, stdout, stderr } = await runHerald(["serve"], {
+      HERALD_ADMIN_API_KEY: TEST_KEY,
+      HERALD_PORT: port,
+      HERALD_DATA_DIR: folder(),
+    });
+    expect(code).not.toBe(0);
+    expect(stdout + stderr).toContain(port);
+    expect(stdout + stderr).not.toMatch(/^\s+at /m);
+    await first.stop();
+  });
+
+  test("that name a data folder which is none stop the start with a clear line", async () => {
+    const file = join(folder(), "a file");
+    writeFileSync(file, "");
+    const { code, stdout, stderr } = await runHerald(["serve"], {
+      HERALD_ADMIN_API_KEY: TEST_KEY,
+      HERALD_PORT: "0",
+      HERALD_DATA_DIR: file,
+    });
+    expect(code).not.toBe(0);
+    expect(stdout + stderr).toContain(file);
+    expect(stdout + stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test("may come from a file, under those of the environment", async () => {
+    const file = join(folder(), "herald.env");
+    writeFileSync(file, "# comment\n\nHERALD_LIMIT_ATTACHMENTS=1\nHERALD_LIMIT_BODY_CHARACTERS=5\n");
+    await using herald = await startHerald({ args: ["--config", file], env: { HERALD_LIMIT_BODY_CHARACTERS: "6" } });
+    const org = await createOrganization(herald);
+    const cid = await org.conversation(["alice"]);
+    const attachment = { name: "a", size: 1, content_type: "text/plain" };
+    expect((await org.send("alice", { cid, body: "123456", attachments: [attachment] })).status).toBe(201);
+    expect((await org.send("alice", { cid, body: "1234567" })).status).toBe(422);
+    expect((await org.send("alice", { cid, attachments: [attachment, attachment] })).status).toBe(422);
+    await herald.stop();
+    writeFileSync(file, "HERALD_LIMIT_TYPO=1\n");
+    const refused = await runHerald(["serve", "--config", file], { HERALD_PORT: "0", HERALD_DATA_DIR: folder() });
+    expect(refused.code).not.toBe(0);
+    expect(refused.stdout + refused.stderr).toContain("HERALD_LIMIT_TYPO");
+  });
+
+  test("without HERALD_ADMIN_API_KEY the first start makes a key, prints it once, and leaves it where only the owner reads it", async () => {
+    const dataDir = folder();
+    const file = join(dataDir, "admin-api-key");
+    await using first = await startHerald({ dataDir, key: null });
+    const key = readFileSync(file, "utf8").trim();
+    expect(key).toMatch(/^hk_/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await first.admin("GET", "/admin/organizations", undefined, { "Admin-Api-Key": key })).status).toBe(200);
+    await first.stop();
+    expect(first.logs().split(key)).toHaveLength(2);
+    await using second = await startHerald({ dataDir, key: null });
+    expect(readFileSync(file, "utf8").trim()).toBe(key);
+    expect((await second.admin("GET", "/admin/organizations", undefined, { "Admin-Api-Key": key })).status).toBe(200);
+    await second.stop();
+    expect(second.logs()).not.toContain(key);
+  });
+
+  test("with HERALD_ADMIN_API_KEY that key has every right, also after it was changed", async () => {
+    const dataDir = folder();
+    await using first = await startHerald({ dataDir });
+    const org = await createOrganization(first);
+    await first.stop();
+    const key = "!~another-key-of-visible-ascii-characters~!";
+    await using second = await startHerald({ dataDir, key });
+    expect((await second.admin("GET", org.path())).status).toBe(200);
+    expect((await second.admin("GET", org.path(), undefined, { "Admin-Api-Key": TEST_KEY })).status).toBe(401);
+    await second.stop();
+  });
+
+  test("leave the log as JSON lines where it is read by a machine", async () => {
+    const data = folder();
+    await using herald = await startHerald({ dataDir: data, env: { HERALD_LOG_LEVEL: "info" } });
+    for (const line of herald.logs().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
+    await herald.stop();
+  });
+});
+
+describe("a restart", () => {
+  test("keeps the directory, the messages, the ids of sends, and the tokens", async () => {
+    const dataDir = folder();
+    await using first = await startHerald({ dataDir });
+    const org = await createOrganization(first);
+    const cid = await org.conversation(["alice", "bob"]);
+    const message = { id: "m-1", cid, body: "x" };
+    const before = await org.send("alice", message);
+    const token = await org.token("alice");
+    const history = await org.history(cid);
+    await first.stop();
+    await using second = await startHerald({ dataDir });
+    const again = await createOrganization(second, org.id);
+    const after = await again.send("alice", message);
+    expect(after.text).toBe(before.text);
+    expect(after.headers.get("idempotent-replayed")).toBe("true");
+    expect(await again.history(cid)).toEqual(history);
+    const stream = await fetch(`${second.url}/sse`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(stream.status).toBe(200);
+    await stream.body?.cancel();
+    await second.stop();
+  });
+
+  test("closes sockets with 1012 and ends streams, so that clients come back", async () => {
+    await using herald = await startHerald();
+    const org = await createOrganization(herald);
+    using alice = await org.socket("alice");
+    using stream = await org.sse("alice");
+    await herald.stop();
+    expect([1012, 1001]).toContain((await alice.closed).code);
+    await stream.closed;
+  });
+});

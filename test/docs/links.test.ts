@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describeSettings } from "../../src/config.ts";
+import { closeCodes } from "../../src/contract/close-codes.ts";
+import { errorCatalogue } from "../../src/contract/errors.ts";
+import { allPages, anchorsOf, type Page, proseOf, root } from "./markdown.ts";
+
+const pages = allPages();
+const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
+const each = pages.map((page): [string, Page] => [page.path, page]);
+
+/** Why a link leads nowhere, if so. Links to other sites are not followed. */
+function faultOf(page: Page, link: string): string | undefined {
+  if (/^[a-z]+:/.test(link)) return undefined;
+  const [file = "", anchor] = link.split("#");
+  const target = file === "" ? page.path : relative(root, resolve(root, dirname(page.path), file));
+  if (!existsSync(join(root, target))) return `${link}: no such file`;
+  if (anchor !== undefined && anchors.get(target)?.has(anchor) !== true) return `${link}: no such heading`;
+  return undefined;
+}
+
+describe("links lead somewhere", () => {
+  test.each(each)("%s", (_path, page) => {
+    const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link ?? "");
+    expect(links.map((link) => faultOf(page, link)).filter((fault) => fault !== undefined)).toEqual([]);
+  });
+});
+
+describe("names are those of the code", () => {
+  const settings = new Set(describeSettings().map(({ name }) => name));
+  const folders = /^(src|sdk|test|tools|bench|bin|docs|deploy)\/[\w./-]+$/;
+  // Decisions also tell of what is planned, and generated pages are made of the code.
+  const present = each.filter(([path]) => !/^docs\/(decisions\/000|reference)/.test(path));
+
+  test.each(present)("%s names files and settings that exist", (_path, page) => {
+    const names = [...proseOf(page).matchAll(/`([^`\n]+)`/g)].map(([, name]) => name ?? "");
+    const files = names.filter((name) => folders.test(name) && !existsSync(join(root, name)));
+    const mentioned = [...page.text.matchAll(/\bHERALD_[A-Z_]+[A-Z]\b(?!…)/g)].map(([name]) => name);
+    expect({ files, settings: mentioned.filter((name) => !settings.has(name)) }).toEqual({ files: [], settings: [] });
+  });
+
+  test.each(each)("%s names close codes and error codes that exist", (_path, page) => {
+    const known = new Set<string>(Object.values(closeCodes).map(({ code }) => String(code)));
+    const codes = [...proseOf(page).matchAll(/\b44\d\d\b/g)].map(([code]) => code);
+    expect(codes.filter((code) => !known.has(code))).toEqual([]);
+    const errors = [...proseOf(page).matchAll(/\b[45]\d\d `(\w+)`/g)].map(([, code]) => code ?? "");
+    expect(errors.filter((code) => !Object.hasOwn(errorCatalogue, code))).toEqual([]);
+  });
+});

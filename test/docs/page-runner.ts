@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { startHerald } from "../harness/herald.ts";
+import type { Block, Page } from "./markdown.ts";
+import { type Started, start } from "./process.ts";
+import { createWorkspace, readersEnvironment, writeSnippet } from "./workspace.ts";
+
+const defaultAddress = /127\.0\.0\.1:7070/g;
+const runMs = 20_000;
+const heardMs = 5_000;
+
+/** Whether a block needs a server. */
+export function isRun({ how }: Block): boolean {
+  return how === "run" || how === "background";
+}
+
+/**
+ * What `text` shows, as a pattern: its lines in this order, perhaps with others between them; `…` is anything within a line.
+ */
+function patternOf(text: string): RegExp {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const escaped = lines.map((line) => line.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(escaped.map((line) => line.replaceAll("…", "[^\\n]*")).join("[\\s\\S]*?"));
+}
+
+/**
+ * Runs the blocks of a page in their order, as its reader would: in the folder of the repository, with a server that was started
+ * by `npm start` a moment ago. Variables and functions that one block sets are there in the next. Rejects with the line of the first that fails.
+ */
+export async function runPage(page: Page): Promise<void> {
+  using workspace = createWorkspace();
+  await using herald = await startHerald({
+    key: null,
+    dataDir: join(workspace.folder, "data"),
+    env: { HERALD_DEMO: "1" },
+  });
+  const { host, port } = new URL(herald.url);
+  const variables = writeSnippet(workspace, ".variables", "");
+  const env = readersEnvironment({ HERALD_PORT: port, VARIABLES: variables });
+  const background: Started[] = [];
+  let printed = "";
+
+  function begin(block: Block): Started {
+    const text = block.text.replaceAll(defaultAddress, host);
+    const code =
+      block.language === "sh"
+        ? text
+        : `npx bun ${writeSnippet(workspace, `snippet-${block.line}.${block.language}`, text)}`;
+    const keep = block.how === "run" ? `{ export -p; declare -f; } > "$VARIABLES"` : "";
+    const script = `set -aeuo pipefail\nsource "$VARIABLES"\n${code}\n${keep}`;
+    return start(["bash", "-c", script], { cwd: workspace.folder, env });
+  }
+
+  async function play(block: Block): Promise<void> {
+    if (block.how === "background") {
+      const started = begin(block);
+      background.push(started);
+      await started.waitFor(new RegExp(block.argument), runMs);
+    } else if (block.how === "run") {
+      const started = begin(block);
+      const timer = setTimeout(() => void started.stop(), runMs);
+      const code = await started.ended;
+      clearTimeout(timer);
+      printed = started.output;
+      if (code !== 0) throw new Error(`ended with ${code} and printed:\n${printed}`);
+    } else if (block.how === "output") {
+      if (!patternOf(block.text).test(printed)) throw new Error(`is not what was printed:\n${printed}`);
+    } else if (block.how === "heard") {
+      const listener = background.at(-1);
+      if (listener === undefined) throw new Error("nobody listens in the background");
+      await listener.waitFor(patternOf(block.text), heardMs);
+    }
+  }
+
+  try {
+    for (const block of page.blocks) {
+      await play(block).catch((cause: unknown) => {
+        throw new Error(`${page.path}:${block.line} ${cause instanceof Error ? cause.message : cause}`);
+      });
+    }
+  } finally {
+    await Promise.all(background.map((started) => started.stop()));
+  }
+}

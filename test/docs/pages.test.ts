@@ -1,0 +1,61 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { loadConfig } from "../../src/config.ts";
+import { allPages, type Block, type Page } from "./markdown.ts";
+import { isRun, runPage } from "./page-runner.ts";
+import { contractSchemas } from "./schemas.ts";
+import { createWorkspace, packageScripts, readersEnvironment, writeSnippet } from "./workspace.ts";
+
+setDefaultTimeout(40_000);
+
+const pages = allPages();
+/** How a block of each language may be tested. A block of `text` without a word is a picture and is not. */
+const ways: Record<string, string[]> = {
+  sh: ["start", "run", "background", "manual"],
+  ts: ["run", "background"],
+  js: ["run", "background"],
+  json: [...contractSchemas().keys()],
+  text: ["", "output", "heard"],
+  ini: ["settings"],
+};
+
+const blocks = (how: (block: Block) => boolean): [string, Block][] =>
+  pages.flatMap((page) =>
+    page.blocks.filter(how).map((block): [string, Block] => [`${page.path}:${block.line}`, block]),
+  );
+
+test("every code block says in a known way how it is tested", () => {
+  const unknown = blocks(({ language, how }) => ways[language]?.includes(how) !== true);
+  expect(unknown.map(([place, { language, how }]) => `${place} ${language} ${how}`)).toEqual([]);
+});
+
+describe("what the documentation tells a reader to do works", () => {
+  const runnable = pages.filter((page: Page) => page.blocks.some(isRun));
+  test.each(runnable.map((page): [string, Page] => [page.path, page]))("%s", async (_path, page) => {
+    await runPage(page);
+  });
+});
+
+describe("what is not run here is at least a command", () => {
+  test.each(blocks(({ how }) => how === "manual"))("%s", (_place, { text }) => {
+    using workspace = createWorkspace();
+    const path = writeSnippet(workspace, "manual.sh", text);
+    const { exitCode, stderr } = Bun.spawnSync(["bash", "-n", path], { env: readersEnvironment({}) });
+    expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: "" });
+    const scripts = [...text.matchAll(/npm (?:run )?(test|start|(?<=run )[\w:-]+)/g)].map(([, name]) => name ?? "");
+    expect(scripts.filter((name) => !packageScripts().has(name))).toEqual([]);
+  });
+});
+
+describe("JSON that is shown fits the contract", () => {
+  const schemas = contractSchemas();
+  test.each(blocks(({ language }) => language === "json"))("%s", (_place, { how, text }) => {
+    expect(schemas.get(how)?.safeParse(JSON.parse(text)).error?.issues).toBeUndefined();
+  });
+});
+
+describe("settings that are shown are taken", () => {
+  test.each(blocks(({ how }) => how === "settings"))("%s", (_place, { text }) => {
+    using workspace = createWorkspace();
+    expect(() => loadConfig({}, writeSnippet(workspace, "herald.env", text))).not.toThrow();
+  });
+});

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { errorResponse, frameEvents, frameExchanges } from "../../src/contract/frame-messages.ts";
+import { defaultPayloadLimits } from "../../src/contract/limits.ts";
+import { createOperations } from "../../src/contract/operations/all.ts";
+import type { Operation } from "../../src/contract/operations/operation.ts";
+import { problemSchema } from "../../src/contract/problem.ts";
+
+function named(schema: z.ZodType | undefined): [string, z.ZodType][] {
+  const id = schema === undefined ? undefined : z.globalRegistry.get(schema)?.id;
+  return schema === undefined || id === undefined ? [] : [[id, schema]];
+}
+
+/** Every schema of the contract that has a name: bodies, answers, frames, events, errors. */
+export function contractSchemas(): Map<string, z.ZodType> {
+  const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
+  return new Map([
+    ...operations.flatMap(({ body, answers }) => [
+      ...named(body),
+      ...Object.values(answers).flatMap(({ schema }) => named(schema)),
+    ]),
+    ...Object.values(frameExchanges).flatMap(({ request, response }) => [
+      ...named(request.schema),
+      ...named(response.schema),
+    ]),
+    ...Object.values(frameEvents).flatMap(({ schema }) => named(schema)),
+    ...named(errorResponse.schema),
+    ...named(problemSchema),
+  ]);
+}

@@ -1,0 +1,34 @@
+/** How long a test waits for anything before it says what never came. Generous: tests judge behaviour, not speed. */
+export const DEADLINE_MS = 20_000;
+
+/** Resolves with the promise, or rejects after `ms` with an error that says what was awaited. */
+export async function within<T>(
+  promise: Promise<T>,
+  what: string | (() => string),
+  ms: number = DEADLINE_MS,
+): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${ms} ms for ${typeof what === "string" ? what : what()}`)), ms);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Asks again and again until the answer is not `undefined`. Only for states that nothing announces. */
+export async function eventually<T>(
+  ask: () => Promise<T | undefined> | T | undefined,
+  what: string,
+  ms: number = DEADLINE_MS,
+): Promise<T> {
+  const end = Date.now() + ms;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > end) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

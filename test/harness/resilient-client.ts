@@ -1,0 +1,95 @@
+import type { Organization } from "./organization.ts";
+import { uniqueId } from "./random.ts";
+import { openRawSocket, type RawSocket } from "./raw-socket.ts";
+import type { Event, SocketResponse } from "./wire.ts";
+
+/** What one client, over all of its connections, heard and was told. */
+export type Ledger = {
+  /** Ids of messages in the order in which they were first seen. */
+  seen: string[];
+  /** How often a connection of it heard an id that the same connection had heard before. */
+  repeatsWithinConnection: number;
+  /** Times that the server said `recovered: false`. */
+  gapsAdmitted: number;
+  connections: number;
+};
+
+/**
+ * A client as the contract wants them: it drops ids that it has seen, and comes back with `since` after every break.
+ * `cut` breaks its connection without warning; what was under way is lost.
+ */
+export type ResilientClient = {
+  readonly uid: string;
+  readonly ledger: Ledger;
+  /** Connects, from the last message seen if there was one. Resolves when the server has answered, rejects if it ends before. */
+  connect(url?: string): Promise<void>;
+  /** Breaks the connection, or the attempt at one. */
+  cut(): void;
+  pause(): void;
+  resume(): void;
+  readonly ended: () => Promise<{ closeCode: number | undefined }>;
+  /** Resolves once an id was seen, on this connection or before. */
+  waitFor(id: string): Promise<void>;
+};
+
+export function createResilientClient(org: Organization, uid: string, token: string): ResilientClient {
+  const ledger: Ledger = { seen: [], repeatsWithinConnection: 0, gapsAdmitted: 0, connections: 0 };
+  const known = new Set<string>();
+  const waiters = new Map<string, () => void>();
+  let raw: RawSocket | undefined;
+  let attempts = 0;
+  let cutAttempt = 0;
+  let last: string | undefined;
+
+  const connect = async (url: string = org.herald.url) => {
+    const id = uniqueId("connect");
+    attempts += 1;
+    const attempt = attempts;
+    const onThisConnection = new Set<string>();
+    const answered = Promise.withResolvers<SocketResponse>();
+    const onText = (text: string) => {
+      const frame = JSON.parse(text) as Event & { response?: SocketResponse };
+      if (frame.response?.id === id) return answered.resolve(frame.response);
+      const heard = frame.message?._id;
+      if (heard === undefined) return;
+      if (onThisConnection.has(heard)) ledger.repeatsWithinConnection += 1;
+      onThisConnection.add(heard);
+      last = heard;
+      if (known.has(heard)) return;
+      known.add(heard);
+      ledger.seen.push(heard);
+      waiters.get(heard)?.();
+    };
+    const socket = await openRawSocket(url, { onText });
+    raw = socket;
+    if (cutAttempt === attempt) socket.cut();
+    ledger.connections += 1;
+    socket.sendText({ request: { connect: { token, ...(last === undefined ? {} : { since: last }) }, id } });
+    const lost = socket.ended.then(
+      ({ closeCode }): SocketResponse => ({
+        error: { status: 0, code: String(closeCode), message: "ended before the answer" },
+      }),
+    );
+    const response = await Promise.race([answered.promise, lost]);
+    if (response.error !== undefined) throw new Error(`${uid} could not connect: ${JSON.stringify(response)}`);
+    if (response.recovered === false) ledger.gapsAdmitted += 1;
+  };
+
+  return {
+    uid,
+    ledger,
+    connect,
+    cut: () => {
+      cutAttempt = attempts;
+      raw?.cut();
+    },
+    pause: () => raw?.pause(),
+    resume: () => raw?.resume(),
+    ended: () => raw?.ended ?? Promise.reject(new Error(`${uid} has not connected`)),
+    waitFor: (id) =>
+      new Promise((resolve) => {
+        if (known.has(id)) resolve();
+        else waiters.set(id, resolve);
+      }),
+  };
+}

@@ -1,0 +1,103 @@
+import { within } from "./deadline.ts";
+import { type Answer, readAnswer } from "./herald.ts";
+import { createInbox, type Inbox } from "./inbox.ts";
+import type { Listener } from "./socket.ts";
+import type { Event, Problem } from "./wire.ts";
+
+/** One event of the stream, before its data is read as JSON. */
+export type SseEvent = { event: string; id: string | undefined; data: string };
+
+export type Sse = Listener & {
+  readonly uid: string;
+  readonly headers: Headers;
+  readonly raw: readonly SseEvent[];
+  readonly comments: Inbox<string>;
+  /** Resolves when the stream ends, from either side. */
+  readonly closed: Promise<void>;
+  close(): void;
+  [Symbol.dispose](): void;
+};
+
+/** Opens `GET /sse`; a stream if the answer is 200, otherwise the answer itself. */
+export async function requestSse(
+  url: string,
+  headers: Record<string, string>,
+  uid = "somebody",
+): Promise<{ sse: Sse } | { refused: Answer<Problem> }> {
+  const abort = new AbortController();
+  const response = await within(
+    fetch(`${url}/sse`, { headers, signal: abort.signal }),
+    `the answer to GET /sse for ${uid}`,
+  );
+  if (response.status !== 200 || response.body === null) return { refused: await readAnswer<Problem>(response) };
+  const owner = `the stream of ${uid}`;
+  const events = createInbox<Event>(owner);
+  const comments = createInbox<string>(owner);
+  const raw: SseEvent[] = [];
+  const onEvent = (event: SseEvent) => {
+    raw.push(event);
+    events.push(JSON.parse(event.data) as Event);
+  };
+  const closed = readStream(response.body, onEvent, comments.push)
+    .catch(() => undefined)
+    .then(() => {
+      events.end("the stream has ended");
+      comments.end("the stream has ended");
+    });
+  const close = () => abort.abort();
+  return {
+    sse: {
+      uid,
+      headers: response.headers,
+      raw,
+      comments,
+      closed,
+      close,
+      events: events.all,
+      waiting: events.waiting,
+      next: events.next,
+      [Symbol.dispose]: close,
+    },
+  };
+}
+
+/** Opens the stream and expects that it is granted. */
+export async function openSse(url: string, headers: Record<string, string>, uid?: string): Promise<Sse> {
+  const answer = await requestSse(url, headers, uid);
+  if ("sse" in answer) return answer.sse;
+  throw new Error(`GET /sse was refused with ${answer.refused.status}: ${answer.refused.text}`);
+}
+
+/** Reads a stream as the HTML standard says (9.2.6), with the line ends that it allows. */
+async function readStream(
+  body: ReadableStream<Uint8Array>,
+  onEvent: (event: SseEvent) => void,
+  onComment: (text: string) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  let name = "";
+  let id: string | undefined;
+  let data: string[] = [];
+  const onLine = (line: string) => {
+    if (line === "") {
+      if (data.length > 0) onEvent({ event: name || "message", id, data: data.join("\n") });
+      name = "";
+      id = undefined;
+      data = [];
+      return;
+    }
+    const colon = line.indexOf(":");
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (field === "") onComment(value);
+    else if (field === "event") name = value;
+    else if (field === "id") id = value;
+    else if (field === "data") data.push(value);
+  };
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? "";
+    for (const line of lines) onLine(line);
+  }
+}

@@ -1,0 +1,55 @@
+/** What the contract puts on the wire, written down once more from `api.md`, so that no test trusts the server's own types. */
+export type Message = {
+  _id: string;
+  t: number;
+  from: string;
+  body: string;
+  cid: string;
+  x: Record<string, unknown>;
+  attachments: { file_id: string; file_name: string }[];
+  created_at: string;
+};
+
+export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown> };
+
+/** One event frame. Exactly one of the members is there. */
+export type Event = { message?: Message; system_message?: SystemMessage; session?: { expires_at: string } };
+
+export type SocketError = { status: number; code: string; message: string };
+
+export type Conversation = { _id: string; name: string | null; type: string; created_at: string; updated_at: string };
+
+/** One response frame's content. Which members are there depends on the request. */
+export type SocketResponse = {
+  id?: string | number;
+  success?: boolean;
+  organization_id?: string;
+  user_id?: string;
+  connection_id?: string;
+  expires_at?: string;
+  recovered?: boolean;
+  pong?: Record<string, never>;
+  conversations?: Conversation[];
+  messages?: Message[];
+  cursor?: string | null;
+  error?: SocketError;
+};
+
+export type Ask = { ask: { mid: string; server_mid: string; t: number } };
+export type Ack = { ack: { mid: string; t: number } };
+export type Noun = { id: string; name: string | null; created_at: string };
+export type Page<T> = { items: T[]; cursor: string | null };
+export type Token = { token: string; expires_at: string };
+
+export type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  request_id: string;
+  errors?: { pointer: string; detail: string }[];
+};
+
+/** The request's `message`, as loose as a caller may get it wrong. */
+export type MessageInput = Record<string, unknown>;

@@ -1,0 +1,77 @@
+// Writes what docs/reference/ holds of the contract: the two documents for machines, and tables of errors, close codes and settings.
+// With `--check` it writes nothing and fails when a checked-in copy differs.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { describeSettings } from "../src/config.ts";
+import { asyncApiDocument, closeCodeTable } from "../src/contract/asyncapi.ts";
+import { errorCatalogue } from "../src/contract/errors.ts";
+import { openApiDocument } from "../src/contract/openapi.ts";
+import { closingRule } from "../src/contract/realtime.ts";
+import { catalogueByStatus } from "../src/contract/reference/errors-page.ts";
+
+const folder = "docs/reference";
+const command = "bun tools/generate-contract.ts";
+const notice = `<!-- Generated from the contract by \`${command}\`; do not edit. -->`;
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+const page = (title: string, ...parts: readonly string[]): string =>
+  `${[`# ${title}`, notice, ...parts].join("\n\n")}\n`;
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
+};
+
+const errorsPage = (): string =>
+  page(
+    "Errors",
+    "Every error is `application/problem+json` (RFC 9457). Programs read `code`; a running server explains each at `/docs/errors`.",
+    table(
+      ["Status", "Code", "Meaning", "What to do"],
+      catalogueByStatus().map((code) => {
+        const { status, title, advice } = errorCatalogue[code];
+        return [String(status), `\`${code}\``, title, advice];
+      }),
+    ),
+  );
+
+const closeCodesPage = (): string => page("Close codes", closingRule, closeCodeTable());
+
+const settingsPage = (): string =>
+  page(
+    "Settings",
+    "Environment variables, or lines of a file given with `--config`; the environment wins. A limit of 0 is lifted. A setting that is unknown or not valid stops the start.",
+    table(
+      ["Setting", "Default", "Meaning"],
+      describeSettings().map(({ name, defaultValue, description }) => [
+        `\`${name}\``,
+        defaultValue === "" ? "none" : `\`${defaultValue}\``,
+        description,
+      ]),
+    ),
+  );
+
+const files: Readonly<Record<string, string>> = {
+  "openapi.json": json(openApiDocument()),
+  "asyncapi.json": json(asyncApiDocument()),
+  "errors.md": errorsPage(),
+  "close-codes.md": closeCodesPage(),
+  "settings.md": settingsPage(),
+};
+
+const isCurrent = (path: string, content: string): boolean =>
+  existsSync(path) && readFileSync(path, "utf8") === content;
+
+const outdated = Object.entries(files).filter(([name, content]) => !isCurrent(`${folder}/${name}`, content));
+
+if (process.argv.includes("--check")) {
+  for (const [name] of outdated) console.error(`${folder}/${name}: differs from the contract; run \`${command}\``);
+  console.log(`${Object.keys(files).length} files, ${outdated.length} problems`);
+  process.exit(outdated.length === 0 ? 0 : 1);
+}
+
+mkdirSync(folder, { recursive: true });
+for (const [name, content] of outdated) {
+  writeFileSync(`${folder}/${name}`, content);
+  console.log(`wrote ${folder}/${name}`);
+}
