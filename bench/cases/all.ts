@@ -1,4 +1,4 @@
-import { startHerald } from "../harness/herald.ts";
+import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";
 import { compare, type Row } from "../harness/report.ts";
 import { inRounds, type Pace, type Series } from "../harness/rounds.ts";
@@ -7,7 +7,7 @@ import { openBareStage, openHeraldStage } from "../harness/stage.ts";
 import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
 import { latencyOn } from "./latency.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
-import { insertsOf, sendsTo } from "./sends.ts";
+import { insertsOf, sendsTo, warmUp } from "./sends.ts";
 
 /** What a part of the bench found: every run, and the lines of the table. */
 export type Findings = { series: Record<string, Series>; rows: Row[] };
@@ -21,8 +21,7 @@ const few = 3;
 const conversation = "hall";
 
 const sends: Case = async (dataDir, pace) => {
-  const herald = await startHerald(dataDir);
-  await herald.putConversation(house.quiet, []);
+  const herald = await startWarmHerald(dataDir, pace);
   const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
   const single = await startPeer("one-per-commit", ["bench/peer-one-per-commit.ts", dataDir]);
   const loop = await startPeer("insert-loop", ["bench/peer-insert-loop.ts", dataDir]);
@@ -67,7 +66,7 @@ const sends: Case = async (dataDir, pace) => {
 };
 
 const deliveries: Case = async (dataDir, pace) => {
-  const herald = await startHerald(dataDir);
+  const herald = await startWarmHerald(dataDir, pace);
   const heraldCue = { onComplete: () => undefined };
   const bareCue = { onComplete: () => undefined };
   const heard = await openHeraldStage(herald, conversation, crowd, { onComplete: () => heraldCue.onComplete() });
@@ -99,7 +98,7 @@ const deliveries: Case = async (dataDir, pace) => {
 };
 
 const latency: Case = async (dataDir, pace) => {
-  const herald = await startHerald(dataDir);
+  const herald = await startWarmHerald(dataDir, pace);
   const heraldEar = { onFrame: () => undefined };
   const bareEar = { onFrame: () => undefined };
   const heard = await openHeraldStage(herald, conversation, few, { onFrame: () => heraldEar.onFrame() });
@@ -121,8 +120,7 @@ const latency: Case = async (dataDir, pace) => {
 };
 
 const pauses: Case = async (dataDir, pace) => {
-  const herald = await startHerald(dataDir);
-  await herald.putConversation(house.quiet, []);
+  const herald = await startWarmHerald(dataDir, pace);
   const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
   const probe = startProbe();
   const contenders = [pausesOf(herald, probe, callers), pausesOf(route, probe, callers), pausesOf(herald, probe, 0)];
@@ -138,6 +136,13 @@ const pauses: Case = async (dataDir, pace) => {
   ]);
   return { series: { [figure]: series }, rows };
 };
+
+async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<HeraldPeer> {
+  const herald = await startHerald(dataDir);
+  await herald.putConversation(house.quiet, []);
+  await warmUp(herald, warmUpMs * 3);
+  return herald;
+}
 
 /** Every part, by its name on the command line, in the order in which they run. */
 export const cases: Readonly<Record<string, Case>> = { sends, deliveries, latency, pauses };

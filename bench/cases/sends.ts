@@ -43,6 +43,13 @@ export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "r
   };
 }
 
+/** Lets 64 callers send for a while, so that the server's code is compiled as it is in one that has run for a minute. */
+export async function warmUp(peer: Peer, ms: number): Promise<void> {
+  const load = await startLoad(peer, 64);
+  await Bun.sleep(ms);
+  await load.stop();
+}
+
 /** Sends answered 201 in a second, and what they cost. */
 export function sendsTo(peer: Peer, callers: number, ids: IdKind = "random"): Contender {
   return {

@@ -17,6 +17,7 @@ import { createWebSockets, type SocketLimits } from "./websocket.ts";
 
 const beatMs = 1000;
 const headCheckMs = 5000;
+const backlogCheckMs = 100;
 const spreadPerSocketMs = 2;
 const longestSpreadMs = 3000;
 
@@ -44,7 +45,8 @@ export function createGateway(dependencies: Dependencies) {
   const roster = createRoster();
   const joining = createRoster();
   const topics = createTopics(dependencies.publish);
-  const sequencers = createSequencers({ bus, log, play: createPlayer({ topics, roster, joining }), onError });
+  const play = createPlayer({ topics, roster, joining });
+  const sequencers = createSequencers({ bus, log, play: (event) => limitBacklog(play(event)), onError });
   const joiner = createJoiner({ sequencers, catchUp, log, roster, joining });
   const perUser = createCounters(limits.connectionsPerUser);
   const perAddress = createCounters(limits.connectionsPerAddress);
@@ -52,10 +54,22 @@ export function createGateway(dependencies: Dependencies) {
   const webSockets = createWebSockets({ ...common, handle: createRequestHandler({ history }) });
   const streams = createStreams({ ...common, topics });
 
+  let backlogCheckedAt = 0;
+
+  /** What waits for all connections together is looked at when somebody is slow, and not for each event of a burst. */
+  function limitBacklog(isSlow: boolean): boolean {
+    const now = performance.now();
+    if (isSlow && now - backlogCheckedAt >= backlogCheckMs) {
+      backlogCheckedAt = now;
+      cutMostBehind([...webSockets.listeners(), ...streams.listeners()], limits.nodeBacklogBytes);
+    }
+    return isSlow;
+  }
+
   const beatTimer = setInterval(() => {
     webSockets.beat();
     streams.beat();
-    cutMostBehind([...webSockets.listeners(), ...streams.listeners()], limits.nodeBacklogBytes);
+    limitBacklog(true);
   }, beatMs);
   const headTimer = setInterval(() => void sequencers.checkHeads().catch(onError), headCheckMs);
 

@@ -33,6 +33,13 @@ describe("a user token", () => {
     expect((await tokens.verify(token)).issuedAt).toBe(now + 1);
   });
 
+  test("of the future is refused: a sign-out of today could not end it", async () => {
+    const tokens = createTokens({ secret, clock });
+    const early = (seconds: number) => createTokens({ secret, clock: { now: () => now + seconds * 1000 } }).issue(user);
+    await expect(tokens.verify((await early(31)).token)).rejects.toMatchObject({ code: "unauthorized" });
+    expect((await tokens.verify((await early(29)).token)).uid).toBe("u");
+  });
+
   test("that only the clock skew keeps valid is valid until the skew ends, and not longer", async () => {
     const late = (seconds: number) => createTokens({ secret, clock: { now: () => now + 60_000 + seconds * 1000 } });
     const { token, expiresAt } = await createTokens({ secret, clock }).issue(user);

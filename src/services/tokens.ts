@@ -67,6 +67,8 @@ export function createTokens({ secret, jwksUrl, issuer, clock }: Options): Token
     if (sub === undefined || !isIdentifier(sub)) throw unauthorized("the token's `sub` is not a user id");
     if (typeof org !== "string" || !isIdentifier(org))
       throw unauthorized("the token's `org` is not an organization id");
+    // A token from the future would outlive a sign-out of today.
+    if ((iat ?? 0) > clock.now() / 1000 + skewSeconds) throw unauthorized("the token's `iat` lies in the future");
     const expiresAt = (exp ?? 0) * 1000;
     if (!Number.isFinite(new Date(expiresAt).getTime())) throw unauthorized("the token's `exp` is out of range");
     return { org, uid: sub, issuedAt: Math.floor((iat ?? 0) * 1000 + 0.5), expiresAt: graceful(expiresAt) };

@@ -110,7 +110,12 @@ function parseLogLine(line: string): LogLine | undefined {
 export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
-  return { status: response.status, headers: response.headers, body: (isJson && text !== "" ? JSON.parse(text) : text) as T, text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (isJson && text !== "" ? JSON.parse(text) : text) as T,
+    text,
+  };
 }
 
 /** Starts a server in a folder of its own and waits until it listens. */
