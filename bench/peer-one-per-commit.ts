@@ -12,7 +12,7 @@ import { createMessages } from "../src/services/messages.ts";
 import { createSystemMessages } from "../src/services/system-messages.ts";
 import { migrateStore } from "../src/store/migrate.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import { createStore } from "../src/store/store.ts";
+import { createStore, createWrites } from "../src/store/store.ts";
 import { house } from "./harness/house.ts";
 import { sayListening } from "./harness/servers.ts";
 
@@ -21,7 +21,8 @@ const batchSize = Number(process.env.BENCH_BATCH_SIZE ?? 1);
 const clock = systemClock;
 const driver = openSqlite(join(dataDir, "one-per-commit.db"));
 await migrateStore(driver);
-const store = createStore({ driver, announce: () => undefined, batchSize });
+const announce = () => undefined;
+const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce, batchSize });
 await store.organizations.put(house.org, undefined, clock.now());
 await store.conversations.put(house.org, house.quiet, { participants: [house.sender] }, clock.now());
 

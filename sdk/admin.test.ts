@@ -55,7 +55,7 @@ test("a send is repeated with the same id until it is answered", async () => {
   expect(server.calls).toHaveLength(3);
   expect(new Set(server.calls.map(({ body }) => body)).size).toBe(1);
   const sent = JSON.parse(server.calls[0]?.body ?? "");
-  expect(sent.message.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(sent.message.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(server.calls[0]).toMatchObject({ method: "POST", path: "/base/admin/message", key: "the-key" });
 });
 

@@ -13,7 +13,7 @@ import type {
   SystemMessageEnvelope,
   UserToken,
 } from "./types.ts";
-import { randomUuid } from "./uuid.ts";
+import { createUuid } from "./uuid.ts";
 
 /** What an admin client is made of. */
 export type AdminClientOptions = {
@@ -74,12 +74,12 @@ export function createAdminClient({
 
     /** Sends a message to a conversation. Resolves when it is stored. */
     async sendMessage(envelope: MessageEnvelope): Promise<MessageAnswer> {
-      const message = { ...envelope.message, id: envelope.message.id ?? randomUuid() };
+      const message = { ...envelope.message, id: envelope.message.id ?? createUuid() };
       return request("POST", "/admin/message", { ...envelope, message }, { isSafe: true });
     },
     /** Sends a system message to users. Resolves when it is stored; users who are offline never receive it. */
     async sendSystemMessage(envelope: SystemMessageEnvelope): Promise<SystemMessageAnswer> {
-      const messageSystem = { ...envelope.messageSystem, id: envelope.messageSystem.id ?? randomUuid() };
+      const messageSystem = { ...envelope.messageSystem, id: envelope.messageSystem.id ?? createUuid() };
       return request("POST", "/admin/message/system", { ...envelope, messageSystem }, { isSafe: true });
     },
 

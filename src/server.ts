@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { createLocalBus } from "./bus/local.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { createApiKey } from "./contract/api-key.ts";
+import type { LogEvent } from "./contract/log-event.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
@@ -22,9 +23,9 @@ import { createMessages } from "./services/messages.ts";
 import { createSessions } from "./services/sessions.ts";
 import { createSystemMessages } from "./services/system-messages.ts";
 import { createTokens } from "./services/tokens.ts";
-import type { Driver } from "./store/driver.ts";
-import { migrateStore } from "./store/migrate.ts";
-import { DatabaseInUseError, openSqlite } from "./store/sqlite.ts";
+import type { Reader } from "./store/driver.ts";
+import { DatabaseInUseError } from "./store/sqlite.ts";
+import { type Database, openSqliteThread } from "./store/sqlite-thread.ts";
 import { createStore } from "./store/store.ts";
 
 const requestsMayTakeMs = 5000;
@@ -45,12 +46,12 @@ export type Herald = {
 
 /** Brings the database of a configuration up to date. Returns the schema's version before and after. */
 export async function migrate(config: Config): Promise<{ from: number; to: number }> {
-  const driver = openStore(config);
-  try {
-    return await migrateStore(driver);
-  } finally {
-    await driver.close();
-  }
+  const onCrash = (error: Error) => {
+    throw error;
+  };
+  const { migrated, close } = await openDatabase(config, { announce: () => undefined, onCrash });
+  await close();
+  return migrated;
 }
 
 /** Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. */
@@ -64,15 +65,21 @@ export async function startHerald(
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
-  const driver = openStore(config);
-  starting.defer(() => driver.close());
-  const { from, to } = await migrateStore(driver);
-  if (from !== to) log.info({ from, to }, "database schema brought up to date");
-  const adminKey = adminKeyOf(config);
-
   const bus = createLocalBus();
   starting.defer(() => bus.close());
-  const store = createStore({ driver, announce: (events) => bus.publish(events) });
+  const announce = (events: LogEvent[]) => bus.publish(events);
+  const database = await openDatabase(config, {
+    announce,
+    onCrash(error) {
+      log.fatal({ err: error }, "the database thread died; the process ends, so that it is started anew");
+      process.exit(1);
+    },
+  });
+  starting.defer(() => database.close());
+  const { from, to } = database.migrated;
+  if (from !== to) log.info({ from, to }, "database schema brought up to date");
+  const adminKey = adminKeyOf(config);
+  const store = createStore({ ...database, announce });
   const services = createServices(config, store);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
@@ -85,7 +92,7 @@ export async function startHerald(
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
       clock,
     }),
-    readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(driver) }),
+    readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
     limits: httpLimitsOf(config),
     onError,
   });
@@ -203,10 +210,10 @@ function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   }
 }
 
-function openStore(config: Config): Driver {
+async function openDatabase(config: Config, options: Parameters<typeof openSqliteThread>[1]): Promise<Database> {
   prepareDataFolder(config);
   try {
-    return openSqlite(join(config.HERALD_DATA_DIR, "herald.db"));
+    return await openSqliteThread(join(config.HERALD_DATA_DIR, "herald.db"), options);
   } catch (error) {
     if (!(error instanceof DatabaseInUseError)) throw error;
     throw new ConfigError(
@@ -227,9 +234,9 @@ function tokenSecretOf(config: Config): string {
   return config.HERALD_TOKEN_SECRET ?? readOrCreateSecret(join(config.HERALD_DATA_DIR, "token-secret"), create).value;
 }
 
-async function checkStore(driver: Driver): Promise<string> {
+async function checkStore(reader: Reader): Promise<string> {
   try {
-    await driver.all("SELECT version FROM schema_version");
+    await reader.all("SELECT version FROM schema_version");
     return "ok";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type HonoRequest } from "hono";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
@@ -39,8 +39,7 @@ export function createApp(dependencies: Dependencies): (request: Request) => Pro
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);
   bindOpen(app, bind, operations, limits, dependencies.readiness);
-  refuseOtherMethods(app);
-  app.notFound(({ req }) => problemResponse(new HeraldError("not_found"), requestIdOf(req.raw)));
+  app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {
     const requestId = requestIdOf(req.raw);
     onError(thrown, requestId);
@@ -54,17 +53,18 @@ export function createApp(dependencies: Dependencies): (request: Request) => Pro
   };
 }
 
-/** Every known path answers 405 to the methods that it does not know. */
-function refuseOtherMethods(app: Hono): void {
-  const methods = new Map<string, Set<string>>();
-  for (const { path, method } of app.routes) methods.set(path, (methods.get(path) ?? new Set()).add(method));
-  for (const [path, known] of methods) {
-    if (known.has("GET")) known.add("HEAD");
-    const headers = { Allow: [...known].sort().join(", ") };
-    app.all(path, ({ req }) =>
-      problemResponse(new HeraldError("method_not_allowed", undefined, { headers }), requestIdOf(req.raw)),
-    );
-  }
+/**
+ * The answer where no route matched: 405 if another method would have, else 404. It is found out only now, since a second
+ * handler on every path would send every request through Hono's middleware chain.
+ */
+function answerUnmatched(app: Hono, request: HonoRequest): Response {
+  const requestId = requestIdOf(request.raw);
+  const methods = new Set(app.routes.map(({ method }) => method));
+  const known = [...methods].filter((method) => app.router.match(method, request.path)[0].length > 0);
+  if (known.length === 0) return problemResponse(new HeraldError("not_found"), requestId);
+  if (known.includes("GET")) known.push("HEAD");
+  const headers = { Allow: known.sort().join(", ") };
+  return problemResponse(new HeraldError("method_not_allowed", undefined, { headers }), requestId);
 }
 
 /** What is wrong with an address, if anything: HTTP/1.0 without `Host`, or percent-encoding that is not UTF-8. */

@@ -48,14 +48,16 @@ export function requestIdOf(request: Request): string {
 export function createBind({ app, keys, rateLimit, limits, onError }: Dependencies): Bind {
   return (operation, handler) => {
     const { method, path, params, query, body } = operation;
+    const noParams = path.includes("{") ? undefined : validate(params, {});
+    const noQuery = query.safeParse({});
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
       try {
         if (operation.isOpen !== true) rateLimit(keys.authenticate(request.headers.get("admin-api-key")).keyId);
         const input = {
-          params: validate(params, context.req.param()),
-          query: validate(query, readQuery(request.url)),
+          params: noParams ?? validate(params, context.req.param()),
+          query: noQuery.success && !request.url.includes("?") ? noQuery.data : validate(query, readQuery(request.url)),
           body: (body === undefined
             ? undefined
             : validate(

@@ -15,6 +15,7 @@ export async function readJsonBody(request: Request, { maxBytes, maxDepth, isOpt
 }
 
 function requireJson(contentType: string | null): void {
+  if (contentType === "application/json") return;
   const [type = "", ...parameters] = (contentType ?? "")
     .toLowerCase()
     .split(";")

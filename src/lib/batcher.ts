@@ -26,8 +26,8 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
+      await new Promise<void>((resolve) => setImmediate(resolve)); // what has arrived meanwhile comes along
       const batch = waiting.slice(0, options.maxBatch);
       waiting = waiting.slice(options.maxBatch);
       await settle(batch);

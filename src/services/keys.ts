@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { HeraldError } from "../contract/errors.ts";
 
 /** Who calls the admin API. */
@@ -13,7 +13,7 @@ export type Keys = {
 /** Knows one key, the bootstrap key, which has every scope. Only an HMAC of it is kept, and comparison takes constant time. */
 export function createKeys({ bootstrapKey }: { bootstrapKey: string }): Keys {
   const pepper = randomBytes(32);
-  const digest = (key: string) => createHmac("sha256", pepper).update(key).digest();
+  const digest = (key: string) => new Bun.CryptoHasher("sha256", pepper).update(key).digest();
   const expected = digest(bootstrapKey);
   return {
     authenticate(key) {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { HeraldError } from "../contract/errors.ts";
 import type { Message } from "../contract/events.ts";
 import { toIso, toSeconds } from "../contract/identifiers.ts";
@@ -22,7 +21,7 @@ export type Messages = {
 
 /** The hash that tells a retry from another payload under the same id. */
 export function fingerprintOf(payload: unknown): string {
-  return createHash("sha256").update(canonicalJson(payload)).digest("base64url");
+  return new Bun.CryptoHasher("sha256").update(canonicalJson(payload)).digest("base64url");
 }
 
 /** What the log stored, now or before; throws what the log refused. */
@@ -72,7 +71,8 @@ export function createMessages({ sends, clock }: { sends: SendLog; clock: Clock 
         cid: content.cid,
         sender: senderId,
         mid,
-        fingerprint: mid === undefined ? "" : fingerprintOf(content),
+        fingerprint:
+          mid === undefined ? "" : fingerprintOf([content.body, content.cid, content.x, content.attachments]),
         payload: JSON.stringify({ message }),
         uids: undefined,
         createdAt,

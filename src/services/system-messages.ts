@@ -31,7 +31,7 @@ export function createSystemMessages({ sends, clock }: { sends: SendLog; clock: 
         cid: undefined,
         sender: senderId,
         mid,
-        fingerprint: fingerprintOf({ x, uids: uids.toSorted() }),
+        fingerprint: fingerprintOf([x, uids.toSorted()]),
         payload: JSON.stringify(event),
         uids,
         createdAt,

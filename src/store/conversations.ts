@@ -1,9 +1,9 @@
 import type { MembershipChange } from "../contract/log-event.ts";
 import { createId } from "../lib/ids.ts";
-import type { Driver } from "./driver.ts";
+import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
-import type { Conversations } from "./ports.ts";
+import type { ConversationReads, ConversationWrites } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
 
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
@@ -24,8 +24,10 @@ export function emitMembership({ emit }: LogTransaction, { org, cid, now }: Chan
   });
 }
 
-/** Conversations. A conversation made again begins with an empty history. */
-export function createConversations({ driver, writer }: { driver: Driver; writer: LogWriter }): Conversations {
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/** Writes conversations. A conversation made again begins with an empty history. */
+export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const textsOf = driver.dialect.textsOf("?");
   const join = `INSERT INTO participant (org, cid, uid, created_at)
     SELECT ?, ?, uid.value, CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true ON CONFLICT DO NOTHING`;
@@ -74,10 +76,6 @@ export function createConversations({ driver, writer }: { driver: Driver; writer
         return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
       });
     },
-    async get(org, cid) {
-      const [row] = await driver.all<EntityRow>(find, org, cid);
-      return row && toEntity(row);
-    },
     async remove(org, cid, now) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
@@ -87,8 +85,18 @@ export function createConversations({ driver, writer }: { driver: Driver; writer
         return true;
       });
     },
+  };
+}
+
+/** Reads conversations. */
+export function createConversationReads({ reader }: { reader: Reader }): ConversationReads {
+  return {
+    async get(org, cid) {
+      const [row] = await reader.all<EntityRow>(find, org, cid);
+      return row && toEntity(row);
+    },
     async list(org, { after, limit }) {
-      const rows = await driver.all<EntityRow>(
+      const rows = await reader.all<EntityRow>(
         "SELECT id, name, created_at FROM conversation WHERE org = ? AND id > ? ORDER BY id LIMIT ?",
         org,
         after ?? "",

@@ -14,9 +14,11 @@ export type Sql = {
   run(text: string, ...values: SqlValue[]): Promise<number>;
 };
 
-/** One database. Reads see what was committed before they began. */
-export type Driver = Sql & {
-  dialect: Dialect;
+/** What reads of a database need. They see what was committed before they began. */
+export type Reader = Sql & { dialect: Dialect };
+
+/** One database. */
+export type Driver = Reader & {
   /** Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another. */
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;

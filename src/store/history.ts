@@ -1,4 +1,4 @@
-import type { Driver } from "./driver.ts";
+import type { Reader } from "./driver.ts";
 import type { History, MissedMessages, StoredMessage } from "./ports.ts";
 
 type MessageRow = { offset: number; payload: string };
@@ -8,11 +8,11 @@ const fromConversation = `FROM conversation c
   WHERE c.org = ? AND c.id = ?`;
 
 /** Reads the messages of one conversation. */
-export function createHistory({ driver }: { driver: Driver }): History {
+export function createHistory({ reader }: { reader: Reader }): History {
   return {
     async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit }) {
       const order = direction === "forward" ? "ASC" : "DESC";
-      const rows = await driver.all<MessageRow>(
+      const rows = await reader.all<MessageRow>(
         `SELECT e."offset", e.payload ${fromConversation} AND e."offset" > ? AND e."offset" < ? ORDER BY e."offset" ${order} LIMIT ?`,
         org,
         cid,
@@ -23,7 +23,7 @@ export function createHistory({ driver }: { driver: Driver }): History {
       return rows.map(toMessage);
     },
     async offsetOf(org, cid, id) {
-      const [row] = await driver.all<{ offset: number }>(
+      const [row] = await reader.all<{ offset: number }>(
         `SELECT e."offset" ${fromConversation} AND e.id = ?`,
         org,
         cid,
@@ -40,10 +40,10 @@ const fromMissed = `FROM participant p
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
 /** Reads what a user missed in all of the user's conversations. */
-export function createMissedMessages({ driver }: { driver: Driver }): MissedMessages {
+export function createMissedMessages({ reader }: { reader: Reader }): MissedMessages {
   return {
     async findMessage(org, id) {
-      const [row] = await driver.all<{ offset: number; created_at: number }>(
+      const [row] = await reader.all<{ offset: number; created_at: number }>(
         `SELECT "offset", created_at FROM event WHERE id = ? AND org = ? AND kind = 'message'`,
         id,
         org,
@@ -51,7 +51,7 @@ export function createMissedMessages({ driver }: { driver: Driver }): MissedMess
       return row && { offset: Number(row.offset), createdAt: Number(row.created_at) };
     },
     async countMissed(org, uid, after, upTo, limit) {
-      const [row] = await driver.all<{ count: number }>(
+      const [row] = await reader.all<{ count: number }>(
         `SELECT COUNT(*) AS count FROM (SELECT 1 ${fromMissed} LIMIT ?) AS missed`,
         org,
         uid,
@@ -62,7 +62,7 @@ export function createMissedMessages({ driver }: { driver: Driver }): MissedMess
       return Number(row?.count ?? 0);
     },
     async readMissed(org, uid, after, upTo, limit) {
-      const rows = await driver.all<MessageRow>(
+      const rows = await reader.all<MessageRow>(
         `SELECT e."offset", e.payload ${fromMissed} ORDER BY e."offset" LIMIT ?`,
         org,
         uid,

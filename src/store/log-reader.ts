@@ -1,5 +1,5 @@
 import type { EventKind, LogEvent } from "../contract/log-event.ts";
-import type { Driver, Row } from "./driver.ts";
+import type { Reader, Row } from "./driver.ts";
 import type { LogReader } from "./ports.ts";
 
 type EventRow = Row & {
@@ -14,15 +14,15 @@ type EventRow = Row & {
 const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
 /** Reads the log as its players need it. */
-export function createLogReader({ driver }: { driver: Driver }): LogReader {
-  const readHeads = `SELECT id, head FROM organization WHERE id IN (${driver.dialect.textsOf("?")})`;
+export function createLogReader({ reader }: { reader: Reader }): LogReader {
+  const readHeads = `SELECT id, head FROM organization WHERE id IN (${reader.dialect.textsOf("?")})`;
   return {
     async heads(orgs) {
-      const rows = await driver.all<{ id: string; head: number }>(readHeads, JSON.stringify(orgs));
+      const rows = await reader.all<{ id: string; head: number }>(readHeads, JSON.stringify(orgs));
       return new Map(rows.map(({ id, head }) => [id, Number(head)]));
     },
     async readAfter(org, offset, limit) {
-      const rows = await driver.all<EventRow>(
+      const rows = await reader.all<EventRow>(
         `SELECT "offset", kind, id, cid, payload, uids FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
         org,
         offset,

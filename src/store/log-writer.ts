@@ -14,23 +14,28 @@ export type LogTransaction = {
   sql: Sql;
   /** Those of the organizations asked for that exist, with the heads that their logs have now. */
   heads: ReadonlyMap<string, number>;
-  /** Gives the event the next offset of its organization, which must be among `heads`; stores it with the transaction. */
-  emit(event: NewEvent): void;
+  /** Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction. */
+  emit(event: NewEvent): number;
 };
+
+type Work<Result> = (transaction: LogTransaction) => Promise<Result>;
+type StoredEvent = NewEvent & { offset: number };
 
 /** Writes events into logs, each with what it is about, in one transaction. */
 export type LogWriter = {
   /**
-   * Locks the rows of `orgs` in key order, runs `work`, stores what it emitted, commits, and then announces the events.
-   * When it rejects nothing of it was stored, unless the database was lost during the commit: then nobody knows.
+   * Locks the rows of `orgs` in key order, runs `work`, stores what it emitted, and commits. When it rejects nothing of
+   * it was stored, unless the database was lost during the commit: then nobody knows.
    */
-  transaction<Result>(orgs: string[], work: (transaction: LogTransaction) => Promise<Result>): Promise<Result>;
+  commit<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
+  /** The same, and then announces the events. */
+  transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
 };
 
 const insertEvent = `INSERT INTO event (org, "offset", kind, id, cid, sender, mid, fingerprint, uids, payload, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** `announce` is called once for each commit that stored events, after the flush, with the events in offset order. */
+/** `announce` is called after each commit that stored events, with the events in offset order. */
 export function createLogWriter({
   driver,
   announce,
@@ -51,7 +56,7 @@ export function createLogWriter({
     return heads;
   }
 
-  async function store(sql: Sql, events: (NewEvent & { offset: number })[]): Promise<void> {
+  async function store(sql: Sql, events: StoredEvent[]): Promise<void> {
     const heads = new Map<string, number>();
     const inserts = events.map((event) => {
       heads.set(event.org, event.offset);
@@ -76,36 +81,36 @@ export function createLogWriter({
     await Promise.all([...inserts, ...updates]);
   }
 
+  async function write<Result>(orgs: string[], work: Work<Result>): Promise<{ result: Result; events: StoredEvent[] }> {
+    return await driver.transaction(async (sql) => {
+      const heads = await lock(sql, orgs);
+      const next = new Map(heads);
+      const events: StoredEvent[] = [];
+      const emit = (event: NewEvent) => {
+        const head = next.get(event.org);
+        if (head === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
+        const offset = head + 1;
+        next.set(event.org, offset);
+        events.push({ ...event, offset });
+        return offset;
+      };
+      const result = await work({ sql, heads, emit });
+      await store(sql, events);
+      return { result, events };
+    });
+  }
+
   return {
+    commit: async (orgs, work) => (await write(orgs, work)).result,
     async transaction(orgs, work) {
-      const { result, events } = await driver.transaction(async (sql) => {
-        const heads = await lock(sql, orgs);
-        const next = new Map(heads);
-        const events: (NewEvent & { offset: number })[] = [];
-        const emit = (event: NewEvent) => {
-          const head = next.get(event.org);
-          if (head === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
-          next.set(event.org, head + 1);
-          events.push({ ...event, offset: head + 1 });
-        };
-        const result = await work({ sql, heads, emit });
-        await store(sql, events);
-        return { result, events };
-      });
-      if (events.length > 0) {
-        announce(
-          events.map(({ org, offset, kind, id, cid, payload, uids }) => ({
-            org,
-            offset,
-            kind,
-            id,
-            cid,
-            payload,
-            uids,
-          })),
-        );
-      }
+      const { result, events } = await write(orgs, work);
+      if (events.length > 0) announce(events.map(toLogEvent));
       return result;
     },
   };
+}
+
+/** What of an event travels: all but what only the store needs to know. */
+export function toLogEvent({ org, offset, kind, id, cid, payload, uids }: LogEvent): LogEvent {
+  return { org, offset, kind, id, cid, payload, uids };
 }

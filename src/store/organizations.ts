@@ -1,16 +1,18 @@
 import type { SessionEnd } from "../contract/log-event.ts";
 import { createId } from "../lib/ids.ts";
-import type { Driver } from "./driver.ts";
+import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import type { LogWriter } from "./log-writer.ts";
-import type { Organizations } from "./ports.ts";
+import type { OrganizationReads, OrganizationWrites } from "./ports.ts";
 
 const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
 const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL`;
 
-/** Organizations. The row of a deleted one stays, so that its log's offsets are never given twice. */
-export function createOrganizations({ driver, writer }: { driver: Driver; writer: LogWriter }): Organizations {
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/** Writes organizations. The row of a deleted one stays, so that its log's offsets are never given twice. */
+export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
   return {
     async put(org, name, now) {
       return await driver.transaction(async (sql) => {
@@ -22,10 +24,6 @@ export function createOrganizations({ driver, writer }: { driver: Driver; writer
         if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
         return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
       });
-    },
-    async get(org) {
-      const [row] = await driver.all<EntityRow>(find, org);
-      return row && toEntity(row);
     },
     async remove(org, now) {
       return await writer.transaction([org], async ({ sql, heads, emit }) => {
@@ -47,8 +45,18 @@ export function createOrganizations({ driver, writer }: { driver: Driver; writer
         return true;
       });
     },
+  };
+}
+
+/** Reads organizations. */
+export function createOrganizationReads({ reader }: { reader: Reader }): OrganizationReads {
+  return {
+    async get(org) {
+      const [row] = await reader.all<EntityRow>(find, org);
+      return row && toEntity(row);
+    },
     async list({ after, limit }) {
-      const rows = await driver.all<EntityRow>(
+      const rows = await reader.all<EntityRow>(
         "SELECT id, name, created_at FROM organization WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?",
         after ?? "",
         limit,

@@ -1,16 +1,18 @@
 import { emitMembership } from "./conversations.ts";
-import type { Driver } from "./driver.ts";
+import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import type { LogWriter } from "./log-writer.ts";
-import type { Participants, Standing } from "./ports.ts";
+import type { ParticipantReads, ParticipantWrites, Standing } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
 
 const findConversation = "SELECT id FROM conversation WHERE org = ? AND id = ?";
 const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid = ?";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
-/** Who takes part in a conversation. */
-export function createParticipants({ driver, writer }: { driver: Driver; writer: LogWriter }): Participants {
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/** Writes who takes part in a conversation. */
+export function createParticipantWrites({ driver, writer }: Dependencies): ParticipantWrites {
   return {
     async add(org, cid, uid, maxParticipants, now) {
       return await writer.transaction([org], async (transaction) => {
@@ -48,8 +50,14 @@ export function createParticipants({ driver, writer }: { driver: Driver; writer:
         return { outcome: "done", put: { entity: toEntity(user), isNew: false } };
       });
     },
+  };
+}
+
+/** Reads who takes part in a conversation. */
+export function createParticipantReads({ reader }: { reader: Reader }): ParticipantReads {
+  return {
     async list(org, cid, { after, limit }) {
-      const rows = await driver.all<EntityRow>(
+      const rows = await reader.all<EntityRow>(
         `SELECT u.id, u.name, u.created_at FROM participant p JOIN "user" u ON u.org = p.org AND u.id = p.uid
          WHERE p.org = ? AND p.cid = ? AND p.uid > ? ORDER BY p.uid LIMIT ?`,
         org,
@@ -60,16 +68,16 @@ export function createParticipants({ driver, writer }: { driver: Driver; writer:
       return rows.map(toEntity);
     },
     async has(org, cid, uid) {
-      return (await driver.all(findParticipant, org, cid, uid)).length > 0;
+      return (await reader.all(findParticipant, org, cid, uid)).length > 0;
     },
   };
 }
 
 /** Where users stand in the log. Head and conversations come from one statement: that is the snapshot. */
-export function createStanding({ driver }: { driver: Driver }): Standing {
+export function createStanding({ reader }: { reader: Reader }): Standing {
   return {
     async snapshot(org, uid) {
-      const rows = await driver.all<{ head: number; cid: string | null }>(
+      const rows = await reader.all<{ head: number; cid: string | null }>(
         `SELECT o.head, p.cid FROM organization o LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
          WHERE o.id = ? AND o.deleted_at IS NULL`,
         uid,
@@ -80,7 +88,7 @@ export function createStanding({ driver }: { driver: Driver }): Standing {
     },
     async conversations(org, uid, { after, limit }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
-      const rows = await driver.all<{ id: string; name: string | null; created_at: number; updated_at: number }>(
+      const rows = await reader.all<{ id: string; name: string | null; created_at: number; updated_at: number }>(
         `SELECT c.id, c.name, c.created_at, c.updated_at FROM participant p JOIN conversation c ON c.org = p.org AND c.id = p.cid
          WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
          ORDER BY c.updated_at DESC, c.id LIMIT ?`,

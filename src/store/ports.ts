@@ -40,6 +40,18 @@ export type SendLog = {
   append(send: NewSend): Promise<AppendResult>;
 };
 
+/** Writes batches of sends into the log. */
+export type BatchLog = {
+  /** Appends all in one commit, and announces nothing. A result for each send, in order; rejects as `append` does, and then for all. */
+  appendAll(sends: NewSend[]): Promise<BatchResult[]>;
+};
+
+/** The outcome of one send of a batch: the offset that it was stored at, or else what became of it. */
+export type BatchResult =
+  | { outcome: "stored"; offset: number }
+  | Exclude<AppendResult, { outcome: "stored" }>
+  | { outcome: "failed"; error: unknown };
+
 /** Reads the log in offset order, for the players of the log. */
 export type LogReader = {
   /** The heads of those of `orgs` that exist. */
@@ -84,24 +96,38 @@ export type Put = { entity: Entity; isNew: boolean };
 export type EntityPage = { after: string | undefined; limit: number };
 
 /** Organizations. A deleted one is as if it had never been, but its log goes on where it was if it is made again. */
-export type Organizations = {
-  put(org: string, name: string | null | undefined, now: number): Promise<Put>;
+export type Organizations = OrganizationReads & OrganizationWrites;
+
+/** Reads organizations. */
+export type OrganizationReads = {
   get(org: string): Promise<Entity | undefined>;
-  /** False when there was none. */
-  remove(org: string, now: number): Promise<boolean>;
   list(page: EntityPage): Promise<Entity[]>;
 };
 
+/** Writes organizations. */
+export type OrganizationWrites = {
+  put(org: string, name: string | null | undefined, now: number): Promise<Put>;
+  /** False when there was none. */
+  remove(org: string, now: number): Promise<boolean>;
+};
+
 /** Users of an organization. Every method answers `undefined` when the organization or the user is not there. */
-export type Users = {
-  put(org: string, uid: string, name: string | null | undefined, now: number): Promise<Put | undefined>;
+export type Users = UserReads & UserWrites;
+
+/** Reads users. */
+export type UserReads = {
   get(org: string, uid: string): Promise<Entity | undefined>;
-  remove(org: string, uid: string, now: number): Promise<boolean>;
   list(org: string, page: EntityPage): Promise<Entity[]>;
-  /** Closes the user's connections and refuses tokens issued up to `now`. */
-  endSessions(org: string, uid: string, now: number): Promise<boolean>;
   /** Tokens issued at or before this time are refused; 0 when the user was never signed out, also of unknown users. */
   tokensValidAfter(org: string, uid: string): Promise<number>;
+};
+
+/** Writes users. */
+export type UserWrites = {
+  put(org: string, uid: string, name: string | null | undefined, now: number): Promise<Put | undefined>;
+  remove(org: string, uid: string, now: number): Promise<boolean>;
+  /** Closes the user's connections and refuses tokens issued up to `now`. */
+  endSessions(org: string, uid: string, now: number): Promise<boolean>;
 };
 
 /** What a change of a conversation's participants came to. */
@@ -111,25 +137,39 @@ export type ConversationChange =
   | { outcome: "too_many" };
 
 /** Conversations and their participants. Membership changes in the same transaction as its event. */
-export type Conversations = {
+export type Conversations = ConversationReads & ConversationWrites;
+
+/** Reads conversations. */
+export type ConversationReads = {
+  get(org: string, cid: string): Promise<Entity | undefined>;
+  list(org: string, page: EntityPage): Promise<Entity[]>;
+};
+
+/** Writes conversations. */
+export type ConversationWrites = {
   put(
     org: string,
     cid: string,
     change: { name?: string | null | undefined; participants?: string[] | undefined },
     now: number,
   ): Promise<Put | undefined>;
-  get(org: string, cid: string): Promise<Entity | undefined>;
   remove(org: string, cid: string, now: number): Promise<boolean>;
-  list(org: string, page: EntityPage): Promise<Entity[]>;
 };
 
 /** Who takes part in a conversation. */
-export type Participants = {
+export type Participants = ParticipantReads & ParticipantWrites;
+
+/** Reads participants. */
+export type ParticipantReads = {
+  list(org: string, cid: string, page: EntityPage): Promise<Entity[]>;
+  has(org: string, cid: string, uid: string): Promise<boolean>;
+};
+
+/** Writes participants. */
+export type ParticipantWrites = {
   /** Creates the user if need be. `put` shows the user; `isNew` says whether the user was added now. */
   add(org: string, cid: string, uid: string, maxParticipants: number, now: number): Promise<ConversationChange>;
   remove(org: string, cid: string, uid: string, now: number): Promise<ConversationChange>;
-  list(org: string, cid: string, page: EntityPage): Promise<Entity[]>;
-  has(org: string, cid: string, uid: string): Promise<boolean>;
 };
 
 /** A conversation as one of its participants sees it. Times in milliseconds. */

@@ -5,28 +5,42 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrateStore } from "./migrate.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
+import { openSqliteThread } from "./sqlite-thread.ts";
+import { createWrites } from "./store.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
 
-const openInFolder = () => {
+function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), "herald-store-"));
+  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+function openInFolder() {
+  const { folder, remove } = createFolder();
   const file = join(folder, "herald.db");
-  return { file, driver: openSqlite(file), remove: () => rmSync(folder, { recursive: true }) };
+  return { file, driver: openSqlite(file), remove };
+}
+
+const engines: Record<string, OpenDatabase> = {
+  async "SQLite in this thread"(announce) {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver);
+    return { reader: driver, writes: createWrites({ driver, announce }), close: () => driver.close().then(remove) };
+  },
+  async "SQLite in a thread of its own"(announce) {
+    const { folder, remove } = createFolder();
+    const onCrash = (error: Error) => {
+      throw error;
+    };
+    const database = await openSqliteThread(join(folder, "herald.db"), { announce, onCrash });
+    return { ...database, close: () => database.close().then(remove) };
+  },
 };
 
-const open: OpenDatabase = async () => {
-  const { driver, remove } = openInFolder();
-  return {
-    driver,
-    async dispose() {
-      await driver.close();
-      remove();
-    },
-  };
-};
-
-describeLog("SQLite", open);
-describeDirectory("SQLite", open);
+for (const [engine, open] of Object.entries(engines)) {
+  describeLog(engine, open);
+  describeDirectory(engine, open);
+}
 
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {

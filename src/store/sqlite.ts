@@ -2,9 +2,10 @@ import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
 import { HeraldError } from "../contract/errors.ts";
 import { sqliteDialect } from "./dialect.ts";
-import type { Driver, Row, Sql, SqlValue } from "./driver.ts";
+import type { Driver, Reader, Row, Sql, SqlValue } from "./driver.ts";
 
 const ownerOnly = 0o600;
+const pagesPerCheckpoint = 4000;
 const busyTimeoutMs = 5000;
 const outOfSpace = new Set(["SQLITE_FULL"]);
 const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
@@ -24,7 +25,8 @@ export function openSqlite(file: string): Driver {
   const writer = connect(file, { create: true, readwrite: true });
   writer.run("PRAGMA journal_mode = WAL");
   writer.run("PRAGMA synchronous = FULL");
-  const reader = connect(file, { readonly: true });
+  writer.run(`PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`);
+  const reader = openSqliteReader(file);
   const write = sqlOn(writer);
   let last: Promise<unknown> = Promise.resolve();
 
@@ -41,8 +43,7 @@ export function openSqlite(file: string): Driver {
   }
 
   return {
-    ...sqlOn(reader),
-    dialect: sqliteDialect,
+    ...reader,
     transaction(work) {
       const result = last.then(() => runAlone(work));
       last = result.catch(() => undefined);
@@ -55,6 +56,12 @@ export function openSqlite(file: string): Driver {
       lock.close();
     },
   };
+}
+
+/** Opens a database that `openSqlite` made, to read what was committed. */
+export function openSqliteReader(file: string): Reader & { close(): void } {
+  const database = connect(file, { readonly: true });
+  return { ...sqlOn(database), dialect: sqliteDialect, close: () => database.close() };
 }
 
 /** Two servers on one file would not hear each other. The lock is SQLite's own, so it ends with the process, however it ends. */

@@ -1,34 +1,50 @@
 import type { LogEvent } from "../contract/log-event.ts";
-import { createConversations } from "./conversations.ts";
-import type { Driver } from "./driver.ts";
+import { createBatchLog } from "./batch-log.ts";
+import { createConversationReads, createConversationWrites } from "./conversations.ts";
+import type { Driver, Reader } from "./driver.ts";
 import { createHistory, createMissedMessages } from "./history.ts";
 import { createLogReader } from "./log-reader.ts";
 import { createLogWriter } from "./log-writer.ts";
-import { createOrganizations } from "./organizations.ts";
-import { createParticipants, createStanding } from "./participants.ts";
+import { createOrganizationReads, createOrganizationWrites } from "./organizations.ts";
+import { createParticipantReads, createParticipantWrites, createStanding } from "./participants.ts";
 import { createSendLog } from "./send-log.ts";
-import { createUsers } from "./users.ts";
+import { createUserReads, createUserWrites } from "./users.ts";
+
+/** What writes to a database. `announce` is called after each commit but those of batches, with its events in offset order. */
+export function createWrites({ driver, announce }: { driver: Driver; announce(events: LogEvent[]): void }) {
+  const writer = createLogWriter({ driver, announce });
+  return {
+    batches: createBatchLog({ writer }),
+    organizations: createOrganizationWrites({ driver, writer }),
+    users: createUserWrites({ driver, writer }),
+    conversations: createConversationWrites({ driver, writer }),
+    participants: createParticipantWrites({ driver, writer }),
+  };
+}
+
+/** What writes to a database. */
+export type Writes = ReturnType<typeof createWrites>;
 
 type Options = {
-  driver: Driver;
-  /** Called after each commit with its events, in offset order. */
+  reader: Reader;
+  writes: Writes;
+  /** Called after each commit of sends with its events, in offset order. */
   announce(events: LogEvent[]): void;
   /** How many sends one commit takes at most. */
   batchSize?: number;
 };
 
-/** Every port of the store over one database whose schema is up to date. */
-export function createStore({ driver, announce, batchSize }: Options) {
-  const writer = createLogWriter({ driver, announce });
+/** Every port of the store, over a database whose schema is up to date. */
+export function createStore({ reader, writes, announce, batchSize }: Options) {
   return {
-    sends: createSendLog({ writer, ...(batchSize !== undefined && { batchSize }) }),
-    log: createLogReader({ driver }),
-    history: createHistory({ driver }),
-    missed: createMissedMessages({ driver }),
-    organizations: createOrganizations({ driver, writer }),
-    users: createUsers({ driver, writer }),
-    conversations: createConversations({ driver, writer }),
-    participants: createParticipants({ driver, writer }),
-    standing: createStanding({ driver }),
+    sends: createSendLog({ log: writes.batches, announce, ...(batchSize !== undefined && { batchSize }) }),
+    log: createLogReader({ reader }),
+    history: createHistory({ reader }),
+    missed: createMissedMessages({ reader }),
+    organizations: { ...createOrganizationReads({ reader }), ...writes.organizations },
+    users: { ...createUserReads({ reader }), ...writes.users },
+    conversations: { ...createConversationReads({ reader }), ...writes.conversations },
+    participants: { ...createParticipantReads({ reader }), ...writes.participants },
+    standing: createStanding({ reader }),
   };
 }

@@ -1,9 +1,9 @@
 import type { MembershipChange, SessionEnd } from "../contract/log-event.ts";
 import { createId } from "../lib/ids.ts";
-import type { Driver, Sql } from "./driver.ts";
+import type { Driver, Reader, Sql } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
-import type { Users } from "./ports.ts";
+import type { UserReads, UserWrites } from "./ports.ts";
 
 const find = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
@@ -17,8 +17,10 @@ export async function ensureUsers(driver: Driver, sql: Sql, org: string, uids: s
   await sql.run(insert, org, now, JSON.stringify(uids));
 }
 
-/** Users. The row of a deleted one stays, so that tokens issued before the deletion are refused for ever. */
-export function createUsers({ driver, writer }: { driver: Driver; writer: LogWriter }): Users {
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/** Writes users. The row of a deleted one stays, so that tokens issued before the deletion are refused for ever. */
+export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
   return {
     async put(org, uid, name, now) {
       return await writer.transaction([org], async ({ sql, heads }) => {
@@ -30,10 +32,6 @@ export function createUsers({ driver, writer }: { driver: Driver; writer: LogWri
         return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
       });
     },
-    async get(org, uid) {
-      const [row] = await driver.all<EntityRow>(find, org, uid);
-      return row && toEntity(row);
-    },
     async remove(org, uid, now) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
@@ -44,15 +42,6 @@ export function createUsers({ driver, writer }: { driver: Driver; writer: LogWri
         return true;
       });
     },
-    async list(org, { after, limit }) {
-      const rows = await driver.all<EntityRow>(
-        `SELECT id, name, created_at FROM "user" WHERE org = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-        org,
-        after ?? "",
-        limit,
-      );
-      return rows.map(toEntity);
-    },
     async endSessions(org, uid, now) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
@@ -61,8 +50,27 @@ export function createUsers({ driver, writer }: { driver: Driver; writer: LogWri
         return true;
       });
     },
+  };
+}
+
+/** Reads users. */
+export function createUserReads({ reader }: { reader: Reader }): UserReads {
+  return {
+    async get(org, uid) {
+      const [row] = await reader.all<EntityRow>(find, org, uid);
+      return row && toEntity(row);
+    },
+    async list(org, { after, limit }) {
+      const rows = await reader.all<EntityRow>(
+        `SELECT id, name, created_at FROM "user" WHERE org = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+        org,
+        after ?? "",
+        limit,
+      );
+      return rows.map(toEntity);
+    },
     async tokensValidAfter(org, uid) {
-      const [row] = await driver.all<{ tokens_valid_after: number }>(
+      const [row] = await reader.all<{ tokens_valid_after: number }>(
         `SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
         org,
         uid,

@@ -53,6 +53,6 @@ CREATE TABLE event (
 
 CREATE UNIQUE INDEX event_by_id ON event (id);
 
-CREATE UNIQUE INDEX event_by_mid ON event (org, kind, sender, mid);
+CREATE UNIQUE INDEX event_by_mid ON event (mid, sender, org, kind);
 
 CREATE INDEX event_by_conversation ON event (org, cid, "offset");

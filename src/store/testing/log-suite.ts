@@ -2,25 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HeraldError } from "../../contract/errors.ts";
 import type { LogEvent } from "../../contract/log-event.ts";
 import { createId } from "../../lib/ids.ts";
-import type { Driver } from "../driver.ts";
-import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
+import type { Database } from "../sqlite-thread.ts";
 import { createStore } from "../store.ts";
 
-/** A database for a suite: opened empty, disposed of at its end. */
-export type OpenDatabase = () => Promise<{ driver: Driver; dispose(): Promise<void> }>;
+/** Opens an empty database for a suite, its schema up to date. `announce` hears of every commit. */
+export type OpenDatabase = (
+  announce: (events: LogEvent[]) => void,
+) => Promise<Pick<Database, "reader" | "writes" | "close">>;
 
 /** A store over a fresh database, and every event that it announced. */
 export async function openStore(open: OpenDatabase) {
-  const { driver, dispose } = await open();
-  await migrateStore(driver);
   const announced: LogEvent[] = [];
-  return {
-    driver,
-    dispose,
-    announced,
-    store: createStore({ driver, announce: (events) => announced.push(...events) }),
-  };
+  const announce = (events: LogEvent[]) => void announced.push(...events);
+  const database = await open(announce);
+  return { announced, store: createStore({ ...database, announce }), dispose: database.close };
 }
 
 let count = 0;

@@ -1,0 +1,50 @@
+import { type ErrorCode, HeraldError } from "../contract/errors.ts";
+import type { LogEvent } from "../contract/log-event.ts";
+import type { BatchResult } from "./ports.ts";
+import { DatabaseInUseError } from "./sqlite.ts";
+
+/**
+ * A call from the thread that serves to the thread that writes. Batches cross as JSON text: copying a string costs a
+ * fifth of cloning its objects. Other calls cross as they are, since JSON has no `undefined`.
+ */
+export type Call = { id: number } & ({ port: string; method: string; args: unknown[] } | { sends: string });
+
+/** An error as it crosses between threads, which keep no classes. */
+export type SentError = {
+  name: string;
+  message: string;
+  stack: string | undefined;
+  code?: ErrorCode;
+  headers?: Record<string, string>;
+};
+
+/** What the writing thread tells: how opening went, once; then the end of each call, with the events committed by then. */
+export type Report =
+  | { kind: "opened"; from: number; to: number }
+  | { kind: "failed"; error: SentError }
+  | ({ kind: "answer"; id: number; events: LogEvent[] } & Answer);
+
+/** How a call ended. */
+export type Answer = { value: unknown } | { results: SentResult[] } | { error: SentError };
+
+/** The outcome of a send as it crosses: nearly all are stored, and then its offset says it all. */
+export type SentResult =
+  | number
+  | Exclude<BatchResult, { outcome: "stored" | "failed" }>
+  | { outcome: "failed"; error: SentError };
+
+/** An error made ready to cross. */
+export function sendError(error: unknown): SentError {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
+  const { name, message, stack } = error;
+  return error instanceof HeraldError
+    ? { name, message, stack, code: error.code, headers: error.headers }
+    : { name, message, stack };
+}
+
+/** The error that crossed, of the class that it had. */
+export function receiveError({ name, message, stack, code, headers = {} }: SentError): Error {
+  if (code !== undefined) return new HeraldError(code, message, { headers, cause: stack });
+  if (name === "DatabaseInUseError") return new DatabaseInUseError(message);
+  return new Error(message, { cause: stack });
+}

@@ -1,0 +1,121 @@
+import { Worker } from "node:worker_threads";
+import { HeraldError } from "../contract/errors.ts";
+import type { LogEvent } from "../contract/log-event.ts";
+import type { Reader } from "./driver.ts";
+import type { BatchResult, NewSend } from "./ports.ts";
+import { openSqliteReader } from "./sqlite.ts";
+import { type Call, type Report, receiveError, type SentResult } from "./sqlite-protocol.ts";
+import type { Writes } from "./store.ts";
+
+/** A database that is open, its schema up to date. */
+export type Database = {
+  reader: Reader;
+  writes: Writes;
+  /** The schema's version before and after. */
+  migrated: { from: number; to: number };
+  close(): Promise<void>;
+};
+
+type Options = {
+  /** Called after each commit with its events, in offset order. */
+  announce(events: LogEvent[]): void;
+  /** The writing thread is gone, which nothing mends: calls are refused from now on. */
+  onCrash(error: Error): void;
+};
+
+type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
+
+/**
+ * Opens the embedded database with a thread of its own for writing, so that no flush to disk stalls the event loop that
+ * serves. Reads happen in the caller's thread. Rejects with `DatabaseInUseError` when another process has it open.
+ */
+export async function openSqliteThread(file: string, { announce, onCrash }: Options): Promise<Database> {
+  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: file });
+  const waiting = new Map<number, Waiting>();
+  const opening = Promise.withResolvers<{ from: number; to: number }>();
+  let lastId = 0;
+  let hasCrashed = false;
+  let isClosing = false;
+
+  function crash(error: Error): void {
+    if (hasCrashed || isClosing) return;
+    hasCrashed = true;
+    opening.reject(error);
+    for (const { reject } of waiting.values()) reject(gone());
+    waiting.clear();
+    onCrash(error);
+  }
+
+  worker.on("error", crash);
+  worker.on("exit", () => crash(new Error("the thread that writes to the database has ended")));
+  worker.on("message", (message: Report) => {
+    if (message.kind === "opened") opening.resolve(message);
+    else if (message.kind === "failed") opening.reject(receiveError(message.error));
+    else {
+      const call = waiting.get(message.id);
+      waiting.delete(message.id);
+      if ("error" in message) call?.reject(receiveError(message.error));
+      else call?.resolve("results" in message ? message.results : message.value);
+      if (message.events.length > 0) announce(message.events);
+    }
+  });
+
+  function send(call: { port: string; method: string; args: unknown[] } | { sends: string }): Promise<unknown> {
+    if (hasCrashed) return Promise.reject(gone());
+    const id = ++lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    waiting.set(id, { resolve, reject });
+    worker.postMessage({ id, ...call } satisfies Call);
+    return promise;
+  }
+
+  async function appendAll(sends: NewSend[]): Promise<BatchResult[]> {
+    // What crosses has the type that the protocol gives it: both ends are this code.
+    const results = (await send({ sends: JSON.stringify(sends) })) as SentResult[];
+    return results.map((result) => {
+      if (typeof result === "number") return { outcome: "stored", offset: result };
+      return result.outcome === "failed" ? { outcome: "failed", error: receiveError(result.error) } : result;
+    });
+  }
+
+  /** A method of the other thread; here too both ends are this code. */
+  function remote<Port extends keyof Writes, Method extends keyof Writes[Port] & string>(port: Port, method: Method) {
+    return ((...args: unknown[]) => send({ port, method, args })) as Writes[Port][Method];
+  }
+
+  try {
+    const migrated = await opening.promise;
+    const reader = openSqliteReader(file);
+    return {
+      reader,
+      migrated: { from: migrated.from, to: migrated.to },
+      writes: {
+        batches: { appendAll },
+        organizations: { put: remote("organizations", "put"), remove: remote("organizations", "remove") },
+        users: {
+          put: remote("users", "put"),
+          remove: remote("users", "remove"),
+          endSessions: remote("users", "endSessions"),
+        },
+        conversations: { put: remote("conversations", "put"), remove: remote("conversations", "remove") },
+        participants: { add: remote("participants", "add"), remove: remote("participants", "remove") },
+      },
+      async close() {
+        isClosing = true;
+        reader.close();
+        if (!hasCrashed) await send({ port: "database", method: "close", args: [] });
+        await worker.terminate();
+      },
+    };
+  } catch (error) {
+    isClosing = true;
+    await worker.terminate();
+    throw error;
+  }
+}
+
+function gone(): HeraldError {
+  return new HeraldError("unavailable", "the database thread is gone; the server must be restarted", {
+    headers: { "Retry-After": "5" },
+  });
+}
