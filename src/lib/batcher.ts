@@ -2,6 +2,8 @@
 export type Batcher<Item, Result> = {
   /** Resolves with this item's result when its batch is through; rejects when its batch was rejected. */
   add(item: Item): Promise<Result>;
+  /** Whether items wait for the batch after the one that is under way. */
+  hasWaiting(): boolean;
   /** Resolves when nothing waits and nothing is under way. */
   drain(): Promise<void>;
 };
@@ -56,6 +58,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
         running ??= run();
       });
     },
+    hasWaiting: () => waiting.length > 0,
     async drain() {
       while (running !== undefined) await running;
     },

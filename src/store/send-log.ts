@@ -1,6 +1,7 @@
 import { HeraldError } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import { createBatcher } from "../lib/batcher.ts";
+import { createCoalescer } from "./coalesce.ts";
 import { toLogEvent } from "./log-writer.ts";
 import type { AppendResult, BatchLog, NewSend, SendLog } from "./ports.ts";
 
@@ -9,12 +10,15 @@ const maxWaiting = 20_000;
 
 type Options = {
   log: BatchLog;
-  /** Called after each commit with its events, in offset order. */
+  /** Called after commits with their events, in offset order. */
   announce(events: LogEvent[]): void;
   batchSize?: number;
 };
 
-/** Group commit: the sends of one turn of the event loop, and those that arrive while a commit is under way, share one. */
+/**
+ * Group commit: the sends of one turn of the event loop, and those that arrive while a commit is under way, share one.
+ * While sends wait for the next commit, the events of the last one wait for theirs, at most 2 ms.
+ */
 export function createSendLog({ log, announce, batchSize = maxBatch }: Options): SendLog {
   const batcher = createBatcher<NewSend, AppendResult>({
     async flush(sends) {
@@ -29,7 +33,7 @@ export function createSendLog({ log, announce, batchSize = maxBatch }: Options):
         const { id, mid, createdAt } = send;
         return { status: "fulfilled", value: { outcome: "stored", id, mid, createdAt } };
       });
-      if (events.length > 0) announce(events);
+      coalesce(events);
       return settled;
     },
     maxBatch: batchSize,
@@ -39,5 +43,6 @@ export function createSendLog({ log, announce, batchSize = maxBatch }: Options):
         headers: { "Retry-After": "1" },
       }),
   });
+  const coalesce = createCoalescer({ isBusy: batcher.hasWaiting, announce });
   return { append: (send) => batcher.add(send) };
 }
