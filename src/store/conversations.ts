@@ -1,28 +1,11 @@
-import type { MembershipChange } from "../contract/log-event.ts";
-import { createId } from "../lib/ids.ts";
 import type { Driver, Reader } from "./driver.ts";
-import { type EntityRow, toEntity } from "./entity.ts";
+import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
+import { emitMembership, type MembershipOf } from "./membership.ts";
 import type { ConversationReads, ConversationWrites } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
 
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
-
-type Change = { org: string; cid: string; now: number };
-
-/** Emits the event of a change of participants; nothing when nobody came or went. */
-export function emitMembership({ emit }: LogTransaction, { org, cid, now }: Change, change: MembershipChange): void {
-  if (change.added.length + change.removed.length === 0) return;
-  emit({
-    org,
-    kind: "membership",
-    id: createId(),
-    cid,
-    payload: JSON.stringify(change),
-    uids: undefined,
-    createdAt: now,
-  });
-}
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 
@@ -32,7 +15,11 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
   const join = `INSERT INTO participant (org, cid, uid, created_at)
     SELECT ?, ?, uid.value, CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true ON CONFLICT DO NOTHING`;
 
-  async function replaceParticipants(transaction: LogTransaction, change: Change, wanted: string[]): Promise<void> {
+  async function replaceParticipants(
+    transaction: LogTransaction,
+    change: MembershipOf,
+    wanted: string[],
+  ): Promise<void> {
     const { sql } = transaction;
     const { org, cid, now } = change;
     const rows = await sql.all<{ uid: string }>("SELECT uid FROM participant WHERE org = ? AND cid = ?", org, cid);
@@ -90,19 +77,5 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
 
 /** Reads conversations. */
 export function createConversationReads({ reader }: { reader: Reader }): ConversationReads {
-  return {
-    async get(org, cid) {
-      const [row] = await reader.all<EntityRow>(find, org, cid);
-      return row && toEntity(row);
-    },
-    async list(org, { after, limit }) {
-      const rows = await reader.all<EntityRow>(
-        "SELECT id, name, created_at FROM conversation WHERE org = ? AND id > ? ORDER BY id LIMIT ?",
-        org,
-        after ?? "",
-        limit,
-      );
-      return rows.map(toEntity);
-    },
-  };
+  return createEntityReads(reader, { table: "conversation", isLive: "true" });
 }

@@ -1,4 +1,5 @@
-import type { Entity } from "./ports.ts";
+import type { Reader } from "./driver.ts";
+import type { Entity, EntityPage } from "./ports.ts";
 
 /** The columns of an organization, a user or a conversation. */
 export type EntityRow = { id: string; name: string | null; created_at: number };
@@ -6,4 +7,21 @@ export type EntityRow = { id: string; name: string | null; created_at: number };
 /** The entity that a row holds. */
 export function toEntity(row: EntityRow): Entity {
   return { id: row.id, name: row.name, createdAt: Number(row.created_at) };
+}
+
+type Table = { table: "conversation" | '"user"'; isLive: string };
+
+/** Reads the entities of an organization from a table; `isLive` is the SQL condition of those that are not deleted. */
+export function createEntityReads(reader: Reader, { table, isLive }: Table) {
+  const find = `SELECT id, name, created_at FROM ${table} WHERE org = ? AND id = ? AND ${isLive}`;
+  const page = `SELECT id, name, created_at FROM ${table} WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
+  return {
+    async get(org: string, id: string): Promise<Entity | undefined> {
+      const [row] = await reader.all<EntityRow>(find, org, id);
+      return row && toEntity(row);
+    },
+    async list(org: string, { after, limit }: EntityPage): Promise<Entity[]> {
+      return (await reader.all<EntityRow>(page, org, after ?? "", limit)).map(toEntity);
+    },
+  };
 }

@@ -1,8 +1,9 @@
-import type { MembershipChange, SessionEnd } from "../contract/log-event.ts";
+import type { SessionEnd } from "../contract/log-event.ts";
 import { createId } from "../lib/ids.ts";
 import type { Driver, Reader, Sql } from "./driver.ts";
-import { type EntityRow, toEntity } from "./entity.ts";
+import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
+import { emitMembership } from "./membership.ts";
 import type { UserReads, UserWrites } from "./ports.ts";
 
 const find = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
@@ -56,19 +57,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
 /** Reads users. */
 export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
-    async get(org, uid) {
-      const [row] = await reader.all<EntityRow>(find, org, uid);
-      return row && toEntity(row);
-    },
-    async list(org, { after, limit }) {
-      const rows = await reader.all<EntityRow>(
-        `SELECT id, name, created_at FROM "user" WHERE org = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-        org,
-        after ?? "",
-        limit,
-      );
-      return rows.map(toEntity);
-    },
+    ...createEntityReads(reader, { table: '"user"', isLive: "deleted_at IS NULL" }),
     async tokensValidAfter(org, uid) {
       const [row] = await reader.all<{ tokens_valid_after: number }>(
         `SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
@@ -80,21 +69,11 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   };
 }
 
-async function leaveAll({ sql, emit }: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+async function leaveAll(transaction: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+  const { sql } = transaction;
   const rows = await sql.all<{ cid: string }>("SELECT cid FROM participant WHERE org = ? AND uid = ?", org, uid);
   await sql.run("DELETE FROM participant WHERE org = ? AND uid = ?", org, uid);
-  const change: MembershipChange = { added: [], removed: [uid] };
-  for (const { cid } of rows) {
-    emit({
-      org,
-      kind: "membership",
-      id: createId(),
-      cid,
-      payload: JSON.stringify(change),
-      uids: undefined,
-      createdAt: now,
-    });
-  }
+  for (const { cid } of rows) emitMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
 }
 
 async function endSessions({ sql, emit }: LogTransaction, org: string, uid: string, now: number): Promise<void> {
