@@ -11,6 +11,7 @@ import { createPlayer } from "./player.ts";
 import { createRequestHandler } from "./requests.ts";
 import { createRoster } from "./roster.ts";
 import { createSequencers } from "./sequencers.ts";
+import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
 import { createTopics } from "./topics.ts";
 import { createWebSockets, type SocketLimits } from "./websocket.ts";
@@ -51,7 +52,8 @@ export function createGateway(dependencies: Dependencies) {
   const perUser = createCounters(limits.connectionsPerUser);
   const perAddress = createCounters(limits.connectionsPerAddress);
   const common = { sessions, joiner, perUser, perAddress, limits, clock, onError };
-  const webSockets = createWebSockets({ ...common, handle: createRequestHandler({ history }) });
+  const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history }) });
+  const webSockets = createWebSockets({ ...common, socketSessions });
   const streams = createStreams({ ...common, topics });
 
   let backlogCheckedAt = 0;

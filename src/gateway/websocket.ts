@@ -1,21 +1,16 @@
 import type { Server, WebSocketHandler } from "bun";
 import type { CloseReason } from "../contract/close-codes.ts";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
-import { type FrameId, frameRequests } from "../contract/frames.ts";
-import { toIso } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
-import { validate } from "../contract/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
-import type { Session, Sessions } from "../services/sessions.ts";
+import type { Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
-import { errorFrame, type Frame, readFrame, responseFrame } from "./frames.ts";
-import type { Joiner } from "./join.ts";
+import { errorFrame, readFrame } from "./frames.ts";
 import type { Listener } from "./listeners.ts";
-import type { RequestHandler } from "./requests.ts";
-import { createSessionTimer } from "./session-timer.ts";
-import { closeSocket, createSocketConnection, type Socket, type SocketState } from "./socket.ts";
+import { closeSocket, type Socket, type SocketState } from "./socket.ts";
+import { reasonAfter, type SocketSessions } from "./socket-sessions.ts";
 
 const connectWithinMs = 10_000;
 const requestWindowMs = 60_000;
@@ -32,9 +27,7 @@ export type SocketLimits = {
 
 type Dependencies = {
   sessions: Sessions;
-  joiner: Joiner;
-  handle: RequestHandler;
-  perUser: Counters;
+  socketSessions: SocketSessions;
   perAddress: Counters;
   limits: SocketLimits;
   clock: Clock;
@@ -42,94 +35,9 @@ type Dependencies = {
 };
 
 /** The WebSocket side of the gateway. */
-export function createWebSockets({
-  sessions,
-  joiner,
-  handle,
-  perUser,
-  perAddress,
-  limits,
-  clock,
-  onError,
-}: Dependencies) {
+export function createWebSockets(dependencies: Dependencies) {
+  const { sessions, socketSessions, perAddress, limits, clock, onError } = dependencies;
   const sockets = new Set<Socket>();
-
-  function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
-    return {
-      success: true,
-      organization_id: session.org,
-      user_id: session.uid,
-      connection_id: socket.data.id,
-      expires_at: toIso(session.expiresAt),
-      ...(isRecovered !== undefined && { recovered: isRecovered }),
-    };
-  }
-
-  async function begin(
-    socket: Socket,
-    session: Session,
-    since: string | undefined,
-    admit: (isRecovered: boolean | undefined) => void,
-  ): Promise<void> {
-    const { data } = socket;
-    if (!perUser.take(userKey(session)))
-      throw new HeraldError("rate_limited", "this user has too many connections; close one first");
-    clearTimeout(data.connectTimer);
-    data.connection = createSocketConnection(socket, session);
-    data.sessionTimer = createSessionTimer({
-      clock,
-      onExpiring: (expiresAt) => void socket.sendText(JSON.stringify({ session: { expires_at: toIso(expiresAt) } })),
-      onExpired: () => closeSocket(socket, "bad_token"),
-    });
-    data.sessionTimer.extend(session.expiresAt);
-    await joiner.join(data.connection, session, since, admit);
-  }
-
-  async function connect(socket: Socket, id: FrameId, payload: unknown): Promise<void> {
-    const { token, since } = validate(frameRequests.connect, payload);
-    const session = await sessions.open(token);
-    const { connection, sessionTimer } = socket.data;
-    if (connection === undefined) {
-      await begin(
-        socket,
-        session,
-        since,
-        (isRecovered) => void socket.sendText(responseFrame(id, connectBody(socket, session, isRecovered))),
-      );
-      return;
-    }
-    if (session.org !== connection.org || session.uid !== connection.uid) {
-      throw new HeraldError(
-        "bad_request",
-        "a connection can be extended only with a token of its own user; open another one",
-      );
-    }
-    connection.extend(session.issuedAt);
-    sessionTimer?.extend(session.expiresAt);
-    socket.sendText(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
-  }
-
-  async function answer(socket: Socket, frame: Frame): Promise<void> {
-    if (frame.fault !== undefined) {
-      socket.sendText(errorFrame(frame.id, frame.fault));
-      return;
-    }
-    const { connection } = socket.data;
-    try {
-      if (frame.operation === "connect") return await connect(socket, frame.id, frame.payload);
-      if (connection === undefined && frame.operation !== "ping")
-        throw new HeraldError("unauthorized", "`connect` with a user token first");
-      socket.sendText(
-        responseFrame(frame.id, await handle(connection ?? { org: "", uid: "" }, frame.operation, frame.payload)),
-      );
-    } catch (thrown) {
-      const error = toHeraldError(thrown);
-      if (error.code === "internal") onError(thrown);
-      socket.sendText(errorFrame(frame.id, error));
-      const reason = frame.operation === "connect" ? reasonAfter(error) : undefined;
-      if (reason !== undefined) closeSocket(socket, reason);
-    }
-  }
 
   function isOverRate({ data }: Socket): boolean {
     const now = clock.now();
@@ -165,7 +73,7 @@ export function createWebSockets({
       } else if ("refusal" in opening) {
         closeSocket(socket, opening.refusal);
       } else {
-        enqueue(socket, () => begin(socket, opening.session, undefined, () => undefined));
+        enqueue(socket, () => socketSessions.begin(socket, opening.session, undefined, () => undefined));
       }
     },
     message(socket, data) {
@@ -182,7 +90,9 @@ export function createWebSockets({
         return closeSocket(socket, "too_many");
       }
       enqueue(socket, () =>
-        socket.readyState === WebSocket.OPEN ? answer(socket, readFrame(data, limits.jsonDepth)) : Promise.resolve(),
+        socket.readyState === WebSocket.OPEN
+          ? socketSessions.answer(socket, readFrame(data, limits.jsonDepth))
+          : Promise.resolve(),
       );
     },
     pong(socket) {
@@ -195,12 +105,8 @@ export function createWebSockets({
       const { data } = socket;
       sockets.delete(socket);
       clearTimeout(data.connectTimer);
-      data.sessionTimer?.stop();
       for (const resume of data.onDrain.splice(0)) resume();
-      if (data.connection !== undefined) {
-        joiner.leave(data.connection);
-        perUser.release(userKey(data.connection));
-      }
+      socketSessions.end(socket);
       if (data.isCounted) perAddress.release(data.address);
     },
   };
@@ -284,17 +190,4 @@ export function createWebSockets({
       await Promise.all(closing);
     },
   };
-}
-
-function userKey({ org, uid }: { org: string; uid: string }): string {
-  return JSON.stringify([org, uid]);
-}
-
-/** Whether and how an error on `connect` ends the socket. */
-function reasonAfter(error: HeraldError): CloseReason | undefined {
-  if (error.code === "unauthorized") return "bad_token";
-  if (error.code === "rate_limited") return "too_many";
-  if (error.code === "bad_request") return "protocol_error";
-  if (error.status >= 500) return "internal";
-  return undefined;
 }
