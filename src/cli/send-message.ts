@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import type { AttachmentInput, CustomParameters } from "../../sdk/index.ts";
 import { parseAttachment, parseCustomParameters } from "./arguments.ts";
@@ -51,7 +50,7 @@ export function addSendMessageCommand(send: Command, output: Output): void {
           "there is nothing to send: give a text, - for standard input, or --attachment.",
         );
       }
-      const id = options.id ?? randomUUID();
+      const id = options.id ?? Bun.randomUUIDv7();
       const message = {
         id,
         cid: to,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import type { CustomParameters } from "../../sdk/index.ts";
 import { parseCustomParameters, parseUids } from "./arguments.ts";
@@ -35,7 +34,7 @@ export function addSendSystemCommand(send: Command, output: Output): void {
   addClientOptions(command)
     .addHelpText("after", examples)
     .action(async ({ org, from, to, x, json, ...options }: SystemOptions) => {
-      const id = options.id ?? randomUUID();
+      const id = options.id ?? Bun.randomUUIDv7();
       const messageSystem = { id, uids: to, ...(x === undefined ? {} : { x }) };
       const envelope = { organizationId: org, senderId: from, messageSystem };
       const answer = await accessServer(options).admin().sendSystemMessage(envelope).catch(tellId(id));
