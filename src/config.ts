@@ -47,6 +47,9 @@ const settings = {
     .transform(Number)
     .describe("port to listen on; 0 picks a free one"),
   HERALD_DATA_DIR: text("./data").describe("folder of the embedded database and of the secrets made at first start"),
+  HERALD_DATABASE_URL: url(["postgres:", "postgresql:"]).describe(
+    "PostgreSQL database; without it SQLite in the data folder",
+  ),
   HERALD_ADMIN_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")

@@ -24,9 +24,10 @@ import { createSessions } from "./services/sessions.ts";
 import { createSystemMessages } from "./services/system-messages.ts";
 import { createTokens } from "./services/tokens.ts";
 import type { Reader } from "./store/driver.ts";
+import { openPostgres } from "./store/postgres.ts";
 import { DatabaseInUseError } from "./store/sqlite.ts";
-import { type Database, openSqliteThread } from "./store/sqlite-thread.ts";
-import { createStore } from "./store/store.ts";
+import { openSqliteThread } from "./store/sqlite-thread.ts";
+import { createStore, type Database } from "./store/store.ts";
 
 const requestsMayTakeMs = 5000;
 const clock = systemClock;
@@ -210,16 +211,30 @@ function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   }
 }
 
-async function openDatabase(config: Config, options: Parameters<typeof openSqliteThread>[1]): Promise<Database> {
+type DatabaseEvents = Parameters<typeof openSqliteThread>[1];
+
+async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {
   prepareDataFolder(config);
+  const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
   try {
-    return await openSqliteThread(join(config.HERALD_DATA_DIR, "herald.db"), options);
+    if (url !== undefined) return await openPostgres(url, events.announce);
+    return await openSqliteThread(join(folder, "herald.db"), events);
   } catch (error) {
-    if (!(error instanceof DatabaseInUseError)) throw error;
+    if (error instanceof DatabaseInUseError) {
+      throw new ConfigError(
+        `HERALD_DATA_DIR ${folder} is in use by another Herald; stop that one, or set another folder`,
+      );
+    }
+    if (url === undefined) throw error;
     throw new ConfigError(
-      `HERALD_DATA_DIR ${config.HERALD_DATA_DIR} is in use by another Herald; stop that one, or set another folder`,
+      `HERALD_DATABASE_URL: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that it runs, and the user, the password and the name of the database`,
     );
   }
+}
+
+function rootCauseOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : rootCauseOf(error.cause);
 }
 
 function adminKeyOf(config: Config): AdminKey {

@@ -4,10 +4,26 @@ export type Dialect = {
   forUpdate: string;
   /** A subquery of the texts of a JSON array: `… IN (${textsOf("?")})`. Its column is `value`. */
   textsOf(placeholder: string): string;
+  /** The type of text columns, which are compared and sorted byte by byte. */
+  text: string;
+  /** Keeps others from migrating until the transaction ends. */
+  lockMigrations: string | undefined;
 };
 
-/** SQLite: one writer at a time, so a transaction needs no row locks. */
+/** SQLite: one writer at a time, so a transaction needs no locks. */
 export const sqliteDialect: Dialect = {
   forUpdate: "",
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
+  text: "TEXT",
+  lockMigrations: undefined,
+};
+
+/** PostgreSQL. */
+export const postgresDialect: Dialect = {
+  forUpdate: " FOR UPDATE",
+  // The runtime writes a parameter of type json as JSON once more, so it is handed over as text.
+  textsOf: (placeholder) =>
+    `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
+  text: `TEXT COLLATE "C"`,
+  lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
 };

@@ -9,6 +9,7 @@ const migrations = [logAndDirectory];
  */
 export async function migrateStore(driver: Driver): Promise<{ from: number; to: number }> {
   return await driver.transaction(async (sql) => {
+    if (driver.dialect.lockMigrations !== undefined) await sql.all(driver.dialect.lockMigrations);
     await sql.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
     const rows = await sql.all<{ version: number }>("SELECT version FROM schema_version");
     const from = Number(rows[0]?.version ?? 0);
@@ -18,7 +19,8 @@ export async function migrateStore(driver: Driver): Promise<{ from: number; to: 
       );
     }
     for (const migration of migrations.slice(from)) {
-      for (const statement of migration.split(/;\s*\n/).filter((part) => part.trim() !== "")) await sql.run(statement);
+      const text = migration.replaceAll(/\bTEXT\b/g, driver.dialect.text);
+      for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== "")) await sql.run(statement);
     }
     if (rows.length === 0) await sql.run("INSERT INTO schema_version (version) VALUES (?)", migrations.length);
     else await sql.run("UPDATE schema_version SET version = ?", migrations.length);

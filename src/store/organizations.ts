@@ -7,7 +7,8 @@ import type { OrganizationReads, OrganizationWrites } from "./ports.ts";
 
 const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
 const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
-  ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL`;
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL
+  WHERE organization.deleted_at IS NOT NULL`;
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 

@@ -1,20 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { HeraldError } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
-import type { Reader } from "./driver.ts";
 import type { BatchResult, NewSend } from "./ports.ts";
 import { openSqliteReader } from "./sqlite.ts";
 import { type Call, type Report, receiveError, type SentResult } from "./sqlite-protocol.ts";
-import type { Writes } from "./store.ts";
-
-/** A database that is open, its schema up to date. */
-export type Database = {
-  reader: Reader;
-  writes: Writes;
-  /** The schema's version before and after. */
-  migrated: { from: number; to: number };
-  close(): Promise<void>;
-};
+import type { Database, Writes } from "./store.ts";
 
 type Options = {
   /** Called after each commit with its events, in offset order. */

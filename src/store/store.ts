@@ -25,6 +25,15 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
 /** What writes to a database. */
 export type Writes = ReturnType<typeof createWrites>;
 
+/** A database that is open, its schema up to date. */
+export type Database = {
+  reader: Reader;
+  writes: Writes;
+  /** The schema's version before and after. */
+  migrated: { from: number; to: number };
+  close(): Promise<void>;
+};
+
 type Options = {
   reader: Reader;
   writes: Writes;

@@ -3,8 +3,7 @@ import { HeraldError } from "../../contract/errors.ts";
 import type { LogEvent } from "../../contract/log-event.ts";
 import { createId } from "../../lib/ids.ts";
 import type { NewSend } from "../ports.ts";
-import type { Database } from "../sqlite-thread.ts";
-import { createStore } from "../store.ts";
+import { createStore, type Database } from "../store.ts";
 
 /** Opens an empty database for a suite, its schema up to date. `announce` hears of every commit. */
 export type OpenDatabase = (

@@ -1,0 +1,152 @@
+import { SQL } from "bun";
+import { HeraldError } from "../contract/errors.ts";
+import type { LogEvent } from "../contract/log-event.ts";
+import { postgresDialect } from "./dialect.ts";
+import type { Driver, Row, Sql, SqlValue } from "./driver.ts";
+import { migrateStore } from "./migrate.ts";
+import { createWrites, type Database } from "./store.ts";
+
+const readConnections = 8;
+const connectTimeoutSeconds = 5;
+const closeWithinSeconds = 5;
+
+/** Times in milliseconds. */
+type Times = {
+  /** The server gives a statement up after this. */
+  statement: number;
+  /** The server ends a transaction whose node was silent for this long, so that its locks do not outlive a frozen node. */
+  idleTransaction: number;
+  /** A server that has not answered after this is taken for frozen: its connections are given up and made anew. */
+  deadline: number;
+};
+
+const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000 };
+
+// SQLSTATE (PostgreSQL, appendix A) and the runtime's own codes.
+const outOfSpace = /^53100$/;
+const passing = /^(08|53|40|57|25006|25P03|55P03|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|E(CONN|PIPE|TIMEDOUT))/;
+
+type Connection = Pick<SQL, "unsafe">;
+type Use = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;
+type Pool = { use<Result>(run: (pool: SQL) => Promise<Result>): Promise<Result>; close(): Promise<void> };
+
+/**
+ * Connects to PostgreSQL. One connection writes, transaction after transaction, so that no slow reader holds a commit
+ * behind it; a bounded pool reads, from the primary too. A lost connection is made anew with the next call. A commit has
+ * reached the primary's disk before it resolves (`synchronous_commit=on`).
+ */
+export function connectPostgres(url: string, times: Partial<Times> = {}): Driver {
+  const { statement, idleTransaction, deadline } = { ...defaultTimes, ...times };
+  const connect = (max: number) => () =>
+    new SQL(url, {
+      max,
+      connectionTimeout: connectTimeoutSeconds,
+      connection: {
+        application_name: "herald",
+        statement_timeout: statement,
+        idle_in_transaction_session_timeout: idleTransaction,
+        synchronous_commit: "on",
+      },
+    });
+  const writer = createPool(connect(1), deadline);
+  const readers = createPool(connect(readConnections), deadline);
+  const numbered = createNumbering();
+  let last: Promise<unknown> = Promise.resolve();
+
+  function sqlOn(use: Use): Sql {
+    return {
+      all: <Shape extends Row>(text: string, ...values: SqlValue[]) =>
+        use<Shape[]>((connection) => connection.unsafe(numbered(text), values)),
+      run: (text, ...values) =>
+        use(async (connection) => {
+          const answer: { count: number | null } = await connection.unsafe(numbered(text), values);
+          return answer.count ?? 0;
+        }),
+    };
+  }
+
+  return {
+    ...sqlOn((query) => readers.use(query)),
+    dialect: postgresDialect,
+    transaction(work) {
+      const begin = (pool: SQL) => pool.begin((connection) => work(sqlOn((query) => query(connection))));
+      const result = last.then(() => writer.use(begin));
+      last = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await last;
+      await Promise.all([writer.close(), readers.close()]);
+    },
+  };
+}
+
+/** Opens a PostgreSQL database and brings its schema up to date; nodes that start together wait for one another. */
+export async function openPostgres(url: string, announce: (events: LogEvent[]) => void): Promise<Database> {
+  const driver = connectPostgres(url);
+  try {
+    const migrated = await migrateStore(driver);
+    return { reader: driver, writes: createWrites({ driver, announce }), migrated, close: driver.close };
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+/** Connections that are thrown away when one does not answer in time: there is no other way to be rid of a frozen server. */
+function createPool(connect: () => SQL, deadlineMs: number): Pool {
+  let pool = connect();
+
+  function renew(stuck: SQL): void {
+    if (pool !== stuck) return;
+    pool = connect();
+    stuck.close({ timeout: 0 }).catch(() => undefined); // its calls reject, and were answered already
+  }
+
+  return {
+    async use(run) {
+      const used = pool;
+      const { promise: overdue, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(() => {
+        reject(unavailable("the database does not answer; retry with the same id"));
+        renew(used);
+      }, deadlineMs);
+      try {
+        return await Promise.race([run(used), overdue]);
+      } catch (error) {
+        throw translate(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: () => pool.close({ timeout: closeWithinSeconds }),
+  };
+}
+
+/** Writes `$1`, `$2` … for question marks. Texts come from a bounded set, so the results are kept. */
+function createNumbering(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    let numbered = known.get(text);
+    if (numbered === undefined) {
+      let count = 0;
+      numbered = text.replaceAll("?", () => `$${++count}`);
+      known.set(text, numbered);
+    }
+    return numbered;
+  };
+}
+
+/** What a full disk or a lost server does is the caller's business; anything else is a fault of ours and stays as it is. */
+function translate(error: unknown): unknown {
+  if (error instanceof HeraldError || !(error instanceof Error)) return error;
+  const state = "errno" in error && typeof error.errno === "string" ? error.errno : "";
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (outOfSpace.test(state)) return new HeraldError("storage_full", undefined, { cause: error });
+  if (passing.test(state) || passing.test(code)) return unavailable(undefined, error);
+  return error;
+}
+
+function unavailable(detail?: string, cause?: unknown): HeraldError {
+  return new HeraldError("unavailable", detail, { headers: { "Retry-After": "1" }, cause });
+}

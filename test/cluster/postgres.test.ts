@@ -1,0 +1,115 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { startPostgres } from "../harness/postgres.ts";
+
+setDefaultTimeout(60_000);
+
+const postgres = await startPostgres();
+if (postgres !== undefined) {
+  afterAll(() => postgres.stop());
+
+  const startNode = (url: string) =>
+    startHerald({
+      env: {
+        HERALD_DATABASE_URL: url,
+        HERALD_ADMIN_API_KEY: TEST_KEY,
+        HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
+      },
+    });
+
+  describe("nodes on one PostgreSQL database", () => {
+    test("are one service: what one stores the other tells, and a retry with the other gives the first answer", async () => {
+      const url = await postgres.createDatabase();
+      await using first = await startNode(url);
+      await using second = await startNode(url);
+      const org = await createOrganization(first);
+      const cid = await org.conversation(["alice", "bob"]);
+      const message = { id: "once", cid, body: "hello" };
+      const answer = await org.send("alice", message);
+      const again = await second.admin("POST", "/admin/message", {
+        organizationId: org.id,
+        senderId: "alice",
+        message,
+      });
+      expect([answer.status, again.status]).toEqual([201, 201]);
+      expect(again.body).toEqual(answer.body as never);
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+      const { body } = await second.admin<{ items: { body: string }[] }>(
+        "GET",
+        org.path("conversations", cid, "messages"),
+      );
+      expect(body.items.map((item) => item.body)).toEqual(["hello"]);
+      await first.stop();
+      await second.stop();
+    });
+
+    test("hear each other's messages by the head check, without a bus, in one order and once", async () => {
+      const url = await postgres.createDatabase();
+      await using first = await startNode(url);
+      await using second = await startNode(url);
+      const onFirst = await createOrganization(first);
+      const onSecond = await createOrganization(second, onFirst.id);
+      const cid = await onFirst.conversation(["alice", "bob"]);
+      const here = await onFirst.socket("bob");
+      const there = await onSecond.socket("bob");
+      const bodies = Array.from({ length: 20 }, (_, index) => `message ${index}`);
+      for (const [index, body] of bodies.entries()) await [onFirst, onSecond][index % 2]?.sent("alice", { cid, body });
+      for (const socket of [here, there]) {
+        const heard: unknown[] = [];
+        while (heard.length < bodies.length) {
+          const event = await socket.next();
+          heard.push("message" in event ? event.message.body : event);
+        }
+        expect(heard).toEqual(bodies);
+      }
+      await first.stop();
+      await second.stop();
+    });
+
+    test("answer 503 while the database is away, keep their connections, and go on when it is back", async () => {
+      await using node = await startNode(await postgres.createDatabase());
+      const org = await createOrganization(node);
+      const cid = await org.conversation(["alice", "bob"]);
+      const socket = await org.socket("bob");
+      const message = { id: "through the restart", cid, body: "hello" };
+      await postgres.restart(async () => {
+        const refused = await org.send("alice", message);
+        expect(refused.status).toBe(503);
+        expect(refused.headers.get("retry-after")).not.toBeNull();
+        expect((await node.http("GET", "/readyz")).status).toBe(503);
+      });
+      const { server_mid: id } = await org.sent("alice", message);
+      expect(await socket.next()).toMatchObject({ message: { _id: id, body: "hello" } });
+      await socket.expectSilence();
+      await node.stop();
+    });
+
+    test("lose nothing that was acknowledged when one is killed", async () => {
+      const url = await postgres.createDatabase();
+      await using first = await startNode(url);
+      await using second = await startNode(url);
+      const org = await createOrganization(first);
+      const cid = await org.conversation(["alice"]);
+      const sends = Array.from({ length: 200 }, (_, index) => org.send("alice", { cid, body: `message ${index}` }));
+      const acknowledged: string[] = [];
+      for (const send of sends) {
+        void send.then(
+          ({ status, body }) => status === 201 && acknowledged.push(body.ask.server_mid),
+          () => undefined,
+        );
+      }
+      await Promise.any(sends);
+      await first.kill();
+      await Promise.allSettled(sends);
+      const { body } = await second.admin<{ items: { _id: string }[] }>(
+        "GET",
+        `${org.path("conversations", cid, "messages")}?limit=1000`,
+      );
+      const stored = new Set(body.items.map((item) => item._id));
+      expect(acknowledged.length).toBeGreaterThan(0);
+      expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+      await second.stop();
+    });
+  });
+}
