@@ -50,6 +50,14 @@ const settings = {
   HERALD_DATABASE_URL: url(["postgres:", "postgresql:"]).describe(
     "PostgreSQL database; without it SQLite in the data folder",
   ),
+  HERALD_BUS_URL: optionalText
+    .refine(
+      (value) =>
+        value === undefined ||
+        value.split(",").every((one) => /^(nats|tls):$/.test(URL.parse(one.trim())?.protocol ?? "")),
+      "must be URLs that start with nats:// or tls://, with commas between them",
+    )
+    .describe("NATS servers that connect several nodes on one PostgreSQL database; without it the node is alone"),
   HERALD_ADMIN_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")

@@ -2,7 +2,9 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Server } from "bun";
 import type { Logger } from "pino";
+import type { Bus } from "./bus/bus.ts";
 import { createLocalBus } from "./bus/local.ts";
+import { createNatsBus } from "./bus/nats.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { createApiKey } from "./contract/api-key.ts";
 import type { LogEvent } from "./contract/log-event.ts";
@@ -61,12 +63,13 @@ export async function startHerald(
   log: Logger = createLogger(config.HERALD_LOG_LEVEL),
 ): Promise<Herald> {
   await using starting = new AsyncDisposableStack();
+  let gateway: ReturnType<typeof createGateway> | undefined;
   const onError = (error: unknown, requestId?: string) =>
     log.error({ err: error, request_id: requestId }, "something went wrong inside Herald");
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
-  const bus = createLocalBus();
+  const bus = createBus(config, { onConnect: () => void gateway?.checkHeads().catch(onError), onError });
   starting.defer(() => bus.close());
   const announce = (events: LogEvent[]) => bus.publish(events);
   const database = await openDatabase(config, {
@@ -103,7 +106,7 @@ export async function startHerald(
     await Promise.race([requestsFinished, Bun.sleep(requestsMayTakeMs)]);
     await server?.stop(true);
   });
-  const gateway = createGateway({
+  gateway = createGateway({
     ...services,
     bus,
     log: store.log,
@@ -209,6 +212,13 @@ function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
       `HERALD_DATA_DIR ${folder} cannot be used (${reason}); set it to a folder that this user may write`,
     );
   }
+}
+
+function createBus(
+  { HERALD_BUS_URL: url }: Config,
+  events: Pick<Parameters<typeof createNatsBus>[0], "onConnect" | "onError">,
+): Bus {
+  return url === undefined ? createLocalBus() : createNatsBus({ url, ...events });
 }
 
 type DatabaseEvents = Parameters<typeof openSqliteThread>[1];

@@ -1,5 +1,8 @@
 import type { LogEvent } from "../contract/log-event.ts";
 
+/** What a subscriber hears: an event, or, where that was too large to send, that there is one. */
+export type Hint = LogEvent | { org: string; offset: number; payload?: undefined };
+
 /**
  * Carries events from the node that committed them to the nodes that play them. It is a hint: an event may come late,
  * twice, out of order or never, and the sequencers find the truth in the store.
@@ -7,7 +10,10 @@ import type { LogEvent } from "../contract/log-event.ts";
 export type Bus = {
   /** Hands events to every subscriber of their organization. Never fails: what is lost is found by the head check. */
   publish(events: LogEvent[]): void;
-  /** Resolves when every event published from now on reaches `handler`; gives the function that ends the subscription. */
-  subscribe(org: string, handler: (event: LogEvent) => void): Promise<() => void>;
+  /**
+   * Resolves when what is published from now on reaches `handler`, or when the bus is away and nothing does; gives the
+   * function that ends the subscription.
+   */
+  subscribe(org: string, handler: (hint: Hint) => void): Promise<() => void>;
   close(): Promise<void>;
 };

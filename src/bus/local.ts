@@ -1,9 +1,8 @@
-import type { LogEvent } from "../contract/log-event.ts";
-import type { Bus } from "./bus.ts";
+import type { Bus, Hint } from "./bus.ts";
 
 /** The bus of a node that is alone: a function call. */
 export function createLocalBus(): Bus {
-  const handlers = new Map<string, Set<(event: LogEvent) => void>>();
+  const handlers = new Map<string, Set<(hint: Hint) => void>>();
   return {
     publish(events) {
       for (const event of events) {

@@ -78,6 +78,8 @@ export function createGateway(dependencies: Dependencies) {
   return {
     webSockets,
     streams,
+    /** Looks in the store for what was committed and not heard of. Called when the bus is there again. */
+    checkHeads: () => sequencers.checkHeads(),
     /** Closes every connection, WebSockets with 1012 and spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
       clearInterval(beatTimer);

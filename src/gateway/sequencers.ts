@@ -1,4 +1,4 @@
-import type { Bus } from "../bus/bus.ts";
+import type { Bus, Hint } from "../bus/bus.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import { createSequencer, type Sequencer } from "./sequencer.ts";
 
@@ -33,16 +33,16 @@ export function createSequencers({ bus, log, play, onError }: Options): Sequence
   const entries = new Map<string, Entry>();
 
   function begin(org: string): Entry {
-    const early: LogEvent[] = [];
+    const early: Hint[] = [];
     let sequencer: Sequencer | undefined;
     let unsubscribe: (() => void) | undefined;
     let isOver = false;
 
     async function start(): Promise<Sequencer> {
       // The subscription comes before the position: what is committed in between is heard, and dropped if it is in the head.
-      unsubscribe = await bus.subscribe(org, (event) => {
-        if (sequencer === undefined) early.push(event);
-        else sequencer.offer(event);
+      unsubscribe = await bus.subscribe(org, (hint) => {
+        if (sequencer === undefined) early.push(hint);
+        else take(sequencer, hint);
       });
       const position = (await log.heads([org])).get(org) ?? 0;
       sequencer = createSequencer({
@@ -51,7 +51,7 @@ export function createSequencers({ bus, log, play, onError }: Options): Sequence
         play,
         onError,
       });
-      for (const event of early.splice(0)) sequencer.offer(event);
+      for (const hint of early.splice(0)) take(sequencer, hint);
       if (isOver) entry.end();
       return sequencer;
     }
@@ -109,4 +109,9 @@ export function createSequencers({ bus, log, play, onError }: Options): Sequence
       entries.clear();
     },
   };
+}
+
+function take(sequencer: Sequencer, hint: Hint): void {
+  if (hint.payload === undefined) sequencer.noticeHead(hint.offset);
+  else sequencer.offer(hint);
 }

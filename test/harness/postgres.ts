@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./nats.ts";
 
 /** A PostgreSQL server of a suite's own. */
 export type Postgres = {
@@ -91,11 +92,4 @@ export async function startPostgres(): Promise<Postgres | undefined> {
 
 function idOf(flag: "-u" | "-g"): number {
   return Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
-}
-
-function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  const { port } = server;
-  server.stop(true);
-  return port;
 }

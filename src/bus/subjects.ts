@@ -1,0 +1,4 @@
+/** The subject of an organization's log. Base64url, since an identifier may hold `.`, `*`, `>` and spaces. */
+export function logSubject(org: string): string {
+  return `herald.log.${Buffer.from(org).toString("base64url")}`;
+}

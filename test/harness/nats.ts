@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { within } from "./deadline.ts";
+
+/** A NATS server of a suite's own. */
+export type Nats = {
+  readonly url: string;
+  /** Ends the server (SIGKILL), runs `meanwhile`, and starts it again on the same port. */
+  outage(meanwhile: () => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
+
+/** Starts a server; `undefined` where NATS is not installed, which is a failure under CI. */
+export async function startNats(): Promise<Nats | undefined> {
+  const program = places.find((place) => existsSync(place));
+  if (program === undefined) {
+    if (process.env.CI === "true") throw new Error("NATS is not installed: apt-get install nats-server");
+    console.log("skipped, since NATS is not installed (apt-get install nats-server): what crosses nodes over it");
+    return undefined;
+  }
+  const run = program;
+  const port = freePort();
+
+  async function start() {
+    const child = Bun.spawn([run, "-a", "127.0.0.1", "-p", String(port)], { stdout: "ignore", stderr: "pipe" });
+    const ready = (async () => {
+      const reader = child.stderr.getReader();
+      let log = "";
+      while (!log.includes("Server is ready")) {
+        const { value, done } = await reader.read();
+        if (done) throw new Error(`nats-server ended: ${log}`);
+        log += new TextDecoder().decode(value);
+      }
+      reader.releaseLock();
+    })();
+    await within(ready, "nats-server to be ready");
+    return child;
+  }
+
+  let child = await start();
+  const end = async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  };
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    async outage(meanwhile) {
+      await end();
+      try {
+        await meanwhile();
+      } finally {
+        child = await start();
+      }
+    },
+    stop: end,
+  };
+}
+
+/** A port that nobody listens on now. */
+export function freePort(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = server;
+  server.stop(true);
+  return port;
+}
