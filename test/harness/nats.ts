@@ -16,7 +16,7 @@ export async function startNats(): Promise<Nats | undefined> {
   const program = places.find((place) => existsSync(place));
   if (program === undefined) {
     if (process.env.CI === "true") throw new Error("NATS is not installed: apt-get install nats-server");
-    console.log("skipped, since NATS is not installed (apt-get install nats-server): what crosses nodes over it");
+    console.log("skipped, since NATS is not installed (apt-get install nats-server): what needs it");
     return undefined;
   }
   const run = program;

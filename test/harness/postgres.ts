@@ -23,7 +23,7 @@ function findPrograms(): string | undefined {
   const newest = versions.sort((left, right) => Number(right) - Number(left))[0];
   if (newest !== undefined) return join(versionsFolder, newest, "bin");
   if (process.env.CI === "true") throw new Error("PostgreSQL is not installed: apt-get install postgresql");
-  console.log("skipped, since PostgreSQL is not installed (apt-get install postgresql): the suites of the store on it");
+  console.log("skipped, since PostgreSQL is not installed (apt-get install postgresql): what needs it");
   return undefined;
 }
 
