@@ -4,7 +4,7 @@ import type { Server } from "bun";
 import type { Logger } from "pino";
 import type { Bus } from "./bus/bus.ts";
 import { createLocalBus } from "./bus/local.ts";
-import { createNatsBus } from "./bus/nats.ts";
+import { type BusEvents, createNatsBus } from "./bus/nats.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { createApiKey } from "./contract/api-key.ts";
 import type { LogEvent } from "./contract/log-event.ts";
@@ -29,7 +29,7 @@ import type { Reader } from "./store/driver.ts";
 import { openPostgres } from "./store/postgres.ts";
 import { DatabaseInUseError } from "./store/sqlite.ts";
 import { openSqliteThread } from "./store/sqlite-thread.ts";
-import { createStore, type Database } from "./store/store.ts";
+import { createStore, type Database, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5000;
 const clock = systemClock;
@@ -49,10 +49,7 @@ export type Herald = {
 
 /** Brings the database of a configuration up to date. Returns the schema's version before and after. */
 export async function migrate(config: Config): Promise<{ from: number; to: number }> {
-  const onCrash = (error: Error) => {
-    throw error;
-  };
-  const { migrated, close } = await openDatabase(config, { announce: () => undefined, onCrash });
+  const { migrated, close } = await openDatabase(config, { announce: () => undefined, onCrash: () => undefined });
   await close();
   return migrated;
 }
@@ -151,7 +148,7 @@ export async function startHerald(
       if (state.isStopping) return;
       state.isStopping = true;
       log.info("stopping");
-      await engines.disposeAsync(); // in reverse: no new calls, sockets closed, calls finished, bus, store
+      await engines.disposeAsync(); // in reverse: no new calls, sockets closed, calls finished, store, bus
       log.info("stopped");
     },
   };
@@ -214,14 +211,9 @@ function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   }
 }
 
-function createBus(
-  { HERALD_BUS_URL: url }: Config,
-  events: Pick<Parameters<typeof createNatsBus>[0], "onConnect" | "onError">,
-): Bus {
+function createBus({ HERALD_BUS_URL: url }: Config, events: BusEvents): Bus {
   return url === undefined ? createLocalBus() : createNatsBus({ url, ...events });
 }
-
-type DatabaseEvents = Parameters<typeof openSqliteThread>[1];
 
 async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {
   prepareDataFolder(config);

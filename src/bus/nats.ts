@@ -17,12 +17,16 @@ const resilience = {
   maxPingOut: 2,
 };
 
-type Options = {
-  /** `nats://` or `tls://` URLs, with commas between them; user and password, or a token, may be in them. */
-  url: string;
+/** What the bus tells. */
+export type BusEvents = {
   /** Called when the connection is there, for the first time or again: what was published meanwhile was not heard. */
   onConnect(): void;
   onError(error: unknown): void;
+};
+
+type Options = BusEvents & {
+  /** `nats://` or `tls://` URLs, with commas between them; user and password, or a token, may be in them. */
+  url: string;
 };
 
 type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };

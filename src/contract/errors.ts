@@ -148,3 +148,11 @@ export class HeraldError extends Error {
 export function toHeraldError(thrown: unknown): HeraldError {
   return thrown instanceof HeraldError ? thrown : new HeraldError("internal", undefined, { cause: thrown });
 }
+
+/** The error for what cannot be done now; `Retry-After` says after how many seconds to try again. */
+export function unavailable(
+  options: { detail?: string; retryAfterSeconds?: number; cause?: unknown } = {},
+): HeraldError {
+  const { detail, retryAfterSeconds = 1, cause } = options;
+  return new HeraldError("unavailable", detail, { headers: { "Retry-After": String(retryAfterSeconds) }, cause });
+}

@@ -1,5 +1,4 @@
 import type { Bus } from "../bus/bus.ts";
-import type { LogEvent } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
 import type { CatchUp } from "../services/catch-up.ts";
@@ -10,7 +9,7 @@ import { cutMostBehind } from "./listeners.ts";
 import { createPlayer } from "./player.ts";
 import { createRequestHandler } from "./requests.ts";
 import { createRoster } from "./roster.ts";
-import { createSequencers } from "./sequencers.ts";
+import { createSequencers, type Log } from "./sequencers.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
 import { createTopics } from "./topics.ts";
@@ -21,11 +20,6 @@ const headCheckMs = 5000;
 const backlogCheckMs = 100;
 const spreadPerSocketMs = 2;
 const longestSpreadMs = 3000;
-
-type Log = {
-  heads(orgs: string[]): Promise<Map<string, number>>;
-  readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
-};
 
 type Dependencies = {
   bus: Bus;
@@ -79,7 +73,7 @@ export function createGateway(dependencies: Dependencies) {
     webSockets,
     streams,
     /** Looks in the store for what was committed and not heard of. Called when the bus is there again. */
-    checkHeads: () => sequencers.checkHeads(),
+    checkHeads: sequencers.checkHeads,
     /** Closes every connection, WebSockets with 1012 and spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
       clearInterval(beatTimer);

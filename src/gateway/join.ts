@@ -4,14 +4,19 @@ import type { Session } from "../services/sessions.ts";
 import type { Connection } from "./connection.ts";
 import { endsSession } from "./player.ts";
 import type { Roster } from "./roster.ts";
-import type { Sequencers } from "./sequencers.ts";
+import type { Log, Sequencers } from "./sequencers.ts";
 import { conversationTopic, userTopic } from "./topics.ts";
 
 const bytesAtOnce = 256 * 1024;
 const pageSize = 100;
 
-type Log = { readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]> };
-type Dependencies = { sequencers: Sequencers; catchUp: CatchUp; log: Log; roster: Roster; joining: Roster };
+type Dependencies = {
+  sequencers: Sequencers;
+  catchUp: CatchUp;
+  log: Pick<Log, "readAfter">;
+  roster: Roster;
+  joining: Roster;
+};
 
 /** Lets connections into the stream of their organization's events. */
 export type Joiner = {

@@ -14,7 +14,8 @@ export type Sequencers = {
   stop(): void;
 };
 
-type Log = {
+/** What the gateway reads of the logs. */
+export type Log = {
   heads(orgs: string[]): Promise<Map<string, number>>;
   readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
 };

@@ -1,7 +1,7 @@
+import { emitMembership, type MembershipOf } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
-import { emitMembership, type MembershipOf } from "./membership.ts";
 import type { ConversationReads, ConversationWrites } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
 

@@ -1,5 +1,4 @@
-import type { SessionEnd } from "../contract/log-event.ts";
-import { createId } from "../lib/ids.ts";
+import { emitSessionEnd } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import type { LogWriter } from "./log-writer.ts";
@@ -27,22 +26,13 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
       });
     },
     async remove(org, now) {
-      return await writer.transaction([org], async ({ sql, heads, emit }) => {
-        const head = heads.get(org);
-        if (head === undefined) return false;
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org)) return false;
         for (const table of ["participant", "conversation", `"user"`, "event"])
           await sql.run(`DELETE FROM ${table} WHERE org = ?`, org);
         await sql.run("UPDATE organization SET deleted_at = ? WHERE id = ?", now, org);
-        const end: SessionEnd = { issuedBefore: now };
-        emit({
-          org,
-          kind: "session",
-          id: createId(),
-          cid: undefined,
-          payload: JSON.stringify(end),
-          uids: undefined,
-          createdAt: now,
-        });
+        emitSessionEnd(transaction, { org, now });
         return true;
       });
     },

@@ -1,7 +1,7 @@
+import { emitMembership } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import type { LogWriter } from "./log-writer.ts";
-import { emitMembership } from "./membership.ts";
 import type { ParticipantReads, ParticipantWrites, Standing } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
 

@@ -1,6 +1,7 @@
 import { SQL } from "bun";
-import { HeraldError } from "../contract/errors.ts";
+import { HeraldError, unavailable } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
+import { createQueue } from "../lib/queue.ts";
 import { postgresDialect } from "./dialect.ts";
 import type { Driver, Row, Sql, SqlValue } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
@@ -51,7 +52,7 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
   const writer = createPool(connect(1), deadline);
   const readers = createPool(connect(readConnections), deadline);
   const numbered = createNumbering();
-  let last: Promise<unknown> = Promise.resolve();
+  const queue = createQueue();
 
   function sqlOn(use: Use): Sql {
     return {
@@ -70,12 +71,10 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
     dialect: postgresDialect,
     transaction(work) {
       const begin = (pool: SQL) => pool.begin((connection) => work(sqlOn((query) => query(connection))));
-      const result = last.then(() => writer.use(begin));
-      last = result.catch(() => undefined);
-      return result;
+      return queue.add(() => writer.use(begin));
     },
     async close() {
-      await last;
+      await queue.idle();
       await Promise.all([writer.close(), readers.close()]);
     },
   };
@@ -108,7 +107,7 @@ function createPool(connect: () => SQL, deadlineMs: number): Pool {
       const used = pool;
       const { promise: overdue, reject } = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
-        reject(unavailable("the database does not answer; retry with the same id"));
+        reject(unavailable({ detail: "the database does not answer; retry with the same id" }));
         renew(used);
       }, deadlineMs);
       try {
@@ -143,10 +142,6 @@ function translate(error: unknown): unknown {
   const state = "errno" in error && typeof error.errno === "string" ? error.errno : "";
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (outOfSpace.test(state)) return new HeraldError("storage_full", undefined, { cause: error });
-  if (passing.test(state) || passing.test(code)) return unavailable(undefined, error);
+  if (passing.test(state) || passing.test(code)) return unavailable({ cause: error });
   return error;
-}
-
-function unavailable(detail?: string, cause?: unknown): HeraldError {
-  return new HeraldError("unavailable", detail, { headers: { "Retry-After": "1" }, cause });
 }

@@ -1,4 +1,4 @@
-import { HeraldError } from "../contract/errors.ts";
+import { unavailable } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { createCoalescer } from "./coalesce.ts";
@@ -38,10 +38,7 @@ export function createSendLog({ log, announce, batchSize = maxBatch }: Options):
     },
     maxBatch: batchSize,
     maxWaiting,
-    whenFull: () =>
-      new HeraldError("unavailable", "too many sends wait for the database; retry with the same id", {
-        headers: { "Retry-After": "1" },
-      }),
+    whenFull: () => unavailable({ detail: "too many sends wait for the database; retry with the same id" }),
   });
   const coalesce = createCoalescer({ isBusy: batcher.hasWaiting, announce });
   return { append: (send) => batcher.add(send) };

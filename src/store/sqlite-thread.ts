@@ -1,17 +1,9 @@
 import { Worker } from "node:worker_threads";
-import { HeraldError } from "../contract/errors.ts";
-import type { LogEvent } from "../contract/log-event.ts";
+import { type HeraldError, unavailable } from "../contract/errors.ts";
 import type { BatchResult, NewSend } from "./ports.ts";
 import { openSqliteReader } from "./sqlite.ts";
 import { type Call, type Report, receiveError, type SentResult } from "./sqlite-protocol.ts";
-import type { Database, Writes } from "./store.ts";
-
-type Options = {
-  /** Called after each commit with its events, in offset order. */
-  announce(events: LogEvent[]): void;
-  /** The writing thread is gone, which nothing mends: calls are refused from now on. */
-  onCrash(error: Error): void;
-};
+import type { Database, DatabaseEvents, Writes } from "./store.ts";
 
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
 
@@ -19,7 +11,7 @@ type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
  * Opens the embedded database with a thread of its own for writing, so that no flush to disk stalls the event loop that
  * serves. Reads happen in the caller's thread. Rejects with `DatabaseInUseError` when another process has it open.
  */
-export async function openSqliteThread(file: string, { announce, onCrash }: Options): Promise<Database> {
+export async function openSqliteThread(file: string, { announce, onCrash }: DatabaseEvents): Promise<Database> {
   const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: file });
   const waiting = new Map<number, Waiting>();
   const opening = Promise.withResolvers<{ from: number; to: number }>();
@@ -105,7 +97,5 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Opti
 }
 
 function gone(): HeraldError {
-  return new HeraldError("unavailable", "the database thread is gone; the server must be restarted", {
-    headers: { "Retry-After": "5" },
-  });
+  return unavailable({ detail: "the database thread is gone; the server must be restarted", retryAfterSeconds: 5 });
 }

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
-import { HeraldError } from "../contract/errors.ts";
+import { HeraldError, unavailable } from "../contract/errors.ts";
+import { createQueue } from "../lib/queue.ts";
 import { sqliteDialect } from "./dialect.ts";
 import type { Driver, Reader, Row, Sql, SqlValue } from "./driver.ts";
 
@@ -16,8 +17,9 @@ export class DatabaseInUseError extends Error {
 }
 
 /**
- * Opens or makes the embedded database, for this process alone and for this user alone (mode 0600). Commits are flushed to disk before they resolve (WAL, `synchronous=FULL`).
- * One connection writes and another reads, so that no read ever runs inside someone's transaction.
+ * Opens or makes the embedded database, for this process alone and for this user alone (mode 0600). Commits are flushed
+ * to disk before they resolve (WAL, `synchronous=FULL`). One connection writes and another reads, so that no read ever
+ * runs inside someone's transaction.
  */
 export function openSqlite(file: string): Driver {
   const lock = lockFile(`${file}.lock`);
@@ -28,7 +30,7 @@ export function openSqlite(file: string): Driver {
   writer.run(`PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`);
   const reader = openSqliteReader(file);
   const write = sqlOn(writer);
-  let last: Promise<unknown> = Promise.resolve();
+  const queue = createQueue();
 
   async function runAlone<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
     try {
@@ -44,13 +46,9 @@ export function openSqlite(file: string): Driver {
 
   return {
     ...reader,
-    transaction(work) {
-      const result = last.then(() => runAlone(work));
-      last = result.catch(() => undefined);
-      return result;
-    },
+    transaction: (work) => queue.add(() => runAlone(work)),
     async close() {
-      await last;
+      await queue.idle();
       reader.close();
       writer.close();
       lock.close();
@@ -106,7 +104,6 @@ function sqlOn(database: Database): Sql {
 function translate(error: unknown): unknown {
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
   if (outOfSpace.has(code)) return new HeraldError("storage_full", undefined, { cause: error });
-  if (passing.test(code))
-    return new HeraldError("unavailable", undefined, { headers: { "Retry-After": "1" }, cause: error });
+  if (passing.test(code)) return unavailable({ cause: error });
   return error;
 }

@@ -34,6 +34,14 @@ export type Database = {
   close(): Promise<void>;
 };
 
+/** What a database tells while it is open. */
+export type DatabaseEvents = {
+  /** Called after each commit but those of batches, with its events in offset order. */
+  announce(events: LogEvent[]): void;
+  /** The writing thread is gone, which nothing mends: calls are refused from now on. */
+  onCrash(error: Error): void;
+};
+
 type Options = {
   reader: Reader;
   writes: Writes;

@@ -1,9 +1,7 @@
-import type { SessionEnd } from "../contract/log-event.ts";
-import { createId } from "../lib/ids.ts";
+import { emitMembership, emitSessionEnd } from "./control-events.ts";
 import type { Driver, Reader, Sql } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
-import { emitMembership } from "./membership.ts";
 import type { UserReads, UserWrites } from "./ports.ts";
 
 const find = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
@@ -76,16 +74,8 @@ async function leaveAll(transaction: LogTransaction, org: string, uid: string, n
   for (const { cid } of rows) emitMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
 }
 
-async function endSessions({ sql, emit }: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+async function endSessions(transaction: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+  const { sql } = transaction;
   await sql.run(`UPDATE "user" SET tokens_valid_after = ? WHERE org = ? AND id = ?`, now, org, uid);
-  const end: SessionEnd = { uids: [uid], issuedBefore: now };
-  emit({
-    org,
-    kind: "session",
-    id: createId(),
-    cid: undefined,
-    payload: JSON.stringify(end),
-    uids: undefined,
-    createdAt: now,
-  });
+  emitSessionEnd(transaction, { org, now }, [uid]);
 }

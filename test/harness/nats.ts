@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { within } from "./deadline.ts";
+import { freePort, reportMissing } from "./installed.ts";
 
 /** A NATS server of a suite's own. */
 export type Nats = {
@@ -14,11 +15,7 @@ const places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin
 /** Starts a server; `undefined` where NATS is not installed, which is a failure under CI. */
 export async function startNats(): Promise<Nats | undefined> {
   const program = places.find((place) => existsSync(place));
-  if (program === undefined) {
-    if (process.env.CI === "true") throw new Error("NATS is not installed: apt-get install nats-server");
-    console.log("skipped, since NATS is not installed (apt-get install nats-server): what needs it");
-    return undefined;
-  }
+  if (program === undefined) return reportMissing("NATS", "nats-server");
   const run = program;
   const port = freePort();
 
@@ -55,12 +52,4 @@ export async function startNats(): Promise<Nats | undefined> {
     },
     stop: end,
   };
-}
-
-/** A port that nobody listens on now. */
-export function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  const { port } = server;
-  server.stop(true);
-  return port;
 }

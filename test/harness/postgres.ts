@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { freePort } from "./nats.ts";
+import { freePort, reportMissing } from "./installed.ts";
 
 /** A PostgreSQL server of a suite's own. */
 export type Postgres = {
@@ -22,9 +22,7 @@ function findPrograms(): string | undefined {
   const versions = existsSync(versionsFolder) ? readdirSync(versionsFolder) : [];
   const newest = versions.sort((left, right) => Number(right) - Number(left))[0];
   if (newest !== undefined) return join(versionsFolder, newest, "bin");
-  if (process.env.CI === "true") throw new Error("PostgreSQL is not installed: apt-get install postgresql");
-  console.log("skipped, since PostgreSQL is not installed (apt-get install postgresql): what needs it");
-  return undefined;
+  return reportMissing("PostgreSQL", "postgresql");
 }
 
 /** Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed. */
