@@ -117,11 +117,14 @@ describe("a batcher", () => {
     expect(batches).toEqual([[1, 2], [3, 5], [6]]);
   });
 
-  test("drains: waits for what is under way and for what waits", async () => {
-    const { batcher, batches } = recorded({ maxBatch: 1 });
-    await batcher.drain();
-    for (const item of [1, 2, 3]) void batcher.add(item);
-    await batcher.drain();
-    expect(batches).toEqual([[1], [2], [3]]);
+  test("begins the next batch before anyone is told of the last one", async () => {
+    const { batcher, batches, release } = recorded({ isHeld: true });
+    const first = batcher.add(1).then(() => structuredClone(batches));
+    await nextTurn();
+    const second = batcher.add(2);
+    release();
+    expect(await first).toEqual([[1], [2]]);
+    release();
+    await second;
   });
 });

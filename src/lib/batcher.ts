@@ -4,8 +4,6 @@ export type Batcher<Item, Result> = {
   add(item: Item): Promise<Result>;
   /** Whether items wait for the batch after the one that is under way. */
   hasWaiting(): boolean;
-  /** Resolves when nothing waits and nothing is under way. */
-  drain(): Promise<void>;
 };
 
 type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject(reason: unknown): void };
@@ -25,28 +23,27 @@ type Options<Item, Result> = {
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   let waiting: Waiting<Item, Result>[] = [];
-  let running: Promise<void> | undefined;
+  let isRunning = false;
 
-  async function run(): Promise<void> {
-    while (waiting.length > 0) {
-      await new Promise<void>((resolve) => setImmediate(resolve)); // what has arrived meanwhile comes along
-      const batch = waiting.slice(0, options.maxBatch);
-      waiting = waiting.slice(options.maxBatch);
-      await settle(batch);
+  async function flush(items: Item[]): Promise<PromiseSettledResult<Result>[]> {
+    try {
+      return await options.flush(items);
+    } catch (reason) {
+      return items.map(() => ({ status: "rejected", reason }));
     }
-    running = undefined;
   }
 
-  async function settle(batch: Waiting<Item, Result>[]): Promise<void> {
-    try {
-      const results = await options.flush(batch.map(({ item }) => item));
-      for (const [index, { resolve, reject }] of batch.entries()) {
-        const result = results[index];
-        if (result?.status === "fulfilled") resolve(result.value);
-        else reject(result?.reason);
-      }
-    } catch (reason) {
-      for (const { reject } of batch) reject(reason);
+  async function run(): Promise<void> {
+    const batch = waiting.slice(0, options.maxBatch);
+    waiting = waiting.slice(options.maxBatch);
+    isRunning = batch.length > 0;
+    if (!isRunning) return;
+    const results = await flush(batch.map(({ item }) => item));
+    void run(); // before anyone hears of this batch: what they do then would hold up the next one
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const result = results[index];
+      if (result?.status === "fulfilled") resolve(result.value);
+      else reject(result?.reason);
     }
   }
 
@@ -55,12 +52,11 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.whenFull());
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        running ??= run();
+        if (isRunning) return;
+        isRunning = true;
+        setImmediate(() => void run());
       });
     },
     hasWaiting: () => waiting.length > 0,
-    async drain() {
-      while (running !== undefined) await running;
-    },
   };
 }
