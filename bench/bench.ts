@@ -2,13 +2,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { cases, type Findings } from "./cases/all.ts";
+import { cases } from "./cases/all.ts";
+import type { Findings } from "./cases/case.ts";
 import { renderTable, withSection } from "./harness/report.ts";
 import type { Pace } from "./harness/rounds.ts";
 import { createDataDir } from "./harness/servers.ts";
 import { describeSetting, type Setting } from "./harness/setting.ts";
 
-const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses] [--rounds 5] [--patience 0] [--json]
+const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,nodes] [--rounds 5] [--patience 0] [--json]
   --quick   about half a minute: shows the table and writes nothing
   --only    these parts; shows the table and writes nothing
   --rounds  runs of each contender

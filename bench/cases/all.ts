@@ -1,19 +1,15 @@
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";
-import { compare, type Row } from "../harness/report.ts";
-import { inRounds, type Pace, type Series } from "../harness/rounds.ts";
+import { compare } from "../harness/report.ts";
+import { inRounds, type Pace } from "../harness/rounds.ts";
 import { startPeer } from "../harness/servers.ts";
 import { openBareStage, openHeraldStage } from "../harness/stage.ts";
+import type { Case, Findings } from "./case.ts";
 import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
 import { latencyOn } from "./latency.ts";
+import { nodes } from "./nodes.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
 import { insertsOf, sendsTo, warmUp } from "./sends.ts";
-
-/** What a part of the bench found: every run, and the lines of the table. */
-export type Findings = { series: Record<string, Series>; rows: Row[] };
-
-/** The parts of the bench; each starts its own servers, and stops them. */
-export type Case = (dataDir: string, pace: Pace) => Promise<Findings>;
 
 const callers = 64;
 const crowd = 1000;
@@ -145,7 +141,7 @@ async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<Her
 }
 
 /** Every part, by its name on the command line, in the order in which they run. */
-export const cases: Readonly<Record<string, Case>> = { sends, deliveries, latency, pauses };
+export const cases: Readonly<Record<string, Case>> = { sends, deliveries, latency, pauses, nodes };
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

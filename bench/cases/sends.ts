@@ -1,5 +1,5 @@
 import { house, sendBody } from "../harness/house.ts";
-import { createRequestTemplate, type IdKind, openLanes } from "../harness/lane.ts";
+import { createRequestTemplate, type IdKind, type Lane, openLanes } from "../harness/lane.ts";
 import { startMeter } from "../harness/meter.ts";
 import type { Contender, Measures } from "../harness/rounds.ts";
 import type { Peer } from "../harness/servers.ts";
@@ -14,10 +14,12 @@ export type Load = {
 
 /** Starts `callers` callers, each on a connection of its own with one request in flight. */
 export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "random"): Promise<Load> {
-  const lanes = await openLanes(
-    createRequestTemplate(url, "/admin/message", house.key, sendBody(house.quiet), ids),
-    callers,
-  );
+  const request = createRequestTemplate(url, "/admin/message", house.key, sendBody(house.quiet), ids);
+  return startCallers(await openLanes(request, callers));
+}
+
+/** Starts a caller on each of these connections. */
+export function startCallers(lanes: Lane[]): Load {
   let isRunning = true;
   let count = 0;
   let refused = 0;
@@ -38,7 +40,7 @@ export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "r
       isRunning = false;
       await Promise.all(ended);
       for (const lane of lanes) lane.close();
-      if (refused > 0) throw new Error(`${url} refused ${refused} sends`);
+      if (refused > 0) throw new Error(`${refused} sends were refused`);
     },
   };
 }

@@ -5,7 +5,7 @@ import { type Peer, startPeer } from "./servers.ts";
 /** Herald as a peer, with what a bench needs to fill it. */
 export type HeraldPeer = Peer & {
   /** Makes a conversation of the sender and these users, who come to exist with it. */
-  putConversation(cid: string, uids: readonly string[]): Promise<void>;
+  putConversation(cid: string, uids: readonly string[], org?: string): Promise<void>;
   tokensOf(uids: readonly string[]): Promise<string[]>;
 };
 
@@ -19,15 +19,16 @@ const lifted = [
 const atOnce = 50;
 
 /** Starts the real server with every rate and connection limit lifted, quiet, and without pings, which count as bytes. */
-export async function startHerald(dataDir: string, entry = "src/cli/herald.ts"): Promise<HeraldPeer> {
-  const peer = await startPeer("herald", [entry, "serve"], {
+export async function startHerald(dataDir: string, settings: Record<string, string> = {}): Promise<HeraldPeer> {
+  const peer = await startPeer("herald", ["src/cli/herald.ts", "serve"], {
     HERALD_PORT: "0",
     HERALD_DATA_DIR: join(dataDir, "herald"),
     HERALD_ADMIN_API_KEY: house.key,
     HERALD_LIMIT_PING_SECONDS: "86400",
     ...Object.fromEntries(lifted.map((name) => [`HERALD_LIMIT_${name}`, "0"])),
+    ...settings,
   });
-  const organization = `/admin/organizations/${house.org}`;
+  const pathOf = (org: string) => `/admin/organizations/${org}`;
 
   async function ask(method: string, path: string, body: object): Promise<Record<string, unknown>> {
     const response = await fetch(peer.url + path, {
@@ -40,17 +41,18 @@ export async function startHerald(dataDir: string, entry = "src/cli/herald.ts"):
     return text === "" ? {} : JSON.parse(text);
   }
 
-  await ask("PUT", organization, {});
+  await ask("PUT", pathOf(house.org), {});
   return {
     ...peer,
-    async putConversation(cid, uids) {
-      await ask("PUT", `${organization}/conversations/${cid}`, { participants: [house.sender, ...uids] });
+    async putConversation(cid, uids, org = house.org) {
+      if (org !== house.org) await ask("PUT", pathOf(org), {});
+      await ask("PUT", `${pathOf(org)}/conversations/${cid}`, { participants: [house.sender, ...uids] });
     },
     async tokensOf(uids) {
       const tokens: string[] = [];
       for (let from = 0; from < uids.length; from += atOnce) {
         const asked = uids.slice(from, from + atOnce).map(async (uid) => {
-          const { token } = await ask("POST", `${organization}/users/${uid}/tokens`, {});
+          const { token } = await ask("POST", `${pathOf(house.org)}/users/${uid}/tokens`, {});
           return String(token);
         });
         tokens.push(...(await Promise.all(asked)));

@@ -10,10 +10,10 @@ export const house = {
 } as const;
 
 /** The message that every figure is made with: 100 characters, one parameter, no attachment. */
-export function sendBody(cid: string): object {
+export function sendBody(cid: string, org: string = house.org): object {
   const body = "The quick brown fox jumps over the lazy dog, and then it does so once more, until the line is full.";
   return {
-    organizationId: house.org,
+    organizationId: org,
     senderId: house.sender,
     message: { id: idPlaceholder, body: `${body}!`, cid, x: { kind: "note" } },
   };

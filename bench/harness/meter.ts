@@ -34,7 +34,7 @@ export function startMeter(pid: number): () => Busy {
 }
 
 /** utime + stime of a process and its threads, in milliseconds: fields 14 and 15 of `/proc/<pid>/stat`. */
-function cpuMsOf(pid: number): number {
+export function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * clockTickMs;

@@ -1,16 +1,10 @@
 import { HeraldError } from "../contract/errors.ts";
-import type { Sql } from "./driver.ts";
+import type { Rows } from "./driver.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
 import type { AppendResult, BatchLog, BatchResult, NewSend } from "./ports.ts";
 
-const findSend = "SELECT id, created_at, fingerprint FROM event WHERE org = ? AND kind = ? AND sender = ? AND mid = ?";
-const findParticipant = `SELECT p.uid AS uid FROM conversation c
-  LEFT JOIN participant p ON p.org = c.org AND p.cid = c.id AND p.uid = ?
-  WHERE c.org = ? AND c.id = ?`;
-const findUser = `SELECT id FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
-const touchConversation = "UPDATE conversation SET updated_at = ? WHERE org = ? AND id = ? AND updated_at < ?";
-
 type Missing = Extract<AppendResult, { outcome: "refused" }>["missing"];
+type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
 
 /** Appends batches of sends. What the batch cannot take together is tried one by one: a bad row fails alone. */
 export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
@@ -41,74 +35,101 @@ export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
   };
 }
 
-async function appendBatch({ sql, heads, emit }: LogTransaction, sends: NewSend[]): Promise<BatchResult[]> {
-  const earlier = await Promise.all(sends.map((send) => findEarlier(sql, send)));
-  const refusals = new Map<string, Promise<Missing | undefined>>();
-  const missing = await Promise.all(sends.map((send) => checkOnce(refusals, sql, heads, send)));
-  const stored = new Map<string, NewSend>();
-  const touched = new Map<string, NewSend>();
+async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends: NewSend[]): Promise<BatchResult[]> {
+  const [known, conversations, participants, users] = await Promise.all([
+    findEarlier(rows, sends),
+    findConversations(rows, sends),
+    findParticipants(rows, sends),
+    findUsers(rows, sends),
+  ]);
 
-  const results = sends.map((send, index): BatchResult => {
-    const key = send.mid === undefined ? undefined : JSON.stringify([send.org, send.kind, send.sender, send.mid]);
-    const before = earlier[index] ?? (key === undefined ? undefined : stored.get(key));
+  function missingOf({ org, cid, sender }: NewSend): Missing | undefined {
+    if (!heads.has(org)) return "organization";
+    if (cid === undefined) return users.has(keyOf(org, sender)) ? undefined : "user";
+    if (!conversations.has(keyOf(org, cid))) return "conversation";
+    return participants.has(keyOf(org, cid, sender)) ? undefined : "participant";
+  }
+
+  const touched = new Map<string, { org: string; id: string; updated_at: number }>();
+  const results = sends.map((send): BatchResult => {
+    const { org, cid, mid, createdAt } = send;
+    const key = mid === undefined ? undefined : sendKeyOf(send, mid);
+    const before = key === undefined ? undefined : known.get(key);
     if (before !== undefined) {
       if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" };
-      return { outcome: "replayed", id: before.id, mid: send.mid, createdAt: before.createdAt };
+      return { outcome: "replayed", id: before.id, mid, createdAt: before.createdAt };
     }
-    const refusal = missing[index];
-    if (refusal !== undefined) return { outcome: "refused", missing: refusal };
-    const offset = emit(send);
-    if (key !== undefined) stored.set(key, send);
-    if (send.cid !== undefined) touched.set(JSON.stringify([send.org, send.cid]), send);
-    return { outcome: "stored", offset };
+    const missing = missingOf(send);
+    if (missing !== undefined) return { outcome: "refused", missing };
+    if (key !== undefined) known.set(key, send);
+    if (cid !== undefined) {
+      const conversation = keyOf(org, cid);
+      const updatedAt = touched.get(conversation)?.updated_at ?? conversations.get(conversation) ?? 0;
+      if (createdAt > updatedAt) touched.set(conversation, { org, id: cid, updated_at: createdAt });
+    }
+    return { outcome: "stored", offset: emit(send) };
   });
 
-  await Promise.all(
-    [...touched.values()].map((send) =>
-      sql.run(touchConversation, send.createdAt, send.org, send.cid ?? null, send.createdAt),
-    ),
-  );
+  await rows.update("conversation", ["org", "id"], [...touched.values()]);
   return results;
 }
 
-async function findEarlier(
-  sql: Sql,
-  send: NewSend,
-): Promise<Pick<NewSend, "id" | "createdAt" | "fingerprint"> | undefined> {
-  if (send.mid === undefined) return undefined;
-  const [row] = await sql.all<{ id: string; created_at: number; fingerprint: string }>(
-    findSend,
-    send.org,
-    send.kind,
-    send.sender,
-    send.mid,
+async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Earlier>> {
+  const keys = distinct(sends, (send) =>
+    send.mid === undefined
+      ? undefined
+      : [sendKeyOf(send, send.mid), { org: send.org, kind: send.kind, sender: send.sender, mid: send.mid }],
   );
-  return row && { id: row.id, createdAt: Number(row.created_at), fingerprint: row.fingerprint };
+  const columns = ["org", "kind", "sender", "mid", "id", "created_at", "fingerprint"];
+  type Found = Pick<NewSend, "org" | "kind" | "sender" | "id" | "fingerprint"> & { mid: string; created_at: number };
+  const found = await rows.find<Found>("event", columns, keys);
+  return new Map(found.map((row) => [sendKeyOf(row, row.mid), { ...row, createdAt: Number(row.created_at) }]));
 }
 
-/** Many sends of a batch ask the same: one question for each conversation and sender is enough. */
-function checkOnce(
-  known: Map<string, Promise<Missing | undefined>>,
-  sql: Sql,
-  heads: LogTransaction["heads"],
-  send: NewSend,
-): Promise<Missing | undefined> {
-  const key = JSON.stringify([send.org, send.cid, send.sender]);
-  let answer = known.get(key);
-  if (answer === undefined) {
-    answer = findMissing(sql, heads, send);
-    known.set(key, answer);
-  }
-  return answer;
+/** The conversations that are written to, with the time of their last message. */
+async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<string, number>> {
+  const keys = distinct(sends, ({ org, cid }) => (cid === undefined ? undefined : [keyOf(org, cid), { org, id: cid }]));
+  const found = await rows.find<{ org: string; id: string; updated_at: number }>(
+    "conversation",
+    ["org", "id", "updated_at"],
+    keys,
+  );
+  return new Map(found.map(({ org, id, updated_at }) => [keyOf(org, id), Number(updated_at)]));
 }
 
-async function findMissing(sql: Sql, heads: LogTransaction["heads"], send: NewSend): Promise<Missing | undefined> {
-  if (!heads.has(send.org)) return "organization";
-  if (send.cid === undefined) {
-    const users = await sql.all(findUser, send.org, send.sender);
-    return users.length === 0 ? "user" : undefined;
+async function findParticipants(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
+  const keys = distinct(sends, ({ org, cid, sender: uid }) =>
+    cid === undefined ? undefined : [keyOf(org, cid, uid), { org, cid, uid }],
+  );
+  type Found = { org: string; cid: string; uid: string };
+  const found = await rows.find<Found>("participant", ["org", "cid", "uid"], keys);
+  return new Set(found.map(({ org, cid, uid }) => keyOf(org, cid, uid)));
+}
+
+async function findUsers(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
+  const keys = distinct(sends, ({ org, cid, sender: id }) =>
+    cid === undefined ? [keyOf(org, id), { org, id }] : undefined,
+  );
+  type Found = { org: string; id: string; deleted_at: number | null };
+  const found = await rows.find<Found>("user", ["org", "id", "deleted_at"], keys);
+  return new Set(found.filter(({ deleted_at }) => deleted_at === null).map(({ org, id }) => keyOf(org, id)));
+}
+
+/** Many sends of a batch ask the same: each question once. */
+function distinct<Key>(sends: NewSend[], keyOfSend: (send: NewSend) => [text: string, key: Key] | undefined): Key[] {
+  const keys = new Map<string, Key>();
+  for (const send of sends) {
+    const entry = keyOfSend(send);
+    if (entry !== undefined) keys.set(...entry);
   }
-  const [row] = await sql.all<{ uid: string | null }>(findParticipant, send.sender, send.org, send.cid);
-  if (row === undefined) return "conversation";
-  return row.uid === null ? "participant" : undefined;
+  return [...keys.values()];
+}
+
+function sendKeyOf({ org, kind, sender }: Pick<NewSend, "org" | "kind" | "sender">, mid: string): string {
+  return keyOf(org, kind, sender, mid);
+}
+
+/** Identifiers hold no control characters, so this one keeps them apart. */
+function keyOf(...ids: string[]): string {
+  return ids.join("\u001f");
 }

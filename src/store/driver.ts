@@ -17,9 +17,24 @@ export type Sql = {
 /** What reads of a database need. They see what was committed before they began. */
 export type Reader = Sql & { dialect: Dialect };
 
+/**
+ * Many rows in one call. All rows of a call have the same columns. Names of tables and columns are the store's own, never
+ * a caller's.
+ */
+export type Rows = {
+  /** The rows whose columns equal those of one of `keys`, in no order. */
+  find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]): Promise<Shape[]>;
+  insert(table: string, rows: readonly Row[]): Promise<void>;
+  /** Finds each row by its `key` columns, and sets its other columns. */
+  update(table: string, key: readonly string[], rows: readonly Row[]): Promise<void>;
+};
+
+/** What a transaction is done with. */
+export type Transaction = Sql & { rows: Rows };
+
 /** One database. */
 export type Driver = Reader & {
   /** Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another. */
-  transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
 import type { LogEvent } from "../contract/log-event.ts";
-import type { Driver, Sql } from "./driver.ts";
+import type { Driver, Row, Transaction } from "./driver.ts";
 
 /** An event that has no offset yet. */
 export type NewEvent = Omit<LogEvent, "offset"> & {
@@ -11,7 +11,7 @@ export type NewEvent = Omit<LogEvent, "offset"> & {
 
 /** A transaction that may write events. */
 export type LogTransaction = {
-  sql: Sql;
+  sql: Transaction;
   /** Those of the organizations asked for that exist, with the heads that their logs have now. */
   heads: ReadonlyMap<string, number>;
   /** Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction. */
@@ -32,9 +32,6 @@ export type LogWriter = {
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
 };
 
-const insertEvent = `INSERT INTO event (org, "offset", kind, id, cid, sender, mid, fingerprint, uids, payload, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
 /** `announce` is called after each commit that stored events, with the events in offset order. */
 export function createLogWriter({
   driver,
@@ -43,42 +40,25 @@ export function createLogWriter({
   driver: Driver;
   announce(events: LogEvent[]): void;
 }): LogWriter {
-  const lockOrganization = `SELECT head FROM organization WHERE id = ? AND deleted_at IS NULL${driver.dialect.forUpdate}`;
+  const { forUpdate, textsOf } = driver.dialect;
+  const lockOrganizations = `SELECT id, head FROM organization
+    WHERE id IN (${textsOf("?")}) AND deleted_at IS NULL ORDER BY id${forUpdate}`;
 
-  async function lock(sql: Sql, orgs: string[]): Promise<Map<string, number>> {
-    const inOrder = [...new Set(orgs)].sort();
-    const found = await Promise.all(inOrder.map((org) => sql.all<{ head: number }>(lockOrganization, org)));
-    const heads = new Map<string, number>();
-    for (const [index, org] of inOrder.entries()) {
-      const head = found[index]?.[0]?.head;
-      if (head !== undefined) heads.set(org, Number(head));
-    }
-    return heads;
+  async function lock(sql: Transaction, orgs: string[]): Promise<Map<string, number>> {
+    const found = await sql.all<{ id: string; head: number }>(lockOrganizations, JSON.stringify([...new Set(orgs)]));
+    return new Map(found.map(({ id, head }) => [id, Number(head)]));
   }
 
-  async function store(sql: Sql, events: StoredEvent[]): Promise<void> {
-    const heads = new Map<string, number>();
-    const inserts = events.map((event) => {
-      heads.set(event.org, event.offset);
-      return sql.run(
-        insertEvent,
-        event.org,
-        event.offset,
-        event.kind,
-        event.id,
-        event.cid ?? null,
-        event.sender ?? null,
-        event.mid ?? null,
-        event.fingerprint ?? null,
-        event.uids === undefined ? null : JSON.stringify(event.uids),
-        event.payload,
-        event.createdAt,
-      );
-    });
-    const updates = [...heads].map(([org, head]) =>
-      sql.run("UPDATE organization SET head = ? WHERE id = ?", head, org),
-    );
-    await Promise.all([...inserts, ...updates]);
+  async function store({ rows }: Transaction, events: StoredEvent[]): Promise<void> {
+    const heads = new Map(events.map(({ org, offset }) => [org, offset]));
+    await Promise.all([
+      rows.insert("event", events.map(toRow)),
+      rows.update(
+        "organization",
+        ["id"],
+        [...heads].map(([id, head]) => ({ id, head })),
+      ),
+    ]);
   }
 
   async function write<Result>(orgs: string[], work: Work<Result>): Promise<{ result: Result; events: StoredEvent[] }> {
@@ -107,6 +87,22 @@ export function createLogWriter({
       if (events.length > 0) announce(events.map(toLogEvent));
       return result;
     },
+  };
+}
+
+function toRow(event: StoredEvent): Row {
+  return {
+    org: event.org,
+    offset: event.offset,
+    kind: event.kind,
+    id: event.id,
+    cid: event.cid ?? null,
+    sender: event.sender ?? null,
+    mid: event.mid ?? null,
+    fingerprint: event.fingerprint ?? null,
+    uids: event.uids === undefined ? null : JSON.stringify(event.uids),
+    payload: event.payload,
+    created_at: event.createdAt,
   };
 }
 

@@ -5,6 +5,7 @@ import { createQueue } from "../lib/queue.ts";
 import { postgresDialect } from "./dialect.ts";
 import type { Driver, Row, Sql, SqlValue } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
+import { createRowsInOne } from "./rows.ts";
 import { createWrites, type Database } from "./store.ts";
 
 const readConnections = 8;
@@ -70,7 +71,11 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
     ...sqlOn((query) => readers.use(query)),
     dialect: postgresDialect,
     transaction(work) {
-      const begin = (pool: SQL) => pool.begin((connection) => work(sqlOn((query) => query(connection))));
+      const begin = (pool: SQL) =>
+        pool.begin((connection) => {
+          const sql = sqlOn((query) => query(connection));
+          return work({ ...sql, rows: createRowsInOne(sql) });
+        });
       return queue.add(() => writer.use(begin));
     },
     async close() {

@@ -3,7 +3,8 @@ import { closeSync, openSync } from "node:fs";
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createQueue } from "../lib/queue.ts";
 import { sqliteDialect } from "./dialect.ts";
-import type { Driver, Reader, Row, Sql, SqlValue } from "./driver.ts";
+import type { Driver, Reader, Row, Sql, SqlValue, Transaction } from "./driver.ts";
+import { createRowsOneByOne } from "./rows.ts";
 
 const ownerOnly = 0o600;
 const pagesPerCheckpoint = 4000;
@@ -29,13 +30,14 @@ export function openSqlite(file: string): Driver {
   writer.run("PRAGMA synchronous = FULL");
   writer.run(`PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`);
   const reader = openSqliteReader(file);
-  const write = sqlOn(writer);
+  const rows = createRowsOneByOne((text, values) => writer.query<Row, SqlValue[]>(text).all(...values));
+  const transaction: Transaction = { ...sqlOn(writer), rows };
   const queue = createQueue();
 
-  async function runAlone<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     try {
       writer.run("BEGIN IMMEDIATE");
-      const result = await work(write);
+      const result = await work(transaction);
       writer.run("COMMIT");
       return result;
     } catch (error) {
