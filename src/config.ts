@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { isIdentifier } from "./contract/identifiers.ts";
 
 /** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
 export class ConfigError extends Error {
@@ -58,6 +59,11 @@ const settings = {
       "must be URLs that start with nats:// or tls://, with commas between them",
     )
     .describe("NATS servers that connect several nodes on one PostgreSQL database; without it the node is alone"),
+  HERALD_NODE_NAME: z
+    .string()
+    .refine(isIdentifier, "must be 1 to 128 characters, none of them a control character")
+    .optional()
+    .describe("what `herald nodes` calls this node, beside its id"),
   HERALD_ADMIN_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")

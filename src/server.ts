@@ -13,7 +13,9 @@ import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { systemClock } from "./lib/clock.ts";
+import { createId } from "./lib/ids.ts";
 import { createLogger } from "./lib/logger.ts";
+import { tellOutages } from "./lib/outages.ts";
 import { readOrCreateSecret } from "./lib/secret-file.ts";
 import { createCatchUp } from "./services/catch-up.ts";
 import { createConversationDirectory } from "./services/conversations.ts";
@@ -22,6 +24,8 @@ import { createDirectory } from "./services/directory.ts";
 import { createHistoryReader } from "./services/history.ts";
 import { createKeys } from "./services/keys.ts";
 import { createMessages } from "./services/messages.ts";
+import { createNodes, type Nodes } from "./services/nodes.ts";
+import { createPresence } from "./services/presence.ts";
 import { createSessions } from "./services/sessions.ts";
 import { createSystemMessages } from "./services/system-messages.ts";
 import { createTokens } from "./services/tokens.ts";
@@ -32,6 +36,8 @@ import { openSqliteThread } from "./store/sqlite-thread.ts";
 import { createStore, type Database, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5000;
+const nodeBeatMs = 2000;
+const leaveMayTakeMs = 1000;
 const clock = systemClock;
 
 /** The bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
@@ -66,7 +72,9 @@ export async function startHerald(
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
-  const bus = createBus(config, { onConnect: () => void gateway?.checkHeads().catch(onError), onError });
+  const outages = { onError, onRecovery: () => log.info("the database answers again") };
+  const nodeId = createId();
+  const bus = createBus(config, nodeId, { onConnect: () => void gateway?.checkHeads(), onError });
   starting.defer(() => bus.close());
   const announce = (events: LogEvent[]) => bus.publish(events);
   const database = await openDatabase(config, {
@@ -85,8 +93,36 @@ export async function startHerald(
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
   const state = { isStopping: false };
+  let nodes: Nodes | undefined;
+  starting.defer(() => Promise.race([nodes?.leave().catch(onError), Bun.sleep(leaveMayTakeMs)]));
+  let server: Server<SocketState> | undefined;
+  let requestsFinished: Promise<void> | undefined;
+  starting.defer(async () => {
+    await Promise.race([requestsFinished, Bun.sleep(requestsMayTakeMs)]);
+    await server?.stop(true);
+  });
+  gateway = createGateway({
+    ...services,
+    ...outages,
+    bus,
+    log: store.log,
+    clock,
+    limits: gatewayLimitsOf(config),
+    publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+  });
+  starting.defer(() => gateway.stop());
+  nodes = createNodes({
+    id: nodeId,
+    name: config.HERALD_NODE_NAME,
+    url: () => (server === undefined ? "" : urlOf(server)),
+    activity: gateway.activity,
+    registry: database.nodes,
+    clock,
+  });
   const handleRequest = createApp({
     ...services,
+    nodes,
+    presence: createPresence({ ...store, nodes, bus }),
     keys: createKeys({ bootstrapKey: adminKey.value }),
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
@@ -97,22 +133,6 @@ export async function startHerald(
     limits: httpLimitsOf(config),
     onError,
   });
-  let server: Server<SocketState> | undefined;
-  let requestsFinished: Promise<void> | undefined;
-  starting.defer(async () => {
-    await Promise.race([requestsFinished, Bun.sleep(requestsMayTakeMs)]);
-    await server?.stop(true);
-  });
-  gateway = createGateway({
-    ...services,
-    bus,
-    log: store.log,
-    clock,
-    limits: gatewayLimitsOf(config),
-    publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
-    onError,
-  });
-  starting.defer(() => gateway.stop());
 
   server = Bun.serve<SocketState>({
     hostname: config.HERALD_HOST,
@@ -136,8 +156,12 @@ export async function startHerald(
   starting.defer(() => {
     requestsFinished = server?.stop();
   });
+  await nodes.beat();
+  const beat = tellOutages(nodes.beat, outages);
+  const beatTimer = setInterval(() => void beat(), nodeBeatMs);
+  starting.defer(() => clearInterval(beatTimer));
   const url = urlOf(server);
-  log.info({ url }, "listening");
+  log.info({ url, node: nodeId }, "listening");
 
   const engines = starting.move();
   return {
@@ -211,8 +235,8 @@ function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   }
 }
 
-function createBus({ HERALD_BUS_URL: url }: Config, events: BusEvents): Bus {
-  return url === undefined ? createLocalBus() : createNatsBus({ url, ...events });
+function createBus({ HERALD_BUS_URL: url }: Config, nodeId: string, events: BusEvents): Bus {
+  return url === undefined ? createLocalBus({ nodeId }) : createNatsBus({ url, nodeId, ...events });
 }
 
 async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {

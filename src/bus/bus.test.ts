@@ -1,10 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { connect } from "@nats-io/transport-node";
 import { within } from "../../test/harness/deadline.ts";
+import { freePort } from "../../test/harness/installed.ts";
 import { startNats } from "../../test/harness/nats.ts";
 import type { LogEvent } from "../contract/log-event.ts";
+import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import { createId } from "../lib/ids.ts";
 import type { Bus, Hint } from "./bus.ts";
 import { createLocalBus } from "./local.ts";
 import { createNatsBus } from "./nats.ts";
+import { logSubject } from "./subjects.ts";
 
 const event = (org: string, offset: number, payload = "{}"): LogEvent => ({
   org,
@@ -33,8 +38,15 @@ function collect() {
   };
 }
 
+/** Answers with what it was asked about, once connected each. */
+function echo(question: PresenceQuestion): PresenceAnswer {
+  const ids = "uids" in question ? question.uids : [`${question.after}+${question.limit}`];
+  const online = ids.map((id) => ({ id: `${question.org}/${id}`, connections: 1 }));
+  return { online, hasMore: true, total: { users: 1, connections: 1 } };
+}
+
 /** What every bus must do. `open` resolves when the bus is joined. */
-function describeBus(name: string, open: () => Promise<Bus>): void {
+function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): void {
   describe(`the bus ${name}`, () => {
     test("brings what is published after a subscription to each subscriber of the organization, in order", async () => {
       const bus = await open();
@@ -73,18 +85,40 @@ function describeBus(name: string, open: () => Promise<Bus>): void {
       expect(one.hints).toEqual([]);
       await bus.close();
     });
+
+    test("brings a question to the node itself as to every other, and its answer back under the node's id", async () => {
+      const id = createId();
+      const bus = await open(id);
+      bus.respond(echo);
+      for (const question of [
+        { org: "o", uids: ["zoë 😀", "*"] },
+        { org: "p.>", after: "u1", limit: 3 },
+      ]) {
+        const answers = await bus.request(question, [id]);
+        expect([...answers]).toEqual([[id, echo(question)]]);
+      }
+      await bus.close();
+    });
+
+    test("gives the answers that there are when a node that should answer does not", async () => {
+      const id = createId();
+      const bus = await open(id);
+      bus.respond(echo);
+      expect([...(await bus.request({ org: "o", uids: [] }, [id, "gone"])).keys()]).toEqual([id]);
+      await bus.close();
+    });
   });
 }
 
-describeBus("of one node", async () => createLocalBus());
+describeBus("of one node", async (nodeId = "n") => createLocalBus({ nodeId }));
 
 const nats = await startNats();
 if (nats !== undefined) {
   afterAll(() => nats.stop());
 
-  const join = () =>
+  const join = (nodeId = createId()) =>
     new Promise<Bus>((resolve, reject) => {
-      const bus = createNatsBus({ url: nats.url, onConnect: () => resolve(bus), onError: reject });
+      const bus = createNatsBus({ url: nats.url, nodeId, onConnect: () => resolve(bus), onError: reject });
     });
   describeBus("on NATS", join);
 
@@ -110,7 +144,7 @@ if (nats !== undefined) {
           connects++;
           wake();
         };
-        bus = createNatsBus({ url: nats.url, onConnect, onError: () => undefined });
+        bus = createNatsBus({ url: nats.url, nodeId: "n", onConnect, onError: () => undefined });
         await bus.subscribe("o", one.handler);
         bus.publish([event("o", 1)]); // lost, and no error
       });
@@ -126,6 +160,91 @@ if (nats !== undefined) {
       }
       expect(one.hints[0]?.offset).toBe(2);
       await bus?.close();
+    });
+
+    test("asks every node, and has all answers as soon as those have answered that should", async () => {
+      const ids = [createId(), createId(), createId()];
+      const buses = await Promise.all(ids.map(join));
+      for (const [index, bus] of buses.entries()) bus.respond(() => echo({ org: "o", uids: [`${index}`] }));
+      await Promise.all(buses.map((bus) => bus.subscribe("o", () => undefined))); // which also waits for all of its joining
+      for (const bus of buses) {
+        const answers = await bus.request({ org: "o", uids: [] }, ids);
+        expect(ids.map((id) => answers.get(id)?.online[0]?.id)).toEqual(["o/0", "o/1", "o/2"]);
+      }
+      await Promise.all(buses.map((bus) => bus.close()));
+    });
+
+    test("refuses a question while it is away, also when it was never there, and brings it again afterwards", async () => {
+      const id = createId();
+      const bus = await join(id);
+      bus.respond(echo);
+      const question = { org: "o", uids: [] };
+      await nats.outage(async () => {
+        const never = createNatsBus({
+          url: nats.url,
+          nodeId: "n",
+          onConnect: () => undefined,
+          onError: () => undefined,
+        });
+        for (const one of [bus, never])
+          await expect(one.request(question, [id])).rejects.toMatchObject({ code: "unavailable" });
+        await never.close();
+      });
+      while ((await bus.request(question, [id]).catch(() => new Map())).size === 0) await Bun.sleep(5);
+      await bus.close();
+    });
+
+    test("tells what it cannot read, and goes on", async () => {
+      const errors: unknown[] = [];
+      const bus = await new Promise<Bus>((resolve) => {
+        const onError = (error: unknown) => errors.push(error);
+        const created = createNatsBus({ url: nats.url, nodeId: "n", onConnect: () => resolve(created), onError });
+      });
+      const one = collect();
+      await bus.subscribe("o", one.handler);
+      const stranger = await connect({ servers: nats.url });
+      stranger.publish(logSubject("o"), "{");
+      await stranger.flush();
+      await stranger.close();
+      bus.publish([event("o", 1)]);
+      expect(await one.take(1)).toEqual([1]);
+      expect(errors.map(String)).toEqual([`Error: a message on ${logSubject("o")} cannot be handled`]);
+      await bus.close();
+    });
+
+    test("tries no more to join once it is closed", async () => {
+      const port = freePort();
+      const names: string[] = [];
+      let wake = () => {};
+      const open = (nodeId: string) =>
+        createNatsBus({
+          url: `nats://127.0.0.1:${port}`,
+          nodeId,
+          onConnect: () => undefined,
+          onError: () => undefined,
+        });
+      const closed = open("closed");
+      await closed.close();
+      using listener = Bun.listen({
+        hostname: "127.0.0.1",
+        port,
+        socket: {
+          open: (socket) =>
+            void socket.write('INFO {"version":"2.9.0","max_payload":1048576,"proto":1,"headers":true}\r\n'),
+          data(socket, data) {
+            names.push(/"name":"herald (\w+)"/.exec(data.toString())?.[1] ?? "");
+            socket.end("PONG\r\n");
+            wake();
+          },
+        },
+      });
+      const other = open("open");
+      // Both would try equally often. An attempt that was under way may still arrive.
+      while (names.filter((name) => name === "open").length < 4)
+        await within(new Promise<void>((resolve) => (wake = resolve)), "an attempt to connect");
+      expect(names.filter((name) => name === "closed").length).toBeLessThanOrEqual(1);
+      await other.close();
+      listener.stop(true);
     });
   });
 }

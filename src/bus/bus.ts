@@ -1,11 +1,13 @@
 import type { LogEvent } from "../contract/log-event.ts";
+import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 
 /** What a subscriber hears: an event, or, where that was too large to send, that there is one. */
 export type Hint = LogEvent | { org: string; offset: number; payload?: undefined };
 
 /**
  * Carries events from the node that committed them to the nodes that play them. It is a hint: an event may come late,
- * twice, out of order or never, and the sequencers find the truth in the store.
+ * twice, out of order or never, and the sequencers find the truth in the store. Besides, nodes ask one another who is
+ * connected to them.
  */
 export type Bus = {
   /** Hands events to every subscriber of their organization. Never fails: what is lost is found by the head check. */
@@ -15,5 +17,12 @@ export type Bus = {
    * function that ends the subscription.
    */
   subscribe(org: string, handler: (hint: Hint) => void): Promise<() => void>;
+  /**
+   * Asks every node, this one too, and resolves with the answers by node id: as soon as all of `nodes` have answered, or
+   * after a second with those that did. Rejects with `unavailable` when the bus is away.
+   */
+  request(question: PresenceQuestion, nodes: string[]): Promise<Map<string, PresenceAnswer>>;
+  /** Says how this node answers. Until then it does not. */
+  respond(answer: (question: PresenceQuestion) => PresenceAnswer): void;
   close(): Promise<void>;
 };

@@ -1,8 +1,10 @@
+import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 import type { Bus, Hint } from "./bus.ts";
 
 /** The bus of a node that is alone: a function call. */
-export function createLocalBus(): Bus {
+export function createLocalBus({ nodeId }: { nodeId: string }): Bus {
   const handlers = new Map<string, Set<(hint: Hint) => void>>();
+  let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   return {
     publish(events) {
       for (const event of events) {
@@ -16,6 +18,12 @@ export function createLocalBus(): Bus {
         ofOrg.delete(handler);
         if (ofOrg.size === 0 && handlers.get(org) === ofOrg) handlers.delete(org);
       };
+    },
+    async request(question) {
+      return new Map(answer && [[nodeId, answer(question)]]);
+    },
+    respond(newAnswer) {
+      answer = newAnswer;
     },
     async close() {
       handlers.clear();

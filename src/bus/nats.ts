@@ -1,18 +1,28 @@
-import { type ConnectionOptions, connect, type NatsConnection, type Subscription } from "@nats-io/transport-node";
+import {
+  type ConnectionOptions,
+  connect,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
+import { type HeraldError, unavailable } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
+import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 import type { Bus, Hint } from "./bus.ts";
-import { logSubject } from "./subjects.ts";
+import { logSubject, presenceSubject } from "./subjects.ts";
 
 const pingIntervalMs = 2_000;
 const reconnectWaitMs = 250;
+const connectWithinMs = 2_000;
 const flushWithinMs = 1_000;
+const answerWithinMs = 1_000;
 
-// The client's defaults give up after ten reconnects and notice a dead server after minutes.
+// The client's defaults give up after ten reconnects, notice a dead server after minutes, and wait 20 s for one that accepts
+// a connection and says nothing.
 const resilience = {
-  name: "herald",
   waitOnFirstConnect: true,
   maxReconnectAttempts: -1,
-  reconnectTimeWait: reconnectWaitMs,
+  timeout: connectWithinMs,
   pingInterval: pingIntervalMs,
   maxPingOut: 2,
 };
@@ -27,28 +37,44 @@ export type BusEvents = {
 type Options = BusEvents & {
   /** `nats://` or `tls://` URLs, with commas between them; user and password, or a token, may be in them. */
   url: string;
+  /** The id of this node: its answers carry it, and NATS shows it as the name of the connection. */
+  nodeId: string;
 };
 
 type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };
+type Signed = { node: string; answer: PresenceAnswer };
 
 /**
  * The bus between nodes, on NATS core. A node starts and works without it; it is joined when it is there. A message larger
  * than half of the server's limit is not sent: its offset is.
  */
-export function createNatsBus({ url, onConnect, onError }: Options): Bus {
+export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus {
   const subscribers = new Set<Subscriber>();
   let connection: NatsConnection | undefined;
+  let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   let isClosing = false;
 
   open().catch((error: unknown) => {
     if (!isClosing) onError(error);
   });
 
+  /** Called before each attempt to connect; there is no other way to end the attempts while there was no connection. */
+  function waitBeforeConnect(): number {
+    if (isClosing) throw new Error("the bus is closed");
+    return reconnectWaitMs;
+  }
+
   async function open(): Promise<void> {
-    const opened = await connect({ ...parseUrl(url), ...resilience });
+    const name = `herald ${nodeId}`;
+    const opened = await connect({ ...parseUrl(url), ...resilience, name, reconnectDelayHandler: waitBeforeConnect });
     connection = opened;
     if (isClosing) return await opened.close();
     for (const subscriber of subscribers) listen(opened, subscriber);
+    hear(opened, presenceSubject, (message) => {
+      if (answer === undefined) return;
+      const signed: Signed = { node: nodeId, answer: answer(message.json<PresenceQuestion>()) };
+      message.respond(JSON.stringify(signed));
+    });
     watch(opened).catch(onError);
     onConnect();
   }
@@ -57,13 +83,24 @@ export function createNatsBus({ url, onConnect, onError }: Options): Bus {
     for await (const { type } of opened.status()) if (type === "reconnect") onConnect();
   }
 
-  function listen(opened: NatsConnection, subscriber: Subscriber): void {
-    subscriber.subscription = opened.subscribe(logSubject(subscriber.org), {
+  /** Anyone who reaches the bus can send anything: what cannot be handled is told, and harms nothing else. */
+  function hear(opened: NatsConnection, subject: string, handle: (message: Msg) => void): Subscription {
+    return opened.subscribe(subject, {
       callback(error, message) {
         if (error !== null) return onError(error);
-        subscriber.handler(message.json<Hint>());
+        try {
+          handle(message);
+        } catch (cause) {
+          onError(new Error(`a message on ${subject} cannot be handled`, { cause }));
+        }
       },
     });
+  }
+
+  function listen(opened: NatsConnection, subscriber: Subscriber): void {
+    subscriber.subscription = hear(opened, logSubject(subscriber.org), (message) =>
+      subscriber.handler(message.json<Hint>()),
+    );
   }
 
   function encode(event: LogEvent, maxBytes: number): string {
@@ -91,11 +128,37 @@ export function createNatsBus({ url, onConnect, onError }: Options): Bus {
         subscriber.subscription?.unsubscribe();
       };
     },
+    async request(question, nodes) {
+      if (connection === undefined || connection.isClosed()) throw busAway();
+      const answers = new Map<string, PresenceAnswer>();
+      const missing = new Set(nodes);
+      try {
+        const options = { strategy: "timer", maxWait: answerWithinMs } as const;
+        for await (const message of await connection.requestMany(presenceSubject, JSON.stringify(question), options)) {
+          const { node, answer: theirs } = message.json<Signed>();
+          answers.set(node, theirs);
+          missing.delete(node);
+          if (missing.size === 0) break;
+        }
+      } catch (cause) {
+        throw busAway(cause);
+      }
+      // This node is asked through the bus like every other: where not even it has answered, the bus is away.
+      if (!answers.has(nodeId)) throw busAway();
+      return answers;
+    },
+    respond(newAnswer) {
+      answer = newAnswer;
+    },
     async close() {
       isClosing = true;
       await connection?.close();
     },
   };
+}
+
+function busAway(cause?: unknown): HeraldError {
+  return unavailable({ detail: "the bus between the nodes is away, so the other nodes cannot be asked", cause });
 }
 
 /** The servers of a list of URLs, and the credentials of the first: NATS takes one login for all. */

@@ -2,3 +2,6 @@
 export function logSubject(org: string): string {
   return `herald.log.${Buffer.from(org).toString("base64url")}`;
 }
+
+/** The subject on which nodes ask one another who is connected. */
+export const presenceSubject = "herald.presence";

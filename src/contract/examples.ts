@@ -1,3 +1,4 @@
+import packageJson from "../../package.json" with { type: "json" };
 import { toIso, toSeconds } from "./identifiers.ts";
 
 const time = Date.UTC(2026, 10, 20, 13, 6, 0, 123);
@@ -14,6 +15,24 @@ export const userExample = { id: exampleIds.user, name: "Bob", created_at: creat
 
 /** A conversation. */
 export const conversationExample = { id: exampleIds.conversation, name: "Welcome", created_at: createdAt };
+
+/** A user who is connected, twice. */
+export const onlineUserExample = { id: exampleIds.user, connections: 2 };
+
+/** A node of a cluster. */
+export const nodeExample = {
+  id: "01a1f8c2-4d10-7b3a-9c55-0e1d2c3b4a59",
+  name: "herald-1",
+  version: packageJson.version,
+  url: "http://10.0.0.11:7070",
+  started_at: toIso(time - 5_087_331),
+  reported_at: createdAt,
+  connections: 4_212,
+  organizations: 17,
+  lag_events: 0,
+  lag_checked_at: toIso(time - 1_204),
+  state: "live",
+};
 
 /** A token of a user and the end of its hour. */
 export const tokenExample = {

@@ -52,6 +52,7 @@ function tidy(schema: JsonSchema, io: "input" | "output"): void {
   if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames;
   // Query parameters arrive as text, and so do their defaults.
   if (schema.type === "integer" && typeof schema.default === "string") schema.default = Number(schema.default);
+  if (schema.type === "boolean" && typeof schema.default === "string") schema.default = schema.default === "true";
 }
 
 function isEmpty(value: unknown): boolean {

@@ -88,6 +88,8 @@ function describeParameters(place: "path" | "query", { properties = {}, required
       name,
       in: place,
       required: required.includes(name),
+      // Lists stand in one parameter, with commas between the items, which are percent-encoded (RFC 6570, section 3.2.8).
+      ...(schema.type === "array" && { style: "form", explode: false }),
       ...(description !== undefined && { description }),
       schema,
       ...(examples?.[0] !== undefined && { example: examples[0] }),

@@ -1,12 +1,14 @@
 import type { Bus } from "../bus/bus.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
+import { type OutageEvents, tellOutages } from "../lib/outages.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { createJoiner } from "./join.ts";
 import { cutMostBehind } from "./listeners.ts";
 import { createPlayer } from "./player.ts";
+import { answerPresence } from "./presence.ts";
 import { createRequestHandler } from "./requests.ts";
 import { createRoster } from "./roster.ts";
 import { createSequencers, type Log } from "./sequencers.ts";
@@ -21,7 +23,7 @@ const backlogCheckMs = 100;
 const spreadPerSocketMs = 2;
 const longestSpreadMs = 3000;
 
-type Dependencies = {
+type Dependencies = OutageEvents & {
   bus: Bus;
   log: Log;
   sessions: Sessions;
@@ -31,17 +33,17 @@ type Dependencies = {
   limits: SocketLimits & { connectionsPerUser: number; connectionsPerAddress: number; nodeBacklogBytes: number };
   /** The server's native publish. */
   publish(topic: string, frame: string): number;
-  onError(error: unknown): void;
 };
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, sessions, catchUp, history, clock, limits, onError } = dependencies;
+  const { bus, log, sessions, catchUp, history, clock, limits, onError, onRecovery } = dependencies;
   const roster = createRoster();
   const joining = createRoster();
   const topics = createTopics(dependencies.publish);
   const play = createPlayer({ topics, roster, joining });
-  const sequencers = createSequencers({ bus, log, play: (event) => limitBacklog(play(event)), onError });
+  const sequencers = createSequencers({ bus, log, clock, play: (event) => limitBacklog(play(event)), onError });
+  const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const joiner = createJoiner({ sequencers, catchUp, log, roster, joining });
   const perUser = createCounters(limits.connectionsPerUser);
   const perAddress = createCounters(limits.connectionsPerAddress);
@@ -67,13 +69,16 @@ export function createGateway(dependencies: Dependencies) {
     streams.beat();
     limitBacklog(true);
   }, beatMs);
-  const headTimer = setInterval(() => void sequencers.checkHeads().catch(onError), headCheckMs);
+  const headTimer = setInterval(() => void checkHeads(), headCheckMs);
+  bus.respond((question) => answerPresence(roster, question));
 
   return {
     webSockets,
     streams,
-    /** Looks in the store for what was committed and not heard of. Called when the bus is there again. */
-    checkHeads: sequencers.checkHeads,
+    /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */
+    checkHeads,
+    /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
+    activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** Closes every connection, WebSockets with 1012 and spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
       clearInterval(beatTimer);

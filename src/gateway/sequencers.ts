@@ -1,5 +1,6 @@
 import type { Bus, Hint } from "../bus/bus.ts";
 import type { LogEvent } from "../contract/log-event.ts";
+import type { Clock } from "../lib/clock.ts";
 import { createSequencer, type Sequencer } from "./sequencer.ts";
 
 const lingerMs = 10_000;
@@ -11,8 +12,13 @@ export type Sequencers = {
   release(org: string): void;
   /** Compares every position with the store, in one query. Called every few seconds and when the bus came back. */
   checkHeads(): Promise<void>;
+  /** How many events the organization that was the most behind lacked when the heads were last compared, and when that was. */
+  readonly lag: Lag;
   stop(): void;
 };
+
+/** `checkedAt` in milliseconds, `undefined` before the first check. */
+export type Lag = { events: number; checkedAt: number | undefined };
 
 /** What the gateway reads of the logs. */
 export type Log = {
@@ -20,7 +26,7 @@ export type Log = {
   readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
 };
 
-type Options = { bus: Bus; log: Log; play(event: LogEvent): boolean; onError(error: unknown): void };
+type Options = { bus: Bus; log: Log; clock: Clock; play(event: LogEvent): boolean; onError(error: unknown): void };
 
 type Entry = {
   users: number;
@@ -30,8 +36,9 @@ type Entry = {
 };
 
 /** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
-export function createSequencers({ bus, log, play, onError }: Options): Sequencers {
+export function createSequencers({ bus, log, clock, play, onError }: Options): Sequencers {
   const entries = new Map<string, Entry>();
+  let lag: Lag = { events: 0, checkedAt: undefined };
 
   function begin(org: string): Entry {
     const early: Hint[] = [];
@@ -98,12 +105,19 @@ export function createSequencers({ bus, log, play, onError }: Options): Sequence
       if (entry.users === 0) entry.lingerTimer = setTimeout(() => forget(org, entry), lingerMs);
     },
     async checkHeads() {
-      if (entries.size === 0) return;
-      const heads = await log.heads([...entries.keys()]);
+      const heads = entries.size === 0 ? new Map<string, number>() : await log.heads([...entries.keys()]);
+      let events = 0;
       for (const [org, entry] of entries) {
         const head = heads.get(org);
-        if (head !== undefined) (await entry.started).noticeHead(head);
+        if (head === undefined) continue;
+        const sequencer = await entry.started;
+        events = Math.max(events, head - sequencer.position);
+        sequencer.noticeHead(head);
       }
+      lag = { events, checkedAt: clock.now() };
+    },
+    get lag() {
+      return lag;
     },
     stop() {
       for (const entry of entries.values()) entry.end();

@@ -8,6 +8,8 @@ import type { Directory } from "../services/directory.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Keys } from "../services/keys.ts";
 import type { Messages } from "../services/messages.ts";
+import type { Nodes } from "../services/nodes.ts";
+import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, requestIdOf } from "./bind.ts";
 import type { RateLimit } from "./limits.ts";
@@ -15,6 +17,7 @@ import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
 import { bindMessages } from "./routes/messages.ts";
 import { bindOpen, type Readiness } from "./routes/open.ts";
+import { bindPresence } from "./routes/presence.ts";
 
 type Dependencies = {
   keys: Keys;
@@ -24,6 +27,8 @@ type Dependencies = {
   directory: Directory;
   conversations: ConversationDirectory;
   history: HistoryReader;
+  presence: Presence;
+  nodes: Pick<Nodes, "list">;
   readiness: Readiness;
   limits: PayloadLimits & { requestBytes: number };
   onError(error: unknown, requestId: string): void;
@@ -38,6 +43,7 @@ export function createApp(dependencies: Dependencies): (request: Request) => Pro
   bindMessages(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);
+  bindPresence(bind, operations, dependencies);
   bindOpen(app, bind, operations, limits, dependencies.readiness);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {

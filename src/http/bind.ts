@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
-import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import { toHeraldError } from "../contract/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { validate } from "../contract/validation.ts";
@@ -8,6 +8,7 @@ import { createId } from "../lib/ids.ts";
 import type { Keys } from "../services/keys.ts";
 import { readJsonBody } from "./body.ts";
 import type { RateLimit } from "./limits.ts";
+import { listsOf, readQuery } from "./query.ts";
 
 /** What a handler is given: everything checked. */
 export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
@@ -50,6 +51,7 @@ export function createBind({ app, keys, rateLimit, limits, onError }: Dependenci
     const { method, path, params, query, body } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
     const noQuery = query.safeParse({});
+    const lists = listsOf(query);
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
@@ -57,7 +59,10 @@ export function createBind({ app, keys, rateLimit, limits, onError }: Dependenci
         if (operation.isOpen !== true) rateLimit(keys.authenticate(request.headers.get("admin-api-key")).keyId);
         const input = {
           params: noParams ?? validate(params, context.req.param()),
-          query: noQuery.success && !request.url.includes("?") ? noQuery.data : validate(query, readQuery(request.url)),
+          query:
+            noQuery.success && !request.url.includes("?")
+              ? noQuery.data
+              : validate(query, readQuery(request.url, lists)),
           body: (body === undefined
             ? undefined
             : validate(
@@ -85,20 +90,4 @@ function toResponse({ status, body, headers }: Answer, requestId: string): Respo
     status,
     headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...headers },
   });
-}
-
-/** The query parameters; each may be there once. */
-function readQuery(url: string): Record<string, string> {
-  const start = url.indexOf("?");
-  if (start === -1) return {};
-  const query: Record<string, string> = {};
-  for (const [name, value] of new URLSearchParams(url.slice(start))) {
-    if (Object.hasOwn(query, name)) {
-      throw new HeraldError("invalid_request", `the query parameter ${name} is there twice`, {
-        fields: [{ pointer: `/${name}`, detail: "send it once" }],
-      });
-    }
-    query[name] = value;
-  }
-  return query;
 }

@@ -29,3 +29,20 @@ export function isAtMost(text: string, maximum: number): boolean {
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\u0000");
 }
+
+/** Compares as their UTF-8 bytes do, which is by code points; `<` compares UTF-16 units, where emoji come before U+E000. */
+export function compareBytes(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const one = left.charCodeAt(index);
+    const other = right.charCodeAt(index);
+    if (one !== other) return rankOf(one) - rankOf(other);
+  }
+  return left.length - right.length;
+}
+
+/** Moves surrogates behind all other units, where the code points stand that they are halves of. */
+function rankOf(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}

@@ -18,7 +18,7 @@ export function toPutResource(put: Put | undefined): PutResource {
 }
 
 /** Throws unless the organization is there. */
-export async function requireOrganization(organizations: Organizations, org: string): Promise<Entity> {
+export async function requireOrganization(organizations: Pick<Organizations, "get">, org: string): Promise<Entity> {
   const entity = await organizations.get(org);
   if (entity === undefined) throw new HeraldError("organization_not_found");
   return entity;

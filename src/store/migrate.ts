@@ -1,7 +1,8 @@
 import type { Driver } from "./driver.ts";
 import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
+import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
 
-const migrations = [logAndDirectory];
+const migrations = [logAndDirectory, nodes];
 
 /**
  * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was

@@ -186,3 +186,16 @@ export type Standing = {
     page: { after: { updatedAt: number; id: string } | undefined; limit: number },
   ): Promise<UserConversation[]>;
 };
+
+/** A node in the registry. `beat` grows each time it says that it lives; `status` is what it said then. */
+export type RegisteredNode = { id: string; beat: number; status: string };
+
+/** The nodes that share the database. Whether one still lives is for those who read it to judge, by its `beat`. */
+export type NodeRegistry = {
+  /** Writes that this node lives, and what it says of itself. */
+  beat(id: string, status: string): Promise<void>;
+  /** All nodes, by id. */
+  list(): Promise<RegisteredNode[]>;
+  /** Takes a node out; with `beat`, only if it has not beaten since. */
+  remove(id: string, beat?: number): Promise<void>;
+};

@@ -5,6 +5,7 @@ import { createQueue } from "../lib/queue.ts";
 import { postgresDialect } from "./dialect.ts";
 import type { Driver, Row, Sql, SqlValue } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
+import { createNodeRegistry } from "./nodes.ts";
 import { createRowsInOne } from "./rows.ts";
 import { createWrites, type Database } from "./store.ts";
 
@@ -90,7 +91,8 @@ export async function openPostgres(url: string, announce: (events: LogEvent[]) =
   const driver = connectPostgres(url);
   try {
     const migrated = await migrateStore(driver);
-    return { reader: driver, writes: createWrites({ driver, announce }), migrated, close: driver.close };
+    const writes = createWrites({ driver, announce });
+    return { reader: driver, writes, nodes: createNodeRegistry(driver), migrated, close: driver.close };
   } catch (error) {
     await driver.close();
     throw error;

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { type HeraldError, unavailable } from "../contract/errors.ts";
+import { createLoneRegistry } from "./nodes.ts";
 import type { BatchResult, NewSend } from "./ports.ts";
 import { openSqliteReader } from "./sqlite.ts";
 import { type Call, type Report, receiveError, type SentResult } from "./sqlite-protocol.ts";
@@ -70,6 +71,7 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Data
     const reader = openSqliteReader(file);
     return {
       reader,
+      nodes: createLoneRegistry(),
       migrated: { from: migrated.from, to: migrated.to },
       writes: {
         batches: { appendAll },

@@ -7,6 +7,7 @@ import { createLogReader } from "./log-reader.ts";
 import { createLogWriter } from "./log-writer.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./organizations.ts";
 import { createParticipantReads, createParticipantWrites, createStanding } from "./participants.ts";
+import type { NodeRegistry } from "./ports.ts";
 import { createSendLog } from "./send-log.ts";
 import { createUserReads, createUserWrites } from "./users.ts";
 
@@ -29,6 +30,7 @@ export type Writes = ReturnType<typeof createWrites>;
 export type Database = {
   reader: Reader;
   writes: Writes;
+  nodes: NodeRegistry;
   /** The schema's version before and after. */
   migrated: { from: number; to: number };
   close(): Promise<void>;

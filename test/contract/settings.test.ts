@@ -22,6 +22,7 @@ const names = [
     "HOST",
     "PORT",
     "DATA_DIR",
+    "NODE_NAME",
     "ADMIN_API_KEY",
     "TOKEN_SECRET",
     "TOKEN_JWKS_URL",

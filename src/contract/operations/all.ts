@@ -4,6 +4,7 @@ import { createConversationOperations } from "./conversations.ts";
 import { directoryOperations } from "./directory.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
+import { presenceOperations } from "./presence.ts";
 
 const health = z
   .strictObject({
@@ -78,6 +79,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createMessageOperations(limits),
     ...directoryOperations,
     ...createConversationOperations(limits),
+    ...presenceOperations,
     ...openOperations,
   } satisfies Record<string, Operation>;
 }

@@ -10,7 +10,8 @@ export const operationTags = {
   Users:
     "The people that messages come from and go to, the tokens that their clients connect with, and their sessions.",
   Conversations: "Conversations, who takes part in them, and what was said.",
-  Operation: "What a load balancer or an orchestrator asks.",
+  Presence: "Who is connected now, on all nodes.",
+  Operation: "What an operator, a load balancer or an orchestrator asks.",
   Documents: "The contract of this server, for machines.",
 } as const;
 

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { pageOf, pageQuery } from "./directory.ts";
+import { identifier } from "./identifiers.ts";
+
+const maxUids = 1000;
+
+const onlineUser = z
+  .strictObject({
+    id: z.string().meta({ description: "The user." }),
+    connections: z.int().min(0).meta({ description: "How many connections the user has, on all nodes." }),
+  })
+  .meta({ id: "OnlineUser", description: "A user and how many connections the user has now." });
+
+/** A user and how many connections the user has now. */
+export type OnlineUser = z.infer<typeof onlineUser>;
+
+/** A page of who is connected. */
+export const onlinePage = pageOf(onlineUser).meta({ id: "OnlinePage" });
+
+/** How many users are connected. */
+export const onlineCount = z
+  .strictObject({
+    count: z.int().min(0).meta({ description: "Users, each once, on however many nodes and devices." }),
+    connections: z.int().min(0).meta({ description: "The connections of these users." }),
+  })
+  .meta({ id: "OnlineCount", description: "How many users are connected now." });
+
+/** How many users are connected. */
+export type OnlineCount = z.infer<typeof onlineCount>;
+
+/** The query of who is connected. */
+export const onlineQuery = pageQuery.extend({
+  count: z
+    .string()
+    .regex(/^(true|false)$/, "must be true or false")
+    .default("false")
+    .transform((value) => value === "true")
+    .meta({ type: "boolean", pattern: undefined, description: "`true`: how many they are, instead of the list." }),
+  uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
+    description:
+      "Only these users, one item for each, `connections` 0 for who is offline or unknown. Commas stand between ids; a comma within an id is written `%2C`. The parameter may also be repeated.",
+  }),
+});
+
+/** What nodes ask one another of an organization: about these users, or who is connected, by id, after a place. */
+export type PresenceQuestion = { org: string } & ({ uids: string[] } | { after: string; limit: number });
+
+/** What one node answers about its own connections. */
+export type PresenceAnswer = {
+  /** Those that were asked about and are connected, by id. At most so many that the answer fits into a message. */
+  online: OnlineUser[];
+  /** Whether the list goes on after its last user. */
+  hasMore: boolean;
+  /** All users of the organization that are connected to this node, and their connections. */
+  total: { users: number; connections: number };
+};

@@ -1,0 +1,25 @@
+import type { OnlineUser, PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import type { Census, Roster } from "./roster.ts";
+
+const maxPageBytes = 64 * 1024;
+
+/**
+ * What this node answers about its connections, the live ones: nothing of this is stored. A page ends after 64 KiB of
+ * JSON or a little more, whatever its limit, since a message between nodes has a limit too.
+ */
+export function answerPresence(roster: Roster & Census, question: PresenceQuestion): PresenceAnswer {
+  const { org } = question;
+  const total = roster.totalOf(org);
+  if ("uids" in question) {
+    const users = question.uids.map((id) => ({ id, connections: roster.of(org, id).length }));
+    return { online: users.filter(({ connections }) => connections > 0), hasMore: false, total };
+  }
+  const online: OnlineUser[] = [];
+  let bytes = 0;
+  for (const user of roster.usersAfter(org, question.after)) {
+    if (online.length === question.limit || bytes >= maxPageBytes) return { online, hasMore: true, total };
+    online.push(user);
+    bytes += Buffer.byteLength(JSON.stringify(user));
+  }
+  return { online, hasMore: false, total };
+}

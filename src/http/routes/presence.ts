@@ -1,0 +1,15 @@
+import type { Operations } from "../../contract/operations/all.ts";
+import type { Nodes } from "../../services/nodes.ts";
+import type { Presence } from "../../services/presence.ts";
+import type { Bind } from "../bind.ts";
+
+type Services = { presence: Presence; nodes: Pick<Nodes, "list"> };
+
+/** Who is connected, and to which nodes. */
+export function bindPresence(bind: Bind, operations: Operations, { presence, nodes }: Services): void {
+  bind(operations.listOnline, async ({ params, query: { count, uids, ...page } }) => ({
+    status: 200,
+    body: count ? await presence.count(params.org, uids) : await presence.list(params.org, { ...page, uids }),
+  }));
+  bind(operations.listNodes, async () => ({ status: 200, body: await nodes.list() }));
+}

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import type { Bus } from "../bus/bus.ts";
+import { unavailable } from "../contract/errors.ts";
+import type { OnlineCount, OnlineUser, PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import { encodeCursor } from "../lib/cursor.ts";
+import { compareBytes } from "../lib/text.ts";
+import type { Organizations } from "../store/ports.ts";
+import { requireOrganization } from "./directory.ts";
+import type { Nodes } from "./nodes.ts";
+import { type Page, type PageQuery, parseCursor } from "./pages.ts";
+
+const countedAtOnce = 10_000;
+
+type Dependencies = {
+  organizations: Pick<Organizations, "get">;
+  nodes: Pick<Nodes, "live">;
+  bus: Pick<Bus, "request">;
+};
+
+/** Which users are meant; `undefined`: all. */
+type Uids = string[] | undefined;
+
+/** Who is connected now, on all nodes. Every answer is whole: where a node stays silent, `unavailable` is thrown. */
+export type Presence = {
+  /** Who is connected, by id. With `uids` those users, whether they are connected or not. */
+  list(org: string, query: PageQuery & { uids?: Uids }): Promise<Page<OnlineUser>>;
+  /** How many users are connected, each counted once, or how many of `uids`. */
+  count(org: string, uids: Uids): Promise<OnlineCount>;
+};
+
+const place = z.strictObject({ id: z.string() });
+
+/** Asks all nodes that live, and puts their answers together. */
+export function createPresence({ organizations, nodes, bus }: Dependencies): Presence {
+  async function ask(question: PresenceQuestion): Promise<PresenceAnswer[]> {
+    const live = await nodes.live();
+    const answers = await bus.request(question, live);
+    const missing = live.filter((id) => !answers.has(id));
+    // One that has left while it was asked is missed by nobody: its connections were closed.
+    const stillLive = missing.length === 0 ? [] : await nodes.live();
+    const silent = missing.filter((id) => stillLive.includes(id));
+    if (silent.length === 0) return [...answers.values()];
+    throw unavailable({
+      detail: `${silent.length} of ${live.length} nodes did not answer (${silent.join(", ")}), so who is connected is not known`,
+    });
+  }
+
+  async function ofUids(org: string, uids: string[]): Promise<OnlineUser[]> {
+    const { users } = merge(await ask({ org, uids }));
+    const connections = new Map(users.map((user) => [user.id, user.connections]));
+    return uids.map((id) => ({ id, connections: connections.get(id) ?? 0 }));
+  }
+
+  return {
+    async list(org, { limit, cursor, uids }) {
+      await requireOrganization(organizations, org);
+      const after = parseCursor(cursor, place)?.id ?? "";
+      if (uids !== undefined) {
+        const asked = [...new Set(uids)].sort(compareBytes).filter((id) => compareBytes(id, after) > 0);
+        return toOnlinePage(await ofUids(org, asked), limit, false);
+      }
+      const { users, hasMore } = merge(await ask({ org, after, limit }));
+      return toOnlinePage(users, limit, hasMore);
+    },
+    async count(org, uids) {
+      await requireOrganization(organizations, org);
+      if (uids !== undefined) {
+        const users = await ofUids(org, [...new Set(uids)]);
+        return countUsers(users.filter(({ connections }) => connections > 0));
+      }
+      const counted: OnlineCount = { count: 0, connections: 0 };
+      for (let after = ""; ; ) {
+        const answers = await ask({ org, after, limit: countedAtOnce });
+        const [only, another] = answers.map(({ total }) => total).filter(({ users }) => users > 0);
+        // Only where two nodes have users may one be counted twice, so that all must be looked at.
+        if (after === "" && another === undefined)
+          return { count: only?.users ?? 0, connections: only?.connections ?? 0 };
+        const { users, hasMore } = merge(answers);
+        const page = countUsers(users);
+        counted.count += page.count;
+        counted.connections += page.connections;
+        if (!hasMore) return counted;
+        after = users.at(-1)?.id ?? after;
+      }
+    },
+  };
+}
+
+/**
+ * The users of all answers, each once, by id. A list that goes on says nothing of what comes after its last user, so the
+ * merged one ends at the first such place.
+ */
+function merge(answers: PresenceAnswer[]): { users: OnlineUser[]; hasMore: boolean } {
+  const connections = new Map<string, number>();
+  for (const { online } of answers) {
+    for (const user of online) connections.set(user.id, (connections.get(user.id) ?? 0) + user.connections);
+  }
+  const [end] = answers
+    .filter(({ hasMore }) => hasMore)
+    .map(({ online }) => online.at(-1)?.id ?? "")
+    .sort(compareBytes);
+  const users = [...connections]
+    .map(([id, count]): OnlineUser => ({ id, connections: count }))
+    .filter(({ id }) => end === undefined || compareBytes(id, end) <= 0)
+    .sort((left, right) => compareBytes(left.id, right.id));
+  return { users, hasMore: end !== undefined };
+}
+
+function toOnlinePage(users: OnlineUser[], limit: number, hasMore: boolean): Page<OnlineUser> {
+  const items = users.slice(0, limit);
+  const last = items.at(-1);
+  const goesOn = hasMore || users.length > limit;
+  return { items, cursor: goesOn && last !== undefined ? encodeCursor({ id: last.id }) : null };
+}
+
+function countUsers(users: OnlineUser[]): OnlineCount {
+  return { count: users.length, connections: users.reduce((sum, { connections }) => sum + connections, 0) };
+}

@@ -1,0 +1,5 @@
+CREATE TABLE node (
+  id TEXT PRIMARY KEY,
+  beat BIGINT NOT NULL,
+  status TEXT NOT NULL
+);
