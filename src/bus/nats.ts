@@ -52,6 +52,7 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
   const subscribers = new Set<Subscriber>();
   let connection: NatsConnection | undefined;
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
+  let isThere = false;
   let isClosing = false;
 
   open().catch((error: unknown) => {
@@ -75,12 +76,18 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
       const signed: Signed = { node: nodeId, answer: answer(message.json<PresenceQuestion>()) };
       message.respond(JSON.stringify(signed));
     });
+    isThere = true;
     watch(opened).catch(onError);
     onConnect();
   }
 
   async function watch(opened: NatsConnection): Promise<void> {
-    for await (const { type } of opened.status()) if (type === "reconnect") onConnect();
+    for await (const { type } of opened.status()) {
+      if (type === "disconnect") isThere = false;
+      if (type !== "reconnect") continue;
+      isThere = true;
+      onConnect();
+    }
   }
 
   /** Anyone who reaches the bus can send anything: what cannot be handled is told, and harms nothing else. */
@@ -129,7 +136,7 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
       };
     },
     async request(question, nodes) {
-      if (connection === undefined || connection.isClosed()) throw busAway();
+      if (connection === undefined || !isThere) throw busAway();
       const answers = new Map<string, PresenceAnswer>();
       const missing = new Set(nodes);
       try {

@@ -71,8 +71,8 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
     for (const node of await registry.list()) {
       const known = before.get(node.id);
       const missedBeats = known?.beat === node.beat ? known.missedBeats + 1 : 0;
-      seen.set(node.id, { beat: node.beat, missedBeats });
-      if (missedBeats >= forgottenAfterBeats) await registry.remove(node.id, node.beat);
+      if (missedBeats < forgottenAfterBeats) seen.set(node.id, { beat: node.beat, missedBeats });
+      else await registry.remove(node.id, node.beat);
     }
   }
 

@@ -1,9 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startPostgres } from "../../test/harness/postgres.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeLog } from "./testing/log-suite.ts";
+import { describeNodeRegistry } from "./testing/node-suite.ts";
+
+setDefaultTimeout(60_000); // a restart of the server may take its time on a busy machine
 
 const postgres = await startPostgres();
 if (postgres !== undefined) {
@@ -11,6 +14,8 @@ if (postgres !== undefined) {
 
   describeLog("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+
+  describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
 
   describe("PostgreSQL", () => {
     test("is migrated once, however many nodes start together", async () => {

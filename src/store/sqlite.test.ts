@@ -53,6 +53,21 @@ describe("SQLite", () => {
     remove();
   });
 
+  test("of the version before is brought up to date, with what is in it", async () => {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver);
+    await driver.transaction(async (sql) => {
+      await sql.run("INSERT INTO organization (id, created_at) VALUES ('o', 1)");
+      await sql.run("DROP TABLE node");
+      await sql.run("UPDATE schema_version SET version = 1");
+    });
+    expect(await migrateStore(driver)).toEqual({ from: 1, to: 2 });
+    expect(await driver.all("SELECT id FROM organization")).toEqual([{ id: "o" }]);
+    expect(await driver.all("SELECT * FROM node")).toEqual([]);
+    await driver.close();
+    remove();
+  });
+
   test("is open in one process at a time, and readable by its owner alone", async () => {
     const { file, driver, remove } = openInFolder();
     expect(() => openSqlite(file)).toThrow(DatabaseInUseError);

@@ -3,7 +3,7 @@ import { startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
 import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startPostgres } from "../harness/postgres.ts";
-import type { Socket } from "../harness/socket.ts";
+import { expectClosed, type Socket } from "../harness/socket.ts";
 
 setDefaultTimeout(60_000);
 
@@ -78,6 +78,48 @@ if (postgres !== undefined && nats !== undefined) {
       for (const socket of sockets) expect(await hear(socket, 1)).toEqual(["back"]);
       await nodes[2]?.admin("DELETE", org.path("users", "bob", "sessions"));
       for (const socket of sockets) expect((await socket.closed).code).toBe(4403);
+    });
+
+    test("stop delivering to who was removed at one place in the order, the same on every node", async () => {
+      await using cluster = await startCluster();
+      const { nodes, org, cid, sockets } = cluster;
+      const orgs = await Promise.all(nodes.map((node) => createOrganization(node, org.id)));
+      const sends = Array.from({ length: 60 }, (_, index) =>
+        orgs[index % 3]?.sent("alice", { cid, body: `message ${index}` }),
+      );
+      await Promise.any(sends);
+      await Promise.all([...sends, orgs[0]?.leave(cid, "bob")]);
+      await org.sent("alice", { cid, body: "without bob" });
+      await org.user("marker");
+      await org.sentSystem("marker", { id: "end", uids: ["bob"] });
+      const stored = (await org.history(cid)).reverse().map(({ _id }) => _id);
+      const heard: (string | undefined)[][] = [];
+      for (const socket of sockets) {
+        const ids: (string | undefined)[] = [];
+        for (let event = await socket.next(); event.system_message?._id !== "end"; event = await socket.next())
+          ids.push(event.message?._id);
+        heard.push(ids);
+      }
+      expect(heard[0]?.length).toBeGreaterThan(0);
+      expect(heard[0]?.length).toBeLessThan(stored.length);
+      for (const ids of heard) expect(ids).toEqual(stored.slice(0, heard[0]?.length));
+    });
+
+    test("sign out and remove on every node while the bus is away, by the head check", async () => {
+      await using cluster = await startCluster();
+      const { nodes, org, cid, sockets } = cluster;
+      const carols: Socket[] = [];
+      for (const node of nodes) carols.push(await (await createOrganization(node, org.id)).socket("carol"));
+      await org.join(cid, "carol");
+      await nats.outage(async () => {
+        await org.leave(cid, "bob");
+        await org.sent("alice", { cid, body: "without bob" });
+        for (const carol of carols) expect(await hear(carol, 1, headCheckMs)).toEqual(["without bob"]);
+        for (const socket of sockets) await socket.expectSilence();
+        await nodes[1]?.admin("DELETE", org.path("users", "bob", "sessions"));
+        for (const socket of sockets) await expectClosed(socket, 4403, headCheckMs);
+        for (const carol of carols) await carol.expectSilence();
+      });
     });
 
     test("answer 201 while the bus is away and hear it by the head check; at once when it is back", async () => {

@@ -13,6 +13,7 @@ function lists(org: Organization): string[] {
     "/admin/organizations",
     org.path("users"),
     org.path("conversations"),
+    org.path("online"),
     org.path("conversations", "room", "participants"),
     org.path("conversations", "room", "messages"),
   ];

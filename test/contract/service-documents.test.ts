@@ -36,6 +36,8 @@ describe("open pages", () => {
       ...["get", "put", "delete"].flatMap((method) =>
         ["", "/users/{}", "/conversations/{}"].map((rest) => `${method} ${organization}${rest}`),
       ),
+      "get /admin/nodes",
+      `get ${organization}/online`,
       `get ${organization}/users`,
       `get ${organization}/conversations`,
       `post ${organization}/users/{}/tokens`,

@@ -39,6 +39,20 @@ export type Ask = { ask: { mid: string; server_mid: string; t: number } };
 export type Ack = { ack: { mid: string; t: number } };
 export type Noun = { id: string; name: string | null; created_at: string };
 export type Page<T> = { items: T[]; cursor: string | null };
+export type OnlineUser = { id: string; connections: number };
+export type Node = {
+  id: string;
+  name: string | null;
+  version: string;
+  url: string;
+  started_at: string;
+  reported_at: string;
+  connections: number;
+  organizations: number;
+  lag_events: number;
+  lag_checked_at: string | null;
+  state: "live" | "silent";
+};
 export type Token = { token: string; expires_at: string };
 
 export type Problem = {

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { PresenceAnswer } from "../contract/presence.ts";
+import type { Connection } from "../gateway/connection.ts";
+import { answerPresence } from "../gateway/presence.ts";
+import { type Census, createRoster, type Roster } from "../gateway/roster.ts";
+import { createPresence, type Presence } from "./presence.ts";
+
+type Online = Awaited<ReturnType<Presence["list"]>>["items"];
+
+const connect = (uid: string, org = "o"): Connection => ({
+  id: "",
+  org,
+  uid,
+  issuedAt: 0,
+  isOpen: true,
+  deliver: () => undefined,
+  isReadyForMore: async () => true,
+  subscribe: () => undefined,
+  unsubscribe: () => undefined,
+  end: () => undefined,
+});
+
+/** Presence over one roster for each list of users, a user being there once for each connection. */
+function setUp(...nodes: string[][]) {
+  const rosters = new Map<string, Roster & Census>();
+  for (const [index, uids] of nodes.entries()) {
+    const roster = createRoster();
+    for (const uid of uids) roster.add(connect(uid));
+    rosters.set(`node ${index}`, roster);
+  }
+  const answerSizes: number[] = [];
+  const silent = new Set<string>();
+  const left = new Set<string>();
+  const presence = createPresence({
+    organizations: { get: async (id) => (id === "o" ? { id, name: null, createdAt: 0 } : undefined) },
+    nodes: { live: async () => [...rosters.keys()].filter((id) => !left.has(id)) },
+    bus: {
+      async request(question) {
+        const answers = new Map<string, PresenceAnswer>();
+        for (const [id, roster] of rosters) {
+          if (silent.has(id)) continue;
+          const text = JSON.stringify(answerPresence(roster, question));
+          answerSizes.push(text.length);
+          answers.set(id, JSON.parse(text));
+        }
+        return answers;
+      },
+    },
+  });
+  return { presence, rosters, answerSizes, silent, left };
+}
+
+async function readAll(presence: Presence, limit: number, uids?: string[]): Promise<Online> {
+  const items: Online = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await presence.list("o", { limit, cursor, uids });
+    expect(page.items.length).toBeLessThanOrEqual(limit);
+    items.push(...page.items);
+    if (page.cursor === null) return items;
+    expect(page.items.length).toBeGreaterThan(0);
+    cursor = page.cursor;
+  }
+}
+
+/** What must come out, worked out in one step. */
+function expected(nodes: string[][]): Online {
+  const uids = nodes.flat();
+  return [...new Set(uids)]
+    .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+    .map((id) => ({ id, connections: uids.filter((uid) => uid === id).length }));
+}
+
+const uid = fc.string({ unit: "grapheme", minLength: 1, maxLength: 2 });
+const cluster = fc.array(fc.array(uid, { maxLength: 25 }), { minLength: 1, maxLength: 4 });
+
+describe("presence", () => {
+  test("lists who is connected to any node, each user once and by id, in pages of any size", async () => {
+    await fc.assert(
+      fc.asyncProperty(cluster, fc.integer({ min: 1, max: 30 }), async (nodes, limit) => {
+        const { presence } = setUp(...nodes);
+        expect(await readAll(presence, limit)).toEqual(expected(nodes));
+      }),
+    );
+  });
+
+  test("counts users, not connections, on however many nodes they are", async () => {
+    await fc.assert(
+      fc.asyncProperty(cluster, async (nodes) => {
+        const { presence } = setUp(...nodes);
+        const connections = nodes.flat().length;
+        expect(await presence.count("o", undefined)).toEqual({ count: expected(nodes).length, connections });
+      }),
+    );
+  });
+
+  test("tells of each user that it is asked about, once, also in pages", async () => {
+    await fc.assert(
+      fc.asyncProperty(cluster, fc.array(uid), fc.integer({ min: 1, max: 9 }), async (nodes, uids, limit) => {
+        const { presence } = setUp(...nodes);
+        const online = new Map(expected(nodes).map(({ id, connections }) => [id, connections]));
+        const told = expected([uids]).map(({ id }) => ({ id, connections: online.get(id) ?? 0 }));
+        expect(await readAll(presence, limit, [...uids, ...uids])).toEqual(told);
+        const present = told.filter(({ connections }) => connections > 0);
+        expect(await presence.count("o", [...uids, ...uids])).toEqual({
+          count: present.length,
+          connections: present.reduce((sum, { connections }) => sum + connections, 0),
+        });
+      }),
+    );
+  });
+
+  test("neither misses nor repeats who stays, while others come and go between the pages", async () => {
+    const staying = Array.from({ length: 40 }, (_, index) => `user ${index * 2}`);
+    const { presence, rosters } = setUp(staying.slice(0, 25), staying.slice(15));
+    const seen: string[] = [];
+    let round = 0;
+    for (let cursor: string | undefined; ; ) {
+      const page = await presence.list("o", { limit: 7, cursor });
+      seen.push(...page.items.map(({ id }) => id));
+      if (page.cursor === null) break;
+      cursor = page.cursor;
+      for (const roster of rosters.values()) {
+        const passer = connect(`user ${round}.5`);
+        roster.add(passer);
+        if (round++ % 3 === 0) roster.remove(passer);
+      }
+    }
+    expect(seen).toEqual([...new Set(seen)]);
+    expect(seen).toEqual(expect.arrayContaining(staying));
+  });
+
+  test("keeps what a node answers small, whatever the limit and the ids, and counts across all its answers", async () => {
+    const long = Array.from({ length: 900 }, (_, index) => `${String(index).padStart(3, "0")}${"😀".repeat(125)}`);
+    const { presence, answerSizes } = setUp(long.slice(0, 700), long.slice(400));
+    expect((await readAll(presence, 1000)).map(({ id }) => id)).toEqual(long);
+    expect(await presence.count("o", undefined)).toEqual({ count: 900, connections: 1200 });
+    expect(answerSizes.length).toBeGreaterThan(8);
+    expect(Math.max(...answerSizes)).toBeLessThan(70_000);
+  });
+
+  test("follows connections that come and go, and keeps organizations apart", async () => {
+    const { presence, rosters } = setUp([], []);
+    const roster = rosters.get("node 1");
+    const [first, second, elsewhere] = [connect("a"), connect("a"), connect("a", "p")];
+    for (const connection of [first, first, second, elsewhere]) roster?.add(connection);
+    expect(roster?.size()).toEqual({ organizations: 2, connections: 3 });
+    expect((await presence.list("o", { limit: 1 })).items).toEqual([{ id: "a", connections: 2 }]);
+    for (const connection of [first, first]) roster?.remove(connection);
+    expect(await presence.count("o", undefined)).toEqual({ count: 1, connections: 1 });
+    roster?.remove(second);
+    expect((await presence.list("o", { limit: 1 })).items).toEqual([]);
+    expect(roster?.size()).toEqual({ organizations: 1, connections: 1 });
+  });
+
+  test("is unavailable where a node does not answer, rather than wrong, unless that node has left", async () => {
+    const { presence, silent, left } = setUp(["a"], ["b"], ["c"]);
+    silent.add("node 1");
+    for (const ask of [
+      () => presence.list("o", { limit: 1 }),
+      () => presence.count("o", undefined),
+      () => presence.count("o", ["a"]),
+    ])
+      await expect(ask()).rejects.toMatchObject({ code: "unavailable", headers: { "Retry-After": "1" } });
+    left.add("node 1");
+    expect((await presence.list("o", { limit: 9 })).items.map(({ id }) => id)).toEqual(["a", "c"]);
+  });
+
+  test("of an organization that is not there is refused", async () => {
+    const { presence } = setUp(["a"]);
+    await expect(presence.list("p", { limit: 1 })).rejects.toMatchObject({ code: "organization_not_found" });
+    await expect(presence.count("p", undefined)).rejects.toMatchObject({ code: "organization_not_found" });
+  });
+});
