@@ -7,6 +7,9 @@ import type {
   Message,
   MessageAnswer,
   MessageEnvelope,
+  Node,
+  OnlineCount,
+  OnlineUser,
   Page,
   PageOptions,
   SystemMessageAnswer,
@@ -152,6 +155,19 @@ export function createAdminClient({
       page: PageOptions & { before?: string; after?: string } = {},
     ): Promise<Page<Message>> {
       return request("GET", path`/admin/organizations/${org}/conversations/${cid}/messages` + query(page));
+    },
+
+    /** Who is connected now, on all nodes, by id; with `uids` those users, `connections` 0 for who is offline or unknown. */
+    async listOnline(org: string, page: PageOptions & { uids?: string[] } = {}): Promise<Page<OnlineUser>> {
+      return request("GET", path`/admin/organizations/${org}/online` + query(page));
+    },
+    /** How many users are connected now, on all nodes, or how many of `uids`. */
+    async countOnline(org: string, { uids }: { uids?: string[] } = {}): Promise<OnlineCount> {
+      return request("GET", path`/admin/organizations/${org}/online` + query({ count: true, uids }));
+    },
+    /** The nodes, in the order in which they started. */
+    async listNodes(): Promise<{ items: Node[] }> {
+      return request("GET", "/admin/nodes");
     },
   };
 }

@@ -20,3 +20,7 @@ test("a query leaves out what is not given", () => {
   expect(query({ limit: 5, cursor: undefined, uids: "a&b" })).toBe("?limit=5&uids=a%26b");
   expect(query({})).toBe("");
 });
+
+test("the items of a list stand between commas, and a comma within one is encoded", () => {
+  expect(query({ uids: ["a,b", "c d"], count: true })).toBe("?uids=a%2Cb,c%20d&count=true");
+});

@@ -16,9 +16,16 @@ function encodeIdentifier(identifier: string): string {
   return encodeURIComponent(identifier);
 }
 
-/** A query string with its `?`, or nothing; members that are `undefined` are left out. */
-export function query(parameters: Record<string, string | number | boolean | undefined>): string {
+/**
+ * A query string with its `?`, or nothing; members that are `undefined` are left out. Items of a list are encoded one by
+ * one, so that commas within them are told from those between them (RFC 6570, section 3.2.8).
+ */
+export function query(parameters: Record<string, string | number | boolean | string[] | undefined>): string {
   const given = Object.entries(parameters).filter((entry) => entry[1] !== undefined);
   if (given.length === 0) return "";
-  return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&")}`;
+  return `?${given.map(([name, value]) => `${name}=${[value].flat().map(encode).join(",")}`).join("&")}`;
+}
+
+function encode(value: unknown): string {
+  return encodeURIComponent(String(value));
 }

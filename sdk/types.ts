@@ -73,6 +73,30 @@ export type DirectoryEntry = { id: string; name: string | null; created_at: stri
 /** A user token and the moment (ISO 8601) after which it is refused. */
 export type UserToken = { token: string; expires_at: string };
 
+/** A user and how many connections the user has now, on all nodes. */
+export type OnlineUser = { id: string; connections: number };
+
+/** How many users are connected now, each counted once, and how many connections they have. */
+export type OnlineCount = { count: number; connections: number };
+
+/**
+ * A running server. Times are ISO 8601, by its own clock. `lag_events`: how many stored events the organization that was
+ * the most behind had not yet played at `lag_checked_at`.
+ */
+export type Node = {
+  id: string;
+  name: string | null;
+  version: string;
+  url: string;
+  started_at: string;
+  reported_at: string;
+  connections: number;
+  organizations: number;
+  lag_events: number;
+  lag_checked_at: string | null;
+  state: "live" | "silent";
+};
+
 /** One page of a list; `cursor` is `null` on the last one. */
 export type Page<Item> = { items: Item[]; cursor: string | null };
 

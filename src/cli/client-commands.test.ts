@@ -134,6 +134,17 @@ test("a token lets its user listen without a key, and --since shows what was mis
   ).toEqual(["missed 1", "missed 2"]);
 });
 
+test("the nodes are listed, for people and for programs", async () => {
+  const [heading, row, ...others] = (await run(["nodes"])).stdout.trimEnd().split("\n");
+  expect(heading).toMatch(/^NODE +NAME +STATE +VERSION +ADDRESS +STARTED +CONNECTIONS +ORGANIZATIONS +LAG$/);
+  expect(row).toContain(server.url);
+  expect(row).toContain("  live  ");
+  expect(row).toEndWith("  0 events");
+  expect(row?.indexOf(server.url)).toBe(heading?.indexOf("ADDRESS") ?? -1);
+  expect(others).toEqual([]);
+  expect(JSON.parse((await run(["nodes", "--json"])).stdout)).toMatchObject({ url: server.url, name: null });
+});
+
 test("a listener says when its sessions are ended, and ends with 1", async () => {
   await using bob = await listenAs("bob");
   const key = (await Bun.file(`${server.cwd}/data/admin-api-key`).text()).trim();

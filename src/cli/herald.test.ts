@@ -14,6 +14,7 @@ const commands = [
   "send system",
   "listen",
   "token",
+  "nodes",
   "migrate",
   "openapi",
   "version",
@@ -85,6 +86,7 @@ test("a setting that is not known or not valid is one line and 2", async () => {
 
 test.each([
   "token --org o --user u",
+  "nodes",
   "listen --org o --user u",
   "send message --org o --from u --to c hi",
   "send system --org o --from u --to u",

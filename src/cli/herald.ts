@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { exitCodes, explain } from "./exit-codes.ts";
 import { addListenCommand } from "./listen.ts";
 import { addMigrateCommand } from "./migrate.ts";
+import { addNodesCommand } from "./nodes.ts";
 import { addOpenapiCommand } from "./openapi.ts";
 import { createOutput, type Output } from "./output.ts";
 import { addSendMessageCommand } from "./send-message.ts";
@@ -46,6 +47,7 @@ function createProgram(output: Output): Command {
   addSendSystemCommand(send, output);
   addListenCommand(program, output);
   addTokenCommand(program, output);
+  addNodesCommand(program, output);
   addMigrateCommand(program, output);
   addOpenapiCommand(program, output);
   addVersionCommand(program, output);

@@ -32,6 +32,14 @@ test("the admin client's calls are those of the server", async () => {
     { _id: ask.server_mid, body: "hi" },
   ]);
   expect(await admin.createToken(odd, "u/1", { ttl_seconds: 5 })).toMatchObject({ token: expect.any(String) });
+  expect(await admin.listOnline(odd, { limit: 1 })).toEqual({ items: [], cursor: null });
+  expect((await admin.listOnline(odd, { uids: ["u,1", "u/1"] })).items).toEqual([
+    { id: "u,1", connections: 0 },
+    { id: "u/1", connections: 0 },
+  ]);
+  expect(await admin.countOnline(odd, { uids: ["u/1"] })).toEqual({ count: 0, connections: 0 });
+  expect(await admin.countOnline(odd)).toEqual({ count: 0, connections: 0 });
+  expect((await admin.listNodes()).items).toMatchObject([{ url: server.url, state: "live" }]);
   await admin.endSessions(odd, "u/1");
   await admin.deleteUser(odd, "u/2");
   await admin.deleteConversation(odd, "c/1");

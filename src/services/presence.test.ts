@@ -148,9 +148,12 @@ describe("presence", () => {
     expect((await presence.list("o", { limit: 1 })).items).toEqual([{ id: "a", connections: 2 }]);
     for (const connection of [first, first]) roster?.remove(connection);
     expect(await presence.count("o", undefined)).toEqual({ count: 1, connections: 1 });
+    roster?.add(connect("b"));
     roster?.remove(second);
-    expect((await presence.list("o", { limit: 1 })).items).toEqual([]);
-    expect(roster?.size()).toEqual({ organizations: 1, connections: 1 });
+    expect((await presence.list("o", { limit: 9 })).items).toEqual([{ id: "b", connections: 1 }]);
+    roster?.add(second);
+    expect((await presence.list("o", { limit: 9 })).items.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(roster?.size()).toEqual({ organizations: 2, connections: 3 });
   });
 
   test("is unavailable where a node does not answer, rather than wrong, unless that node has left", async () => {
