@@ -27,7 +27,7 @@ type Admit = (isRecovered: boolean | undefined) => void;
 export type SocketSessions = {
   /** Begins a session on a socket that has none; resolves when it has joined. Throws `rate_limited`. */
   begin(socket: Socket, session: Session, since: string | undefined, admit: Admit): Promise<void>;
-  /** Answers one frame; a `connect` that fails closes the socket. */
+  /** Answers one frame, once; a `connect` that fails closes the socket. Rejects with what fails after the answer. */
   answer(socket: Socket, frame: Frame): Promise<void>;
   /** Gives back what the session of a closed socket held. */
   end(socket: Socket): void;
@@ -63,16 +63,13 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     await joiner.join(data.connection, session, since, admit);
   }
 
-  async function connect(socket: Socket, id: FrameId, payload: unknown): Promise<void> {
+  async function connect(socket: Socket, id: FrameId, payload: unknown, reply: (frame: string) => void): Promise<void> {
     const { token, since } = validate(frameRequests.connect, payload);
     const session = await sessions.open(token);
     const { connection, sessionTimer } = socket.data;
     if (connection === undefined) {
-      await begin(
-        socket,
-        session,
-        since,
-        (isRecovered) => void socket.sendText(responseFrame(id, connectBody(socket, session, isRecovered))),
+      await begin(socket, session, since, (isRecovered) =>
+        reply(responseFrame(id, connectBody(socket, session, isRecovered))),
       );
       return;
     }
@@ -84,7 +81,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     }
     connection.extend(session.issuedAt);
     sessionTimer?.extend(session.expiresAt);
-    socket.sendText(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
+    reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
   }
 
   async function answer(socket: Socket, frame: Frame): Promise<void> {
@@ -93,14 +90,18 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       return;
     }
     const { connection } = socket.data;
+    let isAnswered = false;
+    const reply = (text: string) => {
+      isAnswered = true;
+      socket.sendText(text);
+    };
     try {
-      if (frame.operation === "connect") return await connect(socket, frame.id, frame.payload);
+      if (frame.operation === "connect") return await connect(socket, frame.id, frame.payload, reply);
       if (connection === undefined && frame.operation !== "ping")
         throw new HeraldError("unauthorized", "`connect` with a user token first");
-      socket.sendText(
-        responseFrame(frame.id, await handle(connection ?? { org: "", uid: "" }, frame.operation, frame.payload)),
-      );
+      reply(responseFrame(frame.id, await handle(connection ?? { org: "", uid: "" }, frame.operation, frame.payload)));
     } catch (thrown) {
+      if (isAnswered) throw thrown; // a request is answered once: what fails while its connection catches up ends the socket
       const error = toHeraldError(thrown);
       if (error.code === "internal") onError(thrown);
       socket.sendText(errorFrame(frame.id, error));
