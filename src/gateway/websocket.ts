@@ -184,7 +184,7 @@ export function createWebSockets(dependencies: Dependencies) {
     /** Closes every socket, spread evenly over `spreadMs`, so that they do not all come back at once. */
     async closeAll(reason: CloseReason, spreadMs: number): Promise<void> {
       const closing = [...sockets].map(async (socket, index, all) => {
-        await Bun.sleep((index / all.length) * spreadMs);
+        await new Promise((resolve) => setTimeout(resolve, (index / all.length) * spreadMs));
         closeSocket(socket, reason);
       });
       await Promise.all(closing);

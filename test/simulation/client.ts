@@ -1,0 +1,166 @@
+import type { LogEvent } from "../../src/contract/log-event.ts";
+import type { Session } from "../../src/services/sessions.ts";
+import type { Random } from "../harness/random.ts";
+import type { Climate } from "./climate.ts";
+import type { Database } from "./database.ts";
+import { type Node, tokenOf } from "./node.ts";
+import { pause } from "./time.ts";
+
+const healthyBytesPerMs = 1024 * 1024;
+const removedCode = 4403;
+
+/** What one connection asked for, was told, and heard. Times in milliseconds. */
+export type Hearing = {
+  readonly attempt: number;
+  readonly org: string;
+  readonly uid: string;
+  readonly node: string;
+  readonly issuedAt: number;
+  readonly since: string | undefined;
+  readonly isSlowReader: boolean;
+  readonly beganAt: number;
+  /** Where the log stood in the session's snapshot; there once the server took it. */
+  head: number | undefined;
+  /** What the server answered to `connect`. */
+  answer: { recovered?: boolean; error?: { code: string } } | undefined;
+  answeredAt: number | undefined;
+  joinedAt: number | undefined;
+  heard: { event: LogEvent; at: number }[];
+  /** How many frames were on the wire when it broke, and never came. */
+  lost: number;
+  /** Frames that are none of ours. */
+  unknown: string[];
+  ended: { at: number; code: number; byClient: boolean } | undefined;
+};
+
+/** What all clients share: who they connect to, and the record of all that they heard. */
+export type Clients = {
+  random: Random;
+  climate: Climate;
+  database: Database;
+  now(): number;
+  isActive(): boolean;
+  /** A node that takes connections, if there is one. */
+  pickNode(): Node | undefined;
+  hearings: Hearing[];
+  note(text: () => string): void;
+};
+
+/** The session that the server opened for a token. */
+export function recordSession(hearings: Hearing[], token: string, session: Session): void {
+  const { attempt }: { attempt: number } = JSON.parse(token);
+  const hearing = hearings[attempt];
+  if (hearing !== undefined) hearing.head = session.head;
+}
+
+/** A client that comes and goes, as long as there is something to happen, and then stays. */
+export async function runClient(clients: Clients, org: string, uid: string): Promise<void> {
+  const { random, climate, now, isActive, pickNode } = clients;
+  const isSlowReader = random.next() < climate.slowReaders;
+  let lastSeen: string | undefined;
+  await pause(random.integer(0, climate.activeMs / 2));
+  for (;;) {
+    const node = pickNode();
+    if (node === undefined) {
+      await pause(50);
+      continue;
+    }
+    const since = chooseSince(random, climate, lastSeen);
+    const { hearing, ended, cut } = connect(clients, node, { org, uid, since, isSlowReader });
+    const stayMs = random.integer(1, climate.stayMs);
+    if (now() + stayMs < climate.activeMs) {
+      await Promise.race([ended, pause(stayMs)]);
+      if (hearing.ended === undefined && isActive()) cut();
+    }
+    await ended;
+    loseLastFrames(random, hearing);
+    lastSeen = hearing.heard.findLast(({ event }) => event.kind === "message")?.event.id ?? lastSeen;
+    await pause(random.integer(0, 300));
+  }
+}
+
+function chooseSince(random: Random, climate: Climate, lastSeen: string | undefined): string | undefined {
+  if (random.next() >= climate.comesBackWithSince) return undefined;
+  return random.next() < 0.03 ? "nobody knows this" : lastSeen;
+}
+
+/** What was on the wire when the connection broke never came. */
+function loseLastFrames(random: Random, hearing: Hearing): void {
+  if (hearing.ended?.code === removedCode) return;
+  hearing.lost = Math.min(hearing.heard.length, random.integer(0, 2));
+  hearing.heard.length -= hearing.lost;
+}
+
+type Wish = { org: string; uid: string; since: string | undefined; isSlowReader: boolean };
+
+function connect(clients: Clients, node: Node, { org, uid, since, isSlowReader }: Wish) {
+  const { random, database, now, isActive, hearings, note } = clients;
+  const attempt = hearings.length;
+  const issuedAt = now() - (random.next() < 0.1 ? random.integer(0, 2_000) : 0);
+  const hearing: Hearing = {
+    attempt,
+    org,
+    uid,
+    node: node.name,
+    issuedAt,
+    since,
+    isSlowReader,
+    beganAt: now(),
+    head: undefined,
+    answer: undefined,
+    answeredAt: undefined,
+    joinedAt: undefined,
+    heard: [],
+    lost: 0,
+    unknown: [],
+    ended: undefined,
+  };
+  hearings.push(hearing);
+  note(
+    () => `connection ${attempt} of ${uid} in ${org} to ${node.name}${since === undefined ? "" : ` since ${since}`}`,
+  );
+  const { promise: ended, resolve: onEnded } = Promise.withResolvers<void>();
+  let isCutting = false;
+
+  const slowBytesPerMs = random.integer(2, 200);
+  const end = node.open({
+    get bytesPerMs() {
+      return isSlowReader && isActive() ? slowBytesPerMs : healthyBytesPerMs;
+    },
+    onText(text) {
+      const event = database.eventOf(text);
+      if (event !== undefined) hearing.heard.push({ event, at: now() });
+      else readAnswer(hearing, text, now());
+      note(() => `connection ${attempt} hears ${event === undefined ? text : `${event.id} at ${event.offset}`}`);
+    },
+    onSubscribed() {
+      if (hearing.joinedAt === undefined) note(() => `connection ${attempt} has joined`);
+      hearing.joinedAt ??= now();
+    },
+    onEnd(code) {
+      hearing.ended = { at: now(), code, byClient: isCutting };
+      note(() => `connection ${attempt} ends with ${code}${isCutting ? ", cut by the client" : ""}`);
+      onEnded();
+    },
+  });
+  const token = tokenOf({ org, uid, issuedAt, attempt });
+  end.send(JSON.stringify({ request: { connect: { token, ...(since !== undefined && { since }) }, id: 1 } }));
+  return {
+    hearing,
+    ended,
+    cut() {
+      isCutting = true;
+      end.cut();
+    },
+  };
+}
+
+function readAnswer(hearing: Hearing, text: string, now: number): void {
+  const { response }: { response?: NonNullable<Hearing["answer"]> } = JSON.parse(text);
+  if (response === undefined || hearing.answer !== undefined) {
+    hearing.unknown.push(text);
+  } else {
+    hearing.answer = response;
+    hearing.answeredAt = now;
+  }
+}

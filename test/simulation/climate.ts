@@ -1,0 +1,62 @@
+import type { Random } from "../harness/random.ts";
+
+/** What the world of one seed is like: how large it is, and what goes wrong in it. Times in milliseconds, chances from 0 to 1. */
+export type Climate = ReturnType<typeof chooseClimate>;
+
+/** Each trouble is there in some worlds and absent in others, so that none hides another. */
+export function chooseClimate(random: Random) {
+  const oneOf = <Value>(...values: [Value, ...Value[]]): Value =>
+    values[random.integer(0, values.length - 1)] ?? values[0];
+  const losesNoHint = random.next() < 0.25;
+  const nodes = random.integer(1, 3);
+  const activeMs = oneOf(1_000, 4_000, 12_000, 30_000);
+  return {
+    /** Hints are only late, doubled and out of order; none is lost. Then all is heard promptly. */
+    losesNoHint,
+    nodes,
+    organizations: random.integer(1, 2),
+    users: random.integer(2, 4),
+    conversations: random.integer(1, 3),
+    clients: random.integer(2, 6),
+    writers: random.integer(1, 4),
+    activeMs,
+    writes: random.integer(5, oneOf(20, 50, 120)),
+    /** Messages that `since` gives at most. */
+    maxRecovered: oneOf(10, 100),
+    /** How long a transaction holds its lock, and how long after it its events are announced. */
+    commitMs: oneOf(1, 10, 60),
+    announceMs: oneOf(0, 2, 30),
+    aborts: oneOf(0, 0.1),
+    crashesBeforeAnnouncing: losesNoHint ? 0 : oneOf(0, 0, 0.1),
+    /** How often a message is large, and how large. A large one does not fit into a hint. */
+    large: oneOf(0, 0, 0, 0, 0.1, 0.4),
+    largeBytes: oneOf(40_000, 150_000, 600_000),
+    membershipChanges: oneOf(0.02, 0.1, 0.3),
+    signOuts: oneOf(0, 0, 0.03),
+    stayMs: activeMs * oneOf(0.1, 0.5, 3),
+    comesBackWithSince: oneOf(0.5, 0.9),
+    slowReaders: oneOf(0, 0, 0.3),
+    bus: {
+      loss: losesNoHint ? 0 : oneOf(0, 0, 0.05, 0.4, 1),
+      doubles: oneOf(0, 0.1, 0.5),
+      lateMs: oneOf(0, 3, 50, 800),
+      outages: losesNoHint ? 0 : oneOf(0, 0, 1, 2),
+      severances: losesNoHint || nodes === 1 ? 0 : oneOf(0, 0, 1),
+      endsDead: !losesNoHint && random.next() < 0.3,
+    },
+    store: {
+      latencyMs: oneOf(0, 2, 30, 300),
+      failures: oneOf(0, 0, 1, 2),
+    },
+    restarts: losesNoHint ? 0 : oneOf(0, 0, 1, 2),
+    isPurged: random.next() < 0.3,
+  };
+}
+
+export const largestHintBytes = 100_000;
+/** `since` recovers messages of this age; older ones are purged, but not at once. */
+export const maxRecoveredMs = 8_000;
+export const retentionMs = 20_000;
+export const longestTroubleMs = 4_000;
+/** The promise: what no hint told is found by then. */
+export const headCheckMs = 5_000;

@@ -1,0 +1,165 @@
+import type { LogEvent, MembershipChange, SessionEnd } from "../../src/contract/log-event.ts";
+import { createQueue, type Queue } from "../../src/lib/queue.ts";
+
+/** What a transaction does to an organization. */
+export type Change =
+  | { kind: "message"; cid: string; bytes: number }
+  | { kind: "system"; uids: string[] }
+  | { kind: "membership"; cid: string; change: MembershipChange }
+  | { kind: "session"; end: SessionEnd };
+
+export type Commit = { event: LogEvent; at: number };
+
+/** One organization as the database knows it: its log, and what follows from it. */
+export type Organization = {
+  readonly id: string;
+  head: number;
+  /** The offset that was given out last, also to a transaction that has not committed. */
+  givenOut: number;
+  purgedUpTo: number;
+  /** By offset. Of what was purged only the judge still knows. */
+  readonly commits: (Commit | undefined)[];
+  readonly participants: Map<string, Set<string>>;
+  /** Tokens of a user that were issued up to this time are refused. */
+  readonly validAfter: Map<string, number>;
+  readonly lock: Queue;
+};
+
+/** The log and the directory in memory, as PostgreSQL would keep them. Every method is one moment. */
+export type Database = ReturnType<typeof createDatabase>;
+
+const idInFrame = /^\{"(?:system_)?message":\{"_id":"([^"]+)"/;
+const longestStart = 64;
+
+export function createDatabase(now: () => number) {
+  const organizations = new Map<string, Organization>();
+  const eventById = new Map<string, LogEvent>();
+  const fillings = new Map<number, string>(); // large texts are costly to make
+  let ids = 0;
+
+  function get(org: string): Organization {
+    const found = organizations.get(org);
+    if (found === undefined) throw new Error(`there is no organization ${org}`);
+    return found;
+  }
+
+  function create(org: string): Organization {
+    const created: Organization = {
+      id: org,
+      head: 0,
+      givenOut: 0,
+      purgedUpTo: 0,
+      commits: [],
+      participants: new Map(),
+      validAfter: new Map(),
+      lock: createQueue(),
+    };
+    organizations.set(org, created);
+    return created;
+  }
+
+  function fillingOf(bytes: number): string {
+    const filling = fillings.get(bytes) ?? "x".repeat(bytes);
+    fillings.set(bytes, filling);
+    return filling;
+  }
+
+  /** The event of a change at an offset; nothing is stored yet. */
+  function prepare(org: string, offset: number, change: Change): LogEvent {
+    const id = `${org}-${++ids}`;
+    const event: LogEvent = {
+      org,
+      offset,
+      kind: change.kind,
+      id,
+      cid: "cid" in change ? change.cid : undefined,
+      payload: payloadOf(id, change, fillingOf),
+      uids: change.kind === "system" ? change.uids : undefined,
+    };
+    eventById.set(id, event);
+    return event;
+  }
+
+  /** Stores events at the offsets that they have, with what follows from them. */
+  function commit(org: string, events: LogEvent[]): void {
+    const { commits, participants, validAfter } = get(org);
+    const organization = get(org);
+    for (const event of events) {
+      commits[event.offset] = { event, at: now() };
+      organization.head = Math.max(organization.head, event.offset);
+      if (event.kind === "membership") {
+        const { added, removed }: MembershipChange = JSON.parse(event.payload);
+        const members = participants.get(event.cid ?? "") ?? new Set();
+        participants.set(event.cid ?? "", members);
+        for (const uid of added) members.add(uid);
+        for (const uid of removed) members.delete(uid);
+      }
+      if (event.kind === "session") {
+        const end: SessionEnd = JSON.parse(event.payload);
+        for (const uid of end.uids ?? []) validAfter.set(uid, end.issuedBefore);
+      }
+    }
+  }
+
+  function stored(org: string, after: number, upTo: number, isWanted: (event: LogEvent) => boolean): LogEvent[] {
+    const { commits, purgedUpTo } = get(org);
+    const found: LogEvent[] = [];
+    for (let offset = Math.max(after, purgedUpTo) + 1; offset <= upTo; offset++) {
+      const event = commits[offset]?.event;
+      if (event !== undefined && isWanted(event)) found.push(event);
+    }
+    return found;
+  }
+
+  const isMissedBy = (org: string, uid: string) => (event: LogEvent) =>
+    event.kind === "message" &&
+    get(org)
+      .participants.get(event.cid ?? "")
+      ?.has(uid) === true;
+
+  /** What the ports of the product read, answered at once. */
+  const reads = {
+    heads: (orgs: string[]) => new Map(orgs.map((org) => [org, get(org).head])),
+    readAfter: (org: string, offset: number, limit: number) =>
+      stored(org, offset, get(org).head, () => true).slice(0, limit),
+    snapshot(org: string, uid: string) {
+      const { head, participants } = get(org);
+      return { head, cids: [...participants].filter(([, members]) => members.has(uid)).map(([cid]) => cid) };
+    },
+    tokensValidAfter: (org: string, uid: string) => get(org).validAfter.get(uid) ?? 0,
+    findMessage(org: string, id: string) {
+      const [event] = stored(org, 0, get(org).head, (one) => one.kind === "message" && one.id === id);
+      return event && { offset: event.offset, createdAt: get(org).commits[event.offset]?.at ?? 0 };
+    },
+    countMissed: (org: string, uid: string, after: number, upTo: number, limit: number) =>
+      Math.min(limit, stored(org, after, upTo, isMissedBy(org, uid)).length),
+    readMissed: (org: string, uid: string, after: number, upTo: number, limit: number) =>
+      stored(org, after, upTo, isMissedBy(org, uid)).slice(0, limit),
+  };
+
+  return {
+    create,
+    get,
+    prepare,
+    commit,
+    reads,
+    /** Forgets what was committed up to a time. */
+    purge(org: string, upToMs: number): void {
+      const organization = get(org);
+      const { commits, head } = organization;
+      while (organization.purgedUpTo < head && (commits[organization.purgedUpTo + 1]?.at ?? 0) <= upToMs)
+        organization.purgedUpTo++;
+    },
+    /** The event whose payload these bytes are, to the last one. */
+    eventOf(frame: string): LogEvent | undefined {
+      const event = eventById.get(idInFrame.exec(frame.slice(0, longestStart))?.[1] ?? "");
+      return event?.payload === frame ? event : undefined;
+    },
+  };
+}
+
+function payloadOf(id: string, change: Change, fillingOf: (bytes: number) => string): string {
+  if (change.kind === "message") return `{"message":{"_id":"${id}","body":"${fillingOf(change.bytes)}"}}`;
+  if (change.kind === "system") return `{"system_message":{"_id":"${id}"}}`;
+  return JSON.stringify(change.kind === "membership" ? change.change : change.end);
+}

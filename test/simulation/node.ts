@@ -1,0 +1,196 @@
+import type { Hint } from "../../src/bus/bus.ts";
+import type { createGateway } from "../../src/gateway/gateway.ts";
+import type { SocketState } from "../../src/gateway/socket.ts";
+import type { createCatchUp } from "../../src/services/catch-up.ts";
+import type { createSessions, Session } from "../../src/services/sessions.ts";
+import type { Random } from "../harness/random.ts";
+import type { BusEnd } from "./bus.ts";
+import { maxRecoveredMs } from "./climate.ts";
+import type { Database } from "./database.ts";
+import { createSocketModel, type SocketModel, type SocketTopics, type Wire } from "./socket.ts";
+import { pause } from "./time.ts";
+
+const dayMs = 24 * 3600 * 1000;
+const sessionMs = dayMs;
+const backlogBytes = 4 * 1024 * 1024;
+
+/** The code under test. */
+export type Product = {
+  createGateway: typeof createGateway;
+  createCatchUp: typeof createCatchUp;
+  createSessions: typeof createSessions;
+};
+
+/** A read that failed because the seed wanted it to. */
+export class StoreFault extends Error {}
+
+/** A node of the cluster: the product's gateway and services on a database, a bus and sockets that are simulated. */
+export type Node = {
+  readonly name: string;
+  readonly bus: BusEnd;
+  isAlive: boolean;
+  /** Opens a socket; `send` hands the server a frame of the client's. */
+  open(wire: Wire): { send(text: string): void; cut(): void };
+  /** `kill -9`: what it was about to do is never done. */
+  kill(): void;
+  /** Stops as it does on SIGTERM. */
+  stop(): Promise<void>;
+  /** The bus is there again. */
+  checkHeads(): void;
+};
+
+type Options = {
+  name: string;
+  product: Product;
+  database: Database;
+  bus: BusEnd;
+  random: Random;
+  now(): number;
+  /** Whether reads fail now, and how long they take. */
+  store: { isFailing(): boolean; latencyMs(): number };
+  /** Messages that `since` gives at most. */
+  maxRecovered: number;
+  onSession(token: string, session: Session): void;
+  onError(error: unknown): void;
+};
+
+/** A user's token, as the simulation signs it; `attempt` makes it the only one. */
+export function tokenOf(identity: { org: string; uid: string; issuedAt: number; attempt: number }): string {
+  return JSON.stringify(identity);
+}
+
+export function createNode(options: Options): Node {
+  const { name, product, database, bus, random, now, store, maxRecovered, onSession, onError } = options;
+  const topics: SocketTopics = new Map();
+  const sockets = new Set<SocketModel>();
+  const clock = { now };
+  const { reads } = database;
+
+  /** Asks the database, which looks at some moment between the question and the answer. A dead node hears no answer. */
+  async function ask<Answer>(look: () => Answer): Promise<Answer> {
+    const early = random.next() < 0.5 ? { answer: look() } : undefined;
+    const latencyMs = store.latencyMs();
+    if (latencyMs > 0) await pause(latencyMs);
+    if (!node.isAlive) await new Promise(() => undefined);
+    if (store.isFailing()) throw new StoreFault("the database is away");
+    return early === undefined ? look() : early.answer;
+  }
+
+  const sessions = product.createSessions({
+    tokens: {
+      issue: neverUsed,
+      async verify(token) {
+        const { org, uid, issuedAt }: { org: string; uid: string; issuedAt: number } = JSON.parse(token);
+        return { org, uid, issuedAt, expiresAt: now() + sessionMs };
+      },
+    },
+    standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)), conversations: neverUsed },
+    users: {
+      get: async (_org, uid) => ({ id: uid, name: null, createdAt: 0 }),
+      tokensValidAfter: (org, uid) => ask(() => reads.tokensValidAfter(org, uid)),
+      list: neverUsed,
+      put: neverUsed,
+      remove: neverUsed,
+      endSessions: neverUsed,
+    },
+    clock,
+  });
+
+  const gateway = product.createGateway({
+    bus: {
+      ...bus,
+      subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
+    },
+    log: {
+      heads: (orgs) => ask(() => reads.heads(orgs)),
+      readAfter: (org, offset, limit) => ask(() => reads.readAfter(org, offset, limit)),
+    },
+    sessions: {
+      async open(token) {
+        const session = await sessions.open(token);
+        onSession(token, session);
+        return session;
+      },
+    },
+    catchUp: product.createCatchUp({
+      missed: {
+        findMessage: (org, id) => ask(() => reads.findMessage(org, id)),
+        countMissed: (...of) => ask(() => reads.countMissed(...of)),
+        readMissed: (...of) => ask(() => reads.readMissed(...of)),
+      },
+      maxMessages: maxRecovered,
+      maxDays: maxRecoveredMs / dayMs,
+      clock,
+    }),
+    history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
+    clock,
+    limits: {
+      frameBytes: 65_536,
+      backlogBytes,
+      nodeBacklogBytes: Number.POSITIVE_INFINITY,
+      requestsPerWindow: Number.POSITIVE_INFINITY,
+      jsonDepth: 32,
+      pingMs: 25_000,
+      pongMs: 10_000,
+      connectionsPerUser: Number.POSITIVE_INFINITY,
+      connectionsPerAddress: Number.POSITIVE_INFINITY,
+    },
+    publish(topic, frame) {
+      let isSlow = false;
+      for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
+      return isSlow ? -1 : frame.length;
+    },
+    onError,
+  });
+
+  const node: Node = {
+    name,
+    bus,
+    isAlive: true,
+    open(wire) {
+      const state: SocketState = {
+        id: "",
+        address: "",
+        isCounted: false,
+        opening: undefined,
+        connection: undefined,
+        work: Promise.resolve(),
+        requests: 0,
+        windowStart: now(),
+        connectTimer: undefined,
+        sessionTimer: undefined,
+        pingedAt: now(),
+        isAlive: true,
+        onDrain: [],
+      };
+      const { handlers } = gateway.webSockets;
+      const model = createSocketModel({ state, handlers, wire, topics, now });
+      sockets.add(model);
+      void handlers.open?.(model.socket);
+      return {
+        send: (text) => (node.isAlive ? void handlers.message?.(model.socket, text) : undefined),
+        cut() {
+          sockets.delete(model);
+          if (node.isAlive) model.cut();
+          else model.orphan();
+        },
+      };
+    },
+    kill() {
+      node.isAlive = false;
+      for (const socket of sockets) socket.orphan();
+      void bus.close();
+    },
+    async stop() {
+      await gateway.stop();
+      await bus.close();
+      node.isAlive = false;
+    },
+    checkHeads: () => void gateway.checkHeads().catch(onError),
+  };
+  return node;
+}
+
+function neverUsed(): Promise<never> {
+  throw new Error("the simulation does not know this");
+}

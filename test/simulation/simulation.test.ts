@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { createRandom } from "../harness/random.ts";
+import type { Hearing } from "./client.ts";
+import { plantedBugs, withProduct } from "./planted-bugs.ts";
+import { type Report, simulate, type Variant } from "./world.ts";
+
+const isOneSeed = process.env.TEST_SEED !== undefined;
+const firstSeed = createRandom().seed;
+const seeds = isOneSeed ? 1 : Number(process.env.SIMULATION_SEEDS ?? 3_000);
+const seedsForBugs = 5_000;
+const timeoutMs = 600_000;
+
+function findBroken(first: number, count: number, variant: Variant): Report | undefined {
+  for (let seed = first; seed < first + count; seed++) {
+    const report = simulate(seed, variant);
+    if (report.broken.length > 0) return report;
+  }
+  return undefined;
+}
+
+/** What happened, with how to see it again. */
+function tell({ seed }: Report, variant: Variant): string {
+  const { broken, trace } = simulate(seed, variant, true);
+  return `${trace.join("\n")}\n\nseed ${seed} breaks a promise:\n${broken.join("\n")}\n\nTEST_SEED=${seed} bun test test/simulation`;
+}
+
+describe("several nodes, writers and clients on a bus that fails", () => {
+  test(
+    "every connection hears every event once, in order and in time, whatever the seed",
+    () =>
+      withProduct([], (product) => {
+        const report = findBroken(firstSeed, seeds, { product });
+        if (report !== undefined) throw new Error(tell(report, { product }));
+      }),
+    timeoutMs,
+  );
+
+  test("the same seed gives the same world, to the last line, and another seed another", () =>
+    withProduct([], (product) => {
+      for (let seed = 1; seed <= 20; seed++) {
+        const { trace } = simulate(seed, { product }, true);
+        expect(simulate(seed, { product }, true).trace).toEqual(trace);
+        expect(simulate(seed + 1, { product }, true).trace).not.toEqual(trace);
+      }
+    }));
+
+  test("there is every kind of trouble in the worlds", () =>
+    withProduct([], (product) => {
+      const hearings = Array.from({ length: 300 }, (_, index) => simulate(index + 1, { product }).hearings).flat();
+      const count = (isWanted: (hearing: Hearing) => boolean) => hearings.filter(isWanted).length;
+      const replayed = ({ head = 0, heard }: Hearing) => heard.filter(({ event }) => event.offset <= head).length;
+      for (const code of [1006, 1011, 1012, 4401, 4403])
+        expect(count(({ ended }) => ended?.code === code && !ended.byClient)).toBeGreaterThan(5);
+      expect(count(({ answer }) => answer?.recovered === false)).toBeGreaterThan(50);
+      expect(count((hearing) => replayed(hearing) > 0)).toBeGreaterThan(50);
+      expect(count((hearing) => replayed(hearing) > 50)).toBeGreaterThan(0);
+      expect(count(({ ended, heard }) => ended === undefined && heard.length > 10)).toBeGreaterThan(50);
+    }));
+});
+
+describe.skipIf(isOneSeed)("the simulation finds it when", () => {
+  for (const { name, changes = [], ...variant } of plantedBugs) {
+    test(
+      name,
+      () =>
+        withProduct(changes, (product) => {
+          const report = findBroken(1, seedsForBugs, { product, ...variant });
+          expect(report?.broken ?? []).not.toBeEmpty();
+        }),
+      timeoutMs,
+    );
+  }
+});
