@@ -4,6 +4,7 @@ import { createRing } from "./ring.ts";
 const bytesPerTurn = 256 * 1024;
 const maxReadyBytes = 4 * 1024 * 1024;
 const maxHeld = 1024;
+const maxHeldBytes = 4 * 1024 * 1024;
 const repairDelayMs = 5;
 const retryDelayMs = 250;
 const pageSize = 200;
@@ -46,6 +47,7 @@ export function createSequencer({ position: start, read, play, onError }: Option
   const held = new Map<number, LogEvent>();
   const waiters = new Set<Waiter>();
   let position = start;
+  let heldBytes = 0;
   let ready: LogEvent[] = [];
   let readyBytes = 0;
   let last = start; // the offset of the last event that is played or ready
@@ -56,15 +58,29 @@ export function createSequencer({ position: start, read, play, onError }: Option
   let isStopped = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
 
+  /** What does not fit is read from the store when its turn comes. */
+  function hold(event: LogEvent): void {
+    if (held.has(event.offset) || held.size >= maxHeld || heldBytes >= maxHeldBytes) return;
+    held.set(event.offset, event);
+    heldBytes += event.payload.length;
+  }
+
+  function takeHeld(offset: number): LogEvent | undefined {
+    const event = held.get(offset);
+    if (event === undefined) return undefined;
+    held.delete(offset);
+    heldBytes -= event.payload.length;
+    return event;
+  }
+
+  /** Makes the event ready, and what was held for when it came. */
   function append(event: LogEvent): void {
-    ready.push(event);
-    readyBytes += event.payload.length;
-    last = event.offset;
-    for (let next = held.get(last + 1); next !== undefined && readyBytes < maxReadyBytes; next = held.get(last + 1)) {
-      held.delete(next.offset);
+    let next: LogEvent | undefined = event;
+    while (next !== undefined) {
       ready.push(next);
       readyBytes += next.payload.length;
       last = next.offset;
+      next = readyBytes < maxReadyBytes ? takeHeld(last + 1) : undefined;
     }
   }
 
@@ -129,7 +145,7 @@ export function createSequencer({ position: start, read, play, onError }: Option
     } finally {
       isReading = false;
     }
-    for (const offset of held.keys()) if (offset <= last) held.delete(offset);
+    for (const offset of held.keys()) if (offset <= last) takeHeld(offset);
     if (isRetry) repairAfter(retryDelayMs);
     else pump();
   }
@@ -146,7 +162,7 @@ export function createSequencer({ position: start, read, play, onError }: Option
         pump();
         return;
       }
-      if (held.size < maxHeld) held.set(event.offset, event);
+      hold(event);
       if (ready.length === 0) repairAfter(repairDelayMs);
     },
     noticeHead(head) {
