@@ -106,15 +106,18 @@ export function createSequencers({ bus, log, clock, play, onError }: Options): S
     },
     async checkHeads() {
       const heads = entries.size === 0 ? new Map<string, number>() : await log.heads([...entries.keys()]);
-      let events = 0;
+      const checked = { events: 0, checkedAt: clock.now() };
+      lag = checked;
       for (const [org, entry] of entries) {
         const head = heads.get(org);
         if (head === undefined) continue;
-        const sequencer = await entry.started;
-        events = Math.max(events, head - sequencer.position);
-        sequencer.noticeHead(head);
+        const notice = (sequencer: Sequencer) => {
+          checked.events = Math.max(checked.events, head - sequencer.position);
+          sequencer.noticeHead(head);
+        };
+        // Not awaited: whoever acquires it hears of a start that hangs or fails, and the others must not wait for it.
+        entry.started.then(notice).catch(() => undefined);
       }
-      lag = { events, checkedAt: clock.now() };
     },
     get lag() {
       return lag;
