@@ -19,7 +19,7 @@ export type BusEnd = Bus & { disconnect(): void; connect(): void };
 /** A bus that loses, doubles, delays and reorders, and whose ends can be cut off, or severed from one another unseen. */
 export type BusModel = {
   attach(name: string): BusEnd;
-  /** Lets nothing more through from one node to another, or lets it through again. */
+  /** Lets nothing more through from one node to another, until `mend`. */
   sever(from: string, to: string): void;
   mend(): void;
 };

@@ -18,6 +18,8 @@ export type Hearing = {
   readonly issuedAt: number;
   readonly since: string | undefined;
   readonly isSlowReader: boolean;
+  /** Over server-sent events, which neither say why they end nor show when they have joined. */
+  readonly isStream: boolean;
   readonly beganAt: number;
   /** Where the log stood in the session's snapshot; there once the server took it. */
   head: number | undefined;
@@ -57,6 +59,7 @@ export function recordSession(hearings: Hearing[], token: string, session: Sessi
 export async function runClient(clients: Clients, org: string, uid: string): Promise<void> {
   const { random, climate, now, isActive, pickNode } = clients;
   const isSlowReader = random.next() < climate.slowReaders;
+  const isStream = random.next() < climate.streams;
   let lastSeen: string | undefined;
   await pause(random.integer(0, climate.activeMs / 2));
   for (;;) {
@@ -66,7 +69,7 @@ export async function runClient(clients: Clients, org: string, uid: string): Pro
       continue;
     }
     const since = chooseSince(random, climate, lastSeen);
-    const { hearing, ended, cut } = connect(clients, node, { org, uid, since, isSlowReader });
+    const { hearing, ended, cut } = connect(clients, node, { org, uid, since, isSlowReader, isStream });
     const stayMs = random.integer(1, climate.stayMs);
     if (now() + stayMs < climate.activeMs) {
       await Promise.race([ended, pause(stayMs)]);
@@ -75,7 +78,7 @@ export async function runClient(clients: Clients, org: string, uid: string): Pro
     await ended;
     loseLastFrames(random, hearing);
     lastSeen = hearing.heard.findLast(({ event }) => event.kind === "message")?.event.id ?? lastSeen;
-    await pause(random.integer(0, 300));
+    await pause(random.integer(0, climate.awayMs));
   }
 }
 
@@ -91,20 +94,18 @@ function loseLastFrames(random: Random, hearing: Hearing): void {
   hearing.heard.length -= hearing.lost;
 }
 
-type Wish = { org: string; uid: string; since: string | undefined; isSlowReader: boolean };
+type Wish = Pick<Hearing, "org" | "uid" | "since" | "isSlowReader" | "isStream">;
 
-function connect(clients: Clients, node: Node, { org, uid, since, isSlowReader }: Wish) {
+function connect(clients: Clients, node: Node, wish: Wish) {
+  const { uid, org, since, isSlowReader, isStream } = wish;
   const { random, database, now, isActive, hearings, note } = clients;
   const attempt = hearings.length;
   const issuedAt = now() - (random.next() < 0.1 ? random.integer(0, 2_000) : 0);
   const hearing: Hearing = {
+    ...wish,
     attempt,
-    org,
-    uid,
     node: node.name,
     issuedAt,
-    since,
-    isSlowReader,
     beganAt: now(),
     head: undefined,
     answer: undefined,
@@ -123,11 +124,11 @@ function connect(clients: Clients, node: Node, { org, uid, since, isSlowReader }
   let isCutting = false;
 
   const slowBytesPerMs = random.integer(2, 200);
-  const end = node.open({
+  const wire = {
     get bytesPerMs() {
       return isSlowReader && isActive() ? slowBytesPerMs : healthyBytesPerMs;
     },
-    onText(text) {
+    onText(text: string) {
       const event = database.eventOf(text);
       if (event !== undefined) hearing.heard.push({ event, at: now() });
       else readAnswer(hearing, text, now());
@@ -137,20 +138,19 @@ function connect(clients: Clients, node: Node, { org, uid, since, isSlowReader }
       if (hearing.joinedAt === undefined) note(() => `connection ${attempt} has joined`);
       hearing.joinedAt ??= now();
     },
-    onEnd(code) {
+    onEnd(code: number) {
       hearing.ended = { at: now(), code, byClient: isCutting };
       note(() => `connection ${attempt} ends with ${code}${isCutting ? ", cut by the client" : ""}`);
       onEnded();
     },
-  });
-  const token = tokenOf({ org, uid, issuedAt, attempt });
-  end.send(JSON.stringify({ request: { connect: { token, ...(since !== undefined && { since }) }, id: 1 } }));
+  };
+  const breakOff = node.connect(wire, { token: tokenOf({ org, uid, issuedAt, attempt }), since, isStream });
   return {
     hearing,
     ended,
     cut() {
       isCutting = true;
-      end.cut();
+      breakOff();
     },
   };
 }

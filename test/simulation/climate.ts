@@ -7,7 +7,7 @@ export type Climate = ReturnType<typeof chooseClimate>;
 export function chooseClimate(random: Random) {
   const oneOf = <Value>(...values: [Value, ...Value[]]): Value =>
     values[random.integer(0, values.length - 1)] ?? values[0];
-  const losesNoHint = random.next() < 0.25;
+  const losesNoHint = random.next() < 0.35;
   const nodes = random.integer(1, 3);
   const activeMs = oneOf(1_000, 4_000, 12_000, 30_000);
   return {
@@ -17,10 +17,10 @@ export function chooseClimate(random: Random) {
     organizations: random.integer(1, 2),
     users: random.integer(2, 4),
     conversations: random.integer(1, 3),
-    clients: random.integer(2, 6),
+    clients: random.integer(2, 5),
     writers: random.integer(1, 4),
     activeMs,
-    writes: random.integer(5, oneOf(20, 50, 120)),
+    writes: random.integer(5, oneOf(20, 40, 100)),
     /** Messages that `since` gives at most. */
     maxRecovered: oneOf(10, 100),
     /** How long a transaction holds its lock, and how long after it its events are announced. */
@@ -30,11 +30,15 @@ export function chooseClimate(random: Random) {
     crashesBeforeAnnouncing: losesNoHint ? 0 : oneOf(0, 0, 0.1),
     /** How often a message is large, and how large. A large one does not fit into a hint. */
     large: oneOf(0, 0, 0, 0, 0.1, 0.4),
-    largeBytes: oneOf(40_000, 150_000, 600_000),
+    largeBytes: oneOf(40_000, 150_000, 500_000),
     membershipChanges: oneOf(0.02, 0.1, 0.3),
     signOuts: oneOf(0, 0, 0.03),
-    stayMs: activeMs * oneOf(0.1, 0.5, 3),
+    /** How long a client stays at most before it breaks its connection, and then stays away. */
+    stayMs: activeMs * oneOf(0.2, 0.6, 3),
+    awayMs: oneOf(300, activeMs / 2),
     comesBackWithSince: oneOf(0.5, 0.9),
+    /** How many clients take server-sent events in place of a WebSocket. */
+    streams: oneOf(0, 0, 0.3),
     slowReaders: oneOf(0, 0, 0.3),
     bus: {
       loss: losesNoHint ? 0 : oneOf(0, 0, 0.05, 0.4, 1),
@@ -42,11 +46,12 @@ export function chooseClimate(random: Random) {
       lateMs: oneOf(0, 3, 50, 800),
       outages: losesNoHint ? 0 : oneOf(0, 0, 1, 2),
       severances: losesNoHint || nodes === 1 ? 0 : oneOf(0, 0, 1),
-      endsDead: !losesNoHint && random.next() < 0.3,
     },
     store: {
       latencyMs: oneOf(0, 2, 30, 300),
-      failures: oneOf(0, 0, 1, 2),
+      /** How often it is away for a while, and how often a single read fails. */
+      outages: oneOf(0, 0, 1, 2),
+      misses: losesNoHint ? 0 : oneOf(0, 0, 0, 0.1),
     },
     restarts: losesNoHint ? 0 : oneOf(0, 0, 1, 2),
     isPurged: random.next() < 0.3,

@@ -8,7 +8,8 @@ export type Change =
   | { kind: "membership"; cid: string; change: MembershipChange }
   | { kind: "session"; end: SessionEnd };
 
-export type Commit = { event: LogEvent; at: number };
+/** An event that is in the log, since when (milliseconds), and what it changes if it is about membership. */
+export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined };
 
 /** One organization as the database knows it: its log, and what follows from it. */
 export type Organization = {
@@ -82,18 +83,16 @@ export function createDatabase(now: () => number) {
 
   /** Stores events at the offsets that they have, with what follows from them. */
   function commit(org: string, events: LogEvent[]): void {
-    const { commits, participants, validAfter } = get(org);
     const organization = get(org);
+    const { commits, participants, validAfter } = organization;
     for (const event of events) {
-      commits[event.offset] = { event, at: now() };
+      const change: MembershipChange | undefined = event.kind === "membership" ? JSON.parse(event.payload) : undefined;
+      commits[event.offset] = { event, at: now(), change };
       organization.head = Math.max(organization.head, event.offset);
-      if (event.kind === "membership") {
-        const { added, removed }: MembershipChange = JSON.parse(event.payload);
-        const members = participants.get(event.cid ?? "") ?? new Set();
-        participants.set(event.cid ?? "", members);
-        for (const uid of added) members.add(uid);
-        for (const uid of removed) members.delete(uid);
-      }
+      const members = participants.get(event.cid ?? "") ?? new Set();
+      if (change !== undefined) participants.set(event.cid ?? "", members);
+      for (const uid of change?.added ?? []) members.add(uid);
+      for (const uid of change?.removed ?? []) members.delete(uid);
       if (event.kind === "session") {
         const end: SessionEnd = JSON.parse(event.payload);
         for (const uid of end.uids ?? []) validAfter.set(uid, end.issuedBefore);

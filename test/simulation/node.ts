@@ -7,7 +7,8 @@ import type { Random } from "../harness/random.ts";
 import type { BusEnd } from "./bus.ts";
 import { maxRecoveredMs } from "./climate.ts";
 import type { Database } from "./database.ts";
-import { createSocketModel, type SocketModel, type SocketTopics, type Wire } from "./socket.ts";
+import { createSocketModel, type Link, type SocketTopics, type Wire } from "./socket.ts";
+import { openStream } from "./stream.ts";
 import { pause } from "./time.ts";
 
 const dayMs = 24 * 3600 * 1000;
@@ -29,8 +30,8 @@ export type Node = {
   readonly name: string;
   readonly bus: BusEnd;
   isAlive: boolean;
-  /** Opens a socket; `send` hands the server a frame of the client's. */
-  open(wire: Wire): { send(text: string): void; cut(): void };
+  /** Connects a client, over a WebSocket or a stream of server-sent events; gives the function that breaks the connection. */
+  connect(wire: Wire, wish: { token: string; since: string | undefined; isStream: boolean }): () => void;
   /** `kill -9`: what it was about to do is never done. */
   kill(): void;
   /** Stops as it does on SIGTERM. */
@@ -62,7 +63,7 @@ export function tokenOf(identity: { org: string; uid: string; issuedAt: number; 
 export function createNode(options: Options): Node {
   const { name, product, database, bus, random, now, store, maxRecovered, onSession, onError } = options;
   const topics: SocketTopics = new Map();
-  const sockets = new Set<SocketModel>();
+  const links = new Set<Link>();
   const clock = { now };
   const { reads } = database;
 
@@ -143,48 +144,54 @@ export function createNode(options: Options): Node {
     onError,
   });
 
+  function openSocket(wire: Wire, request: object): Link {
+    const state: SocketState = {
+      id: "",
+      address: "",
+      isCounted: false,
+      opening: undefined,
+      connection: undefined,
+      work: Promise.resolve(),
+      requests: 0,
+      windowStart: now(),
+      connectTimer: undefined,
+      sessionTimer: undefined,
+      pingedAt: now(),
+      isAlive: true,
+      onDrain: [],
+    };
+    const { handlers } = gateway.webSockets;
+    const model = createSocketModel({ state, handlers, wire, topics, now });
+    void handlers.open?.(model.socket);
+    void handlers.message?.(model.socket, JSON.stringify(request));
+    return model;
+  }
+
   const node: Node = {
     name,
     bus,
     isAlive: true,
-    open(wire) {
-      const state: SocketState = {
-        id: "",
-        address: "",
-        isCounted: false,
-        opening: undefined,
-        connection: undefined,
-        work: Promise.resolve(),
-        requests: 0,
-        windowStart: now(),
-        connectTimer: undefined,
-        sessionTimer: undefined,
-        pingedAt: now(),
-        isAlive: true,
-        onDrain: [],
-      };
-      const { handlers } = gateway.webSockets;
-      const model = createSocketModel({ state, handlers, wire, topics, now });
-      sockets.add(model);
-      void handlers.open?.(model.socket);
-      return {
-        send: (text) => (node.isAlive ? void handlers.message?.(model.socket, text) : undefined),
-        cut() {
-          sockets.delete(model);
-          if (node.isAlive) model.cut();
-          else model.orphan();
-        },
+    connect(wire, { token, since, isStream }) {
+      const link = isStream
+        ? openStream({ streams: gateway.streams, wire, token, since })
+        : openSocket(wire, { request: { connect: { token, ...(since !== undefined && { since }) }, id: 1 } });
+      links.add(link);
+      return () => {
+        links.delete(link);
+        if (node.isAlive) link.cut();
+        else link.orphan();
       };
     },
     kill() {
       node.isAlive = false;
-      for (const socket of sockets) socket.orphan();
+      for (const link of links) link.orphan();
       void bus.close();
     },
     async stop() {
       await gateway.stop();
       await bus.close();
       node.isAlive = false;
+      for (const link of links) link.orphan(); // the process ends, and with it what was still being let in
     },
     checkHeads: () => void gateway.checkHeads().catch(onError),
   };

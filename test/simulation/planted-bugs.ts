@@ -16,7 +16,7 @@ const sequencer = "gateway/sequencer.ts";
 const sequencers = "gateway/sequencers.ts";
 const joining = "gateway/join.ts";
 
-/** Each found once, by hand or by thought, where a sequencer or a join can go wrong. */
+/** Where a sequencer, a join, a writer or a node can go wrong. */
 export const plantedBugs: PlantedBug[] = [
   { name: "events are announced before a commit that may abort or come late", writing: "announces early" },
   { name: "offsets are taken without a lock", writing: "takes offsets without a lock" },

@@ -7,7 +7,7 @@ import { type Report, simulate, type Variant } from "./world.ts";
 const isOneSeed = process.env.TEST_SEED !== undefined;
 const firstSeed = createRandom().seed;
 const seeds = isOneSeed ? 1 : Number(process.env.SIMULATION_SEEDS ?? 3_000);
-const seedsForBugs = 5_000;
+const seedsForBugs = 2_000;
 const timeoutMs = 600_000;
 
 function findBroken(first: number, count: number, variant: Variant): Report | undefined {

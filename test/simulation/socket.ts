@@ -17,15 +17,19 @@ export type Wire = {
   onEnd(code: number): void;
 };
 
+/** A connection as something that can break. */
+export type Link = {
+  /** The client breaks it. */
+  cut(): void;
+  /** Its server's process is gone: the client notices, the server never does. */
+  orphan(): void;
+};
+
 /** A WebSocket of Bun's, from both of its ends. */
-export type SocketModel = {
+export type SocketModel = Link & {
   readonly socket: Socket;
   /** What a publish to a topic does to it. True when bytes wait. */
   push(frame: string): boolean;
-  /** The client breaks it. */
-  cut(): void;
-  /** Its process is gone: the client notices, the server never does. */
-  orphan(): void;
 };
 
 /** The topics of one server: who follows them. */

@@ -6,8 +6,8 @@ import type { Node } from "./node.ts";
 import { pause } from "./time.ts";
 
 /**
- * How a writer goes about it. Only the first is right: the others are bugs to be found. `announces early` tells of events
- * whose commit may still fail; `offsets without lock` takes offsets as a sequence gives them, in another order than that of the commits.
+ * How a writer goes about it. Only the first is right, the others are bugs to be found: to tell of events whose commit may still
+ * fail, and to take offsets as a sequence gives them, in another order than that of the commits.
  */
 export type Writing = "announces after the commit" | "announces early" | "takes offsets without a lock";
 
