@@ -24,7 +24,7 @@ const spreadPerSocketMs = 2;
 const longestSpreadMs = 3000;
 
 type Dependencies = OutageEvents & {
-  bus: Bus;
+  bus: Pick<Bus, "subscribe" | "respond">;
   log: Log;
   sessions: Sessions;
   catchUp: CatchUp;

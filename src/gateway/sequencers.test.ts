@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLocalBus } from "../bus/local.ts";
 import type { LogEvent } from "../contract/log-event.ts";
+import { systemClock } from "../lib/clock.ts";
 import { createSequencers } from "./sequencers.ts";
 
 test("an organization that does not get to start keeps no other from hearing what no hint told", async () => {
@@ -8,7 +9,7 @@ test("an organization that does not get to start keeps no other from hearing wha
   const played = Promise.withResolvers<LogEvent>();
   let head = 0;
   const sequencers = createSequencers({
-    bus: createLocalBus(),
+    bus: createLocalBus({ nodeId: "n" }),
     log: {
       heads(orgs) {
         if (orgs.join() === "a") return new Promise(() => undefined);
@@ -20,6 +21,7 @@ test("an organization that does not get to start keeps no other from hearing wha
       played.resolve(heard);
       return false;
     },
+    clock: systemClock,
     onError: played.reject,
   });
   void sequencers.acquire("a");

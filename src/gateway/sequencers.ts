@@ -26,7 +26,13 @@ export type Log = {
   readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
 };
 
-type Options = { bus: Bus; log: Log; clock: Clock; play(event: LogEvent): boolean; onError(error: unknown): void };
+type Options = {
+  bus: Pick<Bus, "subscribe">;
+  log: Log;
+  clock: Clock;
+  play(event: LogEvent): boolean;
+  onError(error: unknown): void;
+};
 
 type Entry = {
   users: number;

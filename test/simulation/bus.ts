@@ -14,7 +14,7 @@ type Link = {
 };
 
 /** A node's end of the bus. */
-export type BusEnd = Bus & { disconnect(): void; connect(): void };
+export type BusEnd = Pick<Bus, "publish" | "subscribe" | "close"> & { disconnect(): void; connect(): void };
 
 /** A bus that loses, doubles, delays and reorders, and whose ends can be cut off, or severed from one another unseen. */
 export type BusModel = {

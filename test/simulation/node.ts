@@ -101,6 +101,7 @@ export function createNode(options: Options): Node {
     bus: {
       ...bus,
       subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
+      respond: () => undefined, // nobody asks who is connected
     },
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
@@ -142,6 +143,7 @@ export function createNode(options: Options): Node {
       return isSlow ? -1 : frame.length;
     },
     onError,
+    onRecovery: () => undefined,
   });
 
   function openSocket(wire: Wire, request: object): Link {
