@@ -1,4 +1,5 @@
 import type { Reader } from "./driver.ts";
+import { withinBytes } from "./page-bytes.ts";
 import type { History, MissedMessages, StoredMessage } from "./ports.ts";
 
 type MessageRow = { offset: number; payload: string };
@@ -39,6 +40,10 @@ const fromMissed = `FROM participant p
   JOIN event e ON e.org = p.org AND e.cid = p.cid AND e."offset" > c.log_start AND e.kind = 'message'
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
+const readMissed = withinBytes(
+  `SELECT e."offset", e.payload, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
+);
+
 /** Reads what a user missed in all of the user's conversations. */
 export function createMissedMessages({ reader }: { reader: Reader }): MissedMessages {
   return {
@@ -62,14 +67,7 @@ export function createMissedMessages({ reader }: { reader: Reader }): MissedMess
       return Number(row?.count ?? 0);
     },
     async readMissed(org, uid, after, upTo, limit) {
-      const rows = await reader.all<MessageRow>(
-        `SELECT e."offset", e.payload ${fromMissed} ORDER BY e."offset" LIMIT ?`,
-        org,
-        uid,
-        after,
-        upTo,
-        limit,
-      );
+      const rows = await reader.all<MessageRow>(readMissed, org, uid, after, upTo, limit);
       return rows.map(toMessage);
     },
   };

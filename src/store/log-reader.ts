@@ -1,5 +1,6 @@
 import type { EventKind, LogEvent } from "../contract/log-event.ts";
 import type { Reader, Row } from "./driver.ts";
+import { withinBytes } from "./page-bytes.ts";
 import type { LogReader } from "./ports.ts";
 
 type EventRow = Row & {
@@ -13,6 +14,10 @@ type EventRow = Row & {
 
 const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
+const readEvents =
+  withinBytes(`SELECT "offset", kind, id, cid, payload, uids, OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
+  FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`);
+
 /** Reads the log as its players need it. */
 export function createLogReader({ reader }: { reader: Reader }): LogReader {
   const readHeads = `SELECT id, head FROM organization WHERE id IN (${reader.dialect.textsOf("?")})`;
@@ -22,12 +27,7 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
       return new Map(rows.map(({ id, head }) => [id, Number(head)]));
     },
     async readAfter(org, offset, limit) {
-      const rows = await reader.all<EventRow>(
-        `SELECT "offset", kind, id, cid, payload, uids FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
-        org,
-        offset,
-        limit,
-      );
+      const rows = await reader.all<EventRow>(readEvents, org, offset, limit);
       return rows.map((row) => toEvent(org, row));
     },
   };

@@ -56,7 +56,7 @@ export type BatchResult =
 export type LogReader = {
   /** The heads of those of `orgs` that exist. */
   heads(orgs: string[]): Promise<Map<string, number>>;
-  /** At most `limit` events after `offset`, in order. */
+  /** At most `limit` events after `offset`, in order; fewer where they are large (about 4 MiB), none when there are no more. */
   readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
 };
 
@@ -82,7 +82,7 @@ export type MissedMessages = {
   findMessage(org: string, id: string): Promise<{ offset: number; createdAt: number } | undefined>;
   /** How many messages of the user's conversations lie after `after` up to `upTo`; counts no further than `limit`. */
   countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
-  /** The messages of the user's conversations after `after` up to `upTo`, in order, at most `limit`. */
+  /** The messages of the user's conversations after `after` up to `upTo`, in order, at most `limit`, fewer where they are large. */
   readMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<StoredMessage[]>;
 };
 

@@ -70,6 +70,22 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(await store.log.readAfter(org, 4, 100)).toEqual([]);
     });
 
+    test("ends a page early where its events are large, and always gives one", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const mebibyte = 1024 * 1024;
+      const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1];
+      for (const size of sizes)
+        await store.sends.append({ ...messageOf(org), payload: JSON.stringify("é".repeat(size / 2)) });
+      const pages: number[][] = [];
+      for (let last = 1; ; last = pages.at(-1)?.at(-1) ?? 0) {
+        const page = await store.log.readAfter(org, last, 100);
+        if (page.length === 0) break;
+        pages.push(page.map(({ offset }) => offset));
+      }
+      expect(pages).toEqual([[2, 3, 4], [5, 6], [7]]);
+    });
+
     test("stores one of many equal sends, in one batch and later, and answers them all alike", async () => {
       const { store } = context;
       const org = await createOrganization();
