@@ -31,7 +31,9 @@ import { DatabaseInUseError } from "./store/sqlite.ts";
 import { openSqliteThread } from "./store/sqlite-thread.ts";
 import { createStore, type Database, type DatabaseEvents } from "./store/store.ts";
 
-const requestsMayTakeMs = 5000;
+const requestsMayTakeMs = 5_000;
+const stopMayTakeMs = 15_000;
+const lookAgainMs = 10;
 const clock = systemClock;
 
 /** The bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
@@ -43,7 +45,10 @@ export type Herald = {
   adminKey: AdminKey;
   /** There when `HERALD_DEMO` is on and the database holds the demo organization. */
   demo: Demo | undefined;
-  /** Stops as a node should: no new connections, requests finished, sockets closed with 1012, everything on disk. */
+  /**
+   * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
+   * few seconds, the store and the bus left. Rejects when that takes longer than 15 seconds: then the process should end.
+   */
   stop(): Promise<void>;
 };
 
@@ -98,12 +103,8 @@ export async function startHerald(
     onError,
   });
   let server: Server<SocketState> | undefined;
-  let requestsFinished: Promise<void> | undefined;
-  starting.defer(async () => {
-    await Promise.race([requestsFinished, Bun.sleep(requestsMayTakeMs)]);
-    await server?.stop(true);
-  });
-  gateway = createGateway({
+  starting.defer(() => server?.stop(true));
+  const connections = createGateway({
     ...services,
     bus,
     log: store.log,
@@ -112,9 +113,10 @@ export async function startHerald(
     publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
     onError,
   });
-  starting.defer(() => gateway.stop());
+  gateway = connections;
+  starting.defer(() => connections.stop());
 
-  server = Bun.serve<SocketState>({
+  const listening = Bun.serve<SocketState>({
     hostname: config.HERALD_HOST,
     port: config.HERALD_PORT,
     development: false,
@@ -123,20 +125,26 @@ export async function startHerald(
     // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     routes: {
-      "/ws": (request: Request, running: Server<SocketState>) => gateway.webSockets.upgrade(request, running),
-      "/sse": (request: Request, running: Server<SocketState>) => gateway.streams.handle(request, running),
+      "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
+      "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
     },
     fetch: handleRequest,
-    websocket: gateway.webSockets.handlers,
+    websocket: connections.webSockets.handlers,
     error(error) {
       onError(error);
       return new Response(null, { status: 500 });
     },
   });
-  starting.defer(() => {
-    requestsFinished = server?.stop();
+  server = listening;
+  starting.defer(async () => {
+    // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
+    void listening.stop();
+    const end = performance.now() + requestsMayTakeMs;
+    const unanswered = () => listening.pendingRequests - connections.streams.count();
+    while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
+    if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });
-  const url = urlOf(server);
+  const url = urlOf(listening);
   log.info({ url }, "listening");
 
   const engines = starting.move();
@@ -148,10 +156,26 @@ export async function startHerald(
       if (state.isStopping) return;
       state.isStopping = true;
       log.info("stopping");
-      await engines.disposeAsync(); // in reverse: no new calls, sockets closed, calls finished, store, bus
+      // In reverse: no new calls and the last ones answered, connections closed, store, bus.
+      await inTime(engines.disposeAsync());
       log.info("stopped");
     },
   };
+}
+
+/** Resolves with `stopped`, or rejects when that takes too long. */
+async function inTime(stopped: Promise<void>): Promise<void> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  const explain = () =>
+    reject(
+      new Error(`not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`),
+    );
+  const timer = setTimeout(explain, stopMayTakeMs);
+  try {
+    await Promise.race([stopped, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function createServices(config: Config, store: ReturnType<typeof createStore>) {

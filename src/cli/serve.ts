@@ -34,7 +34,9 @@ async function serve(configFile: string | undefined, output: Output): Promise<vo
     output.result(renderWelcome(started, output.resultStyle));
   }
   await stopped;
-  await herald.stop();
+  await herald.stop().catch((error: Error) => {
+    throw new CliError(exitCodes.failed, error.message);
+  });
 }
 
 function explainStart(error: unknown, { HERALD_HOST: host, HERALD_PORT: port }: Config): unknown {

@@ -11,6 +11,8 @@ export type Sequencers = {
   release(org: string): void;
   /** Compares every position with the store, in one query. Called every few seconds and when the bus came back. */
   checkHeads(): Promise<void>;
+  /** Resolves when everything was played that is committed now. */
+  playToHeads(): Promise<void>;
   stop(): void;
 };
 
@@ -104,6 +106,11 @@ export function createSequencers({ bus, log, play, onError }: Options): Sequence
         const head = heads.get(org);
         if (head !== undefined) (await entry.started).noticeHead(head);
       }
+    },
+    async playToHeads() {
+      if (entries.size === 0) return;
+      const heads = await log.heads([...entries.keys()]);
+      await Promise.all([...heads].map(async ([org, head]) => (await entries.get(org)?.started)?.reached(head)));
     },
     stop() {
       for (const entry of entries.values()) entry.end();
