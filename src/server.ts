@@ -32,7 +32,7 @@ import { openSqliteThread } from "./store/sqlite-thread.ts";
 import { createStore, type Database, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5_000;
-const stopMayTakeMs = 15_000;
+const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
 const lookAgainMs = 10;
 const clock = systemClock;
 
@@ -47,10 +47,24 @@ export type Herald = {
   demo: Demo | undefined;
   /**
    * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
-   * few seconds, the store and the bus left. Rejects when that takes longer than 15 seconds: then the process should end.
+   * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
    */
   stop(): Promise<void>;
 };
+
+/** What the workers of one machine share. */
+export type Shared = { url: string; port: number; adminKey: AdminKey; log: Logger };
+
+/** Makes what workers share and must not each make: the secrets, and the choice of a port, on which nobody may listen yet. */
+export async function prepareWorkers(config: Config): Promise<Shared> {
+  prepareDataFolder(config);
+  const { HERALD_HOST: hostname, HERALD_PORT: port } = config;
+  const alone = Bun.serve({ hostname, port, reusePort: false, development: false, fetch: () => new Response(null) });
+  const shared = { url: urlOf(alone), port: Number(new URL(alone.url).port) };
+  await alone.stop(true);
+  tokenSecretOf(config);
+  return { ...shared, adminKey: adminKeyOf(config), log: createLogger(config.HERALD_LOG_LEVEL) };
+}
 
 /** Brings the database of a configuration up to date. Returns the schema's version before and after. */
 export async function migrate(config: Config): Promise<{ from: number; to: number }> {
@@ -59,11 +73,12 @@ export async function migrate(config: Config): Promise<{ from: number; to: numbe
   return migrated;
 }
 
-/** Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. */
-export async function startHerald(
-  config: Config,
-  log: Logger = createLogger(config.HERALD_LOG_LEVEL),
-): Promise<Herald> {
+/**
+ * Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. A worker,
+ * whose number goes into its log lines, shares its port with the other workers.
+ */
+export async function startHerald(config: Config, { worker }: { worker?: number } = {}): Promise<Herald> {
+  const log = createLogger(config.HERALD_LOG_LEVEL).child(worker === undefined ? {} : { worker });
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
   const onError = (error: unknown, requestId?: string) =>
@@ -120,7 +135,8 @@ export async function startHerald(
     hostname: config.HERALD_HOST,
     port: config.HERALD_PORT,
     development: false,
-    reusePort: false, // without it `development: false` lets a second server share the port, and half of the calls go there
+    // Without it `development: false` lets a second server share the port, and half of the calls go there.
+    reusePort: worker !== undefined,
     idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
     // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -145,7 +161,7 @@ export async function startHerald(
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });
   const url = urlOf(listening);
-  log.info({ url }, "listening");
+  log.info({ url }, worker === undefined ? "listening" : "worker listening");
 
   const engines = starting.move();
   return {
@@ -284,7 +300,7 @@ async function checkStore(reader: Reader): Promise<string> {
   }
 }
 
-function urlOf(server: Server<SocketState>): string {
+function urlOf(server: Pick<Server<unknown>, "hostname" | "port">): string {
   const host = server.hostname?.includes(":") ? `[${server.hostname}]` : server.hostname;
   return `http://${host}:${server.port}`;
 }

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../harness/cluster.ts";
+import { within } from "../harness/deadline.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
@@ -75,6 +76,24 @@ if (postgres !== undefined) {
       expect(await socket.next()).toMatchObject({ message: { _id: id, body: "hello" } });
       await socket.expectSilence();
       await node.stop();
+    });
+
+    test("stop although the database hangs: they give up after a while, and say so", async () => {
+      await using cluster = await start(1);
+      const node = cluster.node(0).herald;
+      const org = await createOrganization(node);
+      const cid = await org.conversation(["alice"]);
+      postgres.freeze();
+      try {
+        const send = org.send("alice", { cid, body: "into the void" }).catch(() => undefined);
+        node.signal("SIGTERM");
+        const code = await within(node.exited, "the end of a node whose database hangs", 60_000);
+        expect(code).toBe(1);
+        expect(node.logs()).toContain("not everything could be finished within 12 s");
+        await send;
+      } finally {
+        postgres.resume();
+      }
     });
 
     test("lose nothing that was acknowledged when one is killed", async () => {
