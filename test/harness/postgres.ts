@@ -6,6 +6,8 @@ import { freePort, reportMissing } from "./installed.ts";
 
 /** A PostgreSQL server of a suite's own. */
 export type Postgres = {
+  /** Of the server, without a database. */
+  readonly url: string;
   /** Makes an empty database and gives its URL. */
   createDatabase(): Promise<string>;
   /** Ends the server and waits for it. `fast` ends its sessions in order, `immediate` is a crash: it recovers at the next start. */
@@ -84,11 +86,13 @@ export async function startPostgres(): Promise<Postgres | undefined> {
   await run("initdb", "-D", data, "-A", "trust", "-U", "herald", "-E", "UTF8", "--no-sync");
   await start();
   process.on("exit", endAtOnce);
+  const url = `postgres://herald@127.0.0.1:${port}`;
   return {
+    url,
     async createDatabase() {
       const name = `herald_${++databases}`;
       await run("createdb", "-h", "127.0.0.1", "-p", String(port), "-U", "herald", name);
-      return `postgres://herald@127.0.0.1:${port}/${name}`;
+      return `${url}/${name}`;
     },
     shutDown,
     start,
