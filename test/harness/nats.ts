@@ -20,9 +20,14 @@ export type Nats = {
 
 const places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
 
+/** The NATS server's program; `undefined` where it is not installed. */
+export function findNats(): string | undefined {
+  return places.find((place) => existsSync(place));
+}
+
 /** Starts a server; `undefined` where NATS is not installed, which is a failure under CI. */
 export async function startNats(): Promise<Nats | undefined> {
-  const program = places.find((place) => existsSync(place));
+  const program = findNats();
   if (program === undefined) return reportMissing("NATS", "nats-server");
   const run = program;
   const port = freePort();

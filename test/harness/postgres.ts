@@ -25,17 +25,16 @@ export type Postgres = {
 
 const versionsFolder = "/usr/lib/postgresql";
 
-/** Where PostgreSQL's programs are, in Debian's place; `undefined` where it is not installed, which is a failure under CI. */
-function findPrograms(): string | undefined {
+/** The folder of PostgreSQL's programs, in Debian's place; `undefined` where it is not installed. */
+export function findPostgres(): string | undefined {
   const versions = existsSync(versionsFolder) ? readdirSync(versionsFolder) : [];
   const newest = versions.sort((left, right) => Number(right) - Number(left))[0];
-  if (newest !== undefined) return join(versionsFolder, newest, "bin");
-  return reportMissing("PostgreSQL", "postgresql");
+  return newest === undefined ? undefined : join(versionsFolder, newest, "bin");
 }
 
-/** Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed. */
+/** Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed, which is a failure under CI. */
 export async function startPostgres(): Promise<Postgres | undefined> {
-  const programs = findPrograms();
+  const programs = findPostgres() ?? reportMissing("PostgreSQL", "postgresql");
   if (programs === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "herald-postgres-"));
   const data = join(folder, "data");
