@@ -36,7 +36,7 @@ const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less
 const lookAgainMs = 10;
 const clock = systemClock;
 
-/** The bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
+/** A secret such as the bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
 export type AdminKey = { value: string; file: string | undefined; isNew: boolean };
 
 /** A running node. */
@@ -62,8 +62,8 @@ export async function prepareWorkers(config: Config): Promise<Shared> {
   const alone = Bun.serve({ hostname, port, reusePort: false, development: false, fetch: () => new Response(null) });
   const shared = { url: urlOf(alone), port: Number(new URL(alone.url).port) };
   await alone.stop(true);
-  tokenSecretOf(config);
-  return { ...shared, adminKey: adminKeyOf(config), log: createLogger(config.HERALD_LOG_LEVEL) };
+  const log = createLogger(config.HERALD_LOG_LEVEL);
+  return { ...shared, adminKey: secretsOf(config, log).adminKey, log };
 }
 
 /** Brings the database of a configuration up to date. Returns the schema's version before and after. */
@@ -86,7 +86,13 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
-  const bus = createBus(config, { onConnect: () => void gateway?.checkHeads().catch(onError), onError });
+  const state = { isStopping: false, hasBus: config.HERALD_BUS_URL === undefined };
+  const onConnect = () => {
+    state.hasBus = true;
+    log.info("the bus is there");
+    gateway?.checkHeads().catch(onError);
+  };
+  const bus = createBus(config, { onConnect, onError });
   starting.defer(() => bus.close());
   const announce = (events: LogEvent[]) => bus.publish(events);
   const database = await openDatabase(config, {
@@ -99,12 +105,11 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   starting.defer(() => database.close());
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
-  const adminKey = adminKeyOf(config);
+  const { adminKey, tokenSecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
-  const services = createServices(config, store);
+  const services = createServices(config, tokenSecret, store);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
-  const state = { isStopping: false };
   const handleRequest = createApp({
     ...services,
     keys: createKeys({ bootstrapKey: adminKey.value }),
@@ -161,6 +166,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });
   const url = urlOf(listening);
+  if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
   log.info({ url }, worker === undefined ? "listening" : "worker listening");
 
   const engines = starting.move();
@@ -194,9 +200,9 @@ async function inTime(stopped: Promise<void>): Promise<void> {
   }
 }
 
-function createServices(config: Config, store: ReturnType<typeof createStore>) {
+function createServices(config: Config, tokenSecret: string, store: ReturnType<typeof createStore>) {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
-  const tokens = createTokens({ secret: tokenSecretOf(config), jwksUrl, issuer, clock });
+  const tokens = createTokens({ secret: tokenSecret, jwksUrl, issuer, clock });
   const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
   const recovery = {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
@@ -279,16 +285,23 @@ function rootCauseOf(error: unknown): string {
   return error.cause === undefined ? error.message : rootCauseOf(error.cause);
 }
 
-function adminKeyOf(config: Config): AdminKey {
-  const given = config.HERALD_ADMIN_API_KEY;
-  if (given !== undefined) return { value: given, file: undefined, isNew: false };
-  const file = join(resolve(config.HERALD_DATA_DIR), "admin-api-key");
-  return { file, ...readOrCreateSecret(file, createApiKey) };
+/** The secrets of the settings, or else those in the data folder, which the first start makes. */
+function secretsOf(config: Config, log: Logger): { adminKey: AdminKey; tokenSecret: string } {
+  const createTokenSecret = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
+  const adminKey = givenOrMade(config, config.HERALD_ADMIN_API_KEY, "admin-api-key", createApiKey);
+  const tokenSecret = givenOrMade(config, config.HERALD_TOKEN_SECRET, "token-secret", createTokenSecret);
+  if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) {
+    log.warn(
+      "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET",
+    );
+  }
+  return { adminKey, tokenSecret: tokenSecret.value };
 }
 
-function tokenSecretOf(config: Config): string {
-  const create = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
-  return config.HERALD_TOKEN_SECRET ?? readOrCreateSecret(join(config.HERALD_DATA_DIR, "token-secret"), create).value;
+function givenOrMade(config: Config, given: string | undefined, name: string, create: () => string): AdminKey {
+  if (given !== undefined) return { value: given, file: undefined, isNew: false };
+  const file = join(resolve(config.HERALD_DATA_DIR), name);
+  return { file, ...readOrCreateSecret(file, create) };
 }
 
 async function checkStore(reader: Reader): Promise<string> {

@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../harness/cluster.ts";
+import { eventually } from "../harness/deadline.ts";
+import { startHerald, TEST_TOKEN_SECRET } from "../harness/herald.ts";
+import { freePort } from "../harness/installed.ts";
 import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startPostgres } from "../harness/postgres.ts";
@@ -52,6 +55,19 @@ if (postgres !== undefined && nats !== undefined) {
       expect(heard[1]).toEqual(heard[0] ?? []);
       expect(heard[2]).toEqual(heard[0] ?? []);
       for (const socket of sockets) await socket.expectSilence();
+    });
+
+    test("say whether the bus is there, and start without it", async () => {
+      const url = await postgres.createDatabase();
+      const start = (bus: string) =>
+        startHerald({ env: { HERALD_DATABASE_URL: url, HERALD_BUS_URL: bus, HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
+      await using joined = await start(nats.url);
+      await eventually(
+        () => joined.logs().includes('"the bus is there"') || undefined,
+        "the word that the bus is there",
+      );
+      await using alone = await start(`nats://127.0.0.1:${freePort()}`);
+      expect(alone.logs()).toContain('"the bus is not there yet');
     });
 
     test("follow membership and sign-out on every node", async () => {

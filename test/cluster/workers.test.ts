@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../harness/deadline.ts";
-import { type Herald, runHerald, startHerald } from "../harness/herald.ts";
+import { type Herald, runHerald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
 import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { LIFTED, startTraffic } from "../harness/persistence.ts";
@@ -99,6 +99,7 @@ if (postgres !== undefined && nats !== undefined) {
     test("tells the address, the key and the demo once, and makes the secrets once", async () => {
       await using herald = await start({ key: null, env: { HERALD_DEMO: "1" } });
       expect(timesLogged(herald, "listening")).toBe(1);
+      expect(herald.logs().split("made secrets of its own")).toHaveLength(2);
       const key = readFileSync(join(herald.dataDir, "admin-api-key"), "utf8").trim();
       await eventually(() => herald.logs().includes("Documentation") || undefined, "the welcome");
       expect(herald.logs().split(key)).toHaveLength(2);
@@ -154,7 +155,8 @@ if (postgres !== undefined && nats !== undefined) {
       const { code, stdout, stderr } = await runHerald(["serve", "--workers", "2"], {
         HERALD_PORT: "0",
         HERALD_DATA_DIR: folder,
-        HERALD_ADMIN_API_KEY: "k".repeat(32),
+        HERALD_ADMIN_API_KEY: TEST_KEY,
+        HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
         HERALD_DATABASE_URL: "postgres://herald@127.0.0.1:1/none",
         HERALD_BUS_URL: nats.url,
       });
