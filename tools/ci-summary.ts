@@ -1,5 +1,5 @@
-// Reads the output of each run of `bun test` and prints the one line that the CI's reader knows: `N passed, N failed`. The JUnit report would
-// not do: it leaves out a test file that fails to load. Exits with 1 if anything failed, or if a run has no summary.
+// Reads the output of each run of `bun test` and prints the one line that the CI's reader knows: `N passed, N failed`. The JUnit
+// report would not do: it leaves out a test file that fails to load. Exits with 1 if anything failed, or if a run has no summary.
 import { readFileSync } from "node:fs";
 
 /** How many tests ran, as bun counts them: a file that fails to load is one failure, a skipped test is neither. */

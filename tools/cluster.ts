@@ -31,8 +31,9 @@ function isFree(port: number): boolean {
 /** Starts a node and waits until it is ready. Rejects with the end of its log when it ends before. */
 async function startNode(env: Record<string, string>, port: number, log: string): Promise<Node> {
   const url = `http://127.0.0.1:${port}`;
+  const { HERALD_ADMIN_API_KEY: _, ...inherited } = process.env; // the page tells of the key in the data folder
   const child = spawn([process.execPath, script, "serve"], {
-    env: { ...process.env, ...env, HERALD_HOST: "127.0.0.1", HERALD_PORT: String(port) },
+    env: { ...inherited, ...env, HERALD_HOST: "127.0.0.1", HERALD_PORT: String(port) },
     stdio: ["ignore", Bun.file(log), Bun.file(log)],
   });
   process.on("exit", () => child.kill("SIGKILL"));

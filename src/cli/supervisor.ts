@@ -27,7 +27,7 @@ export type Supervisor = {
   keep(): Promise<void>;
   /** Replaces the workers one after another: the next has to wait until the new one is ready. */
   replaceAll(): Promise<void>;
-  /** Sends SIGTERM to all, and SIGKILL to those that still run after 20 seconds. Resolves with whether all ended as they should. */
+  /** Sends SIGTERM to those that run, and SIGKILL to those that still do 20 seconds later. Resolves with whether all ended as they should. */
   stop(): Promise<boolean>;
   /** Sends SIGKILL to all. */
   kill(): void;
@@ -67,6 +67,7 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
       const startedAt = performance.now();
       const code = await worker.exited;
       if (signal.aborted) return;
+      running.delete(number);
       if (replaced.delete(worker)) continue;
       if (performance.now() - startedAt > stableAfterMs) waits.reset();
       const delayMs = Math.round(waits.next());
