@@ -22,7 +22,7 @@ function findBun() {
 const script = fileURLToPath(new URL("../src/cli/herald.ts", import.meta.url));
 const child = spawn(findBun(), [script, ...process.argv.slice(2)], { stdio: "inherit" });
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
 
 child.on("error", (error) => {
   const isMissing = "code" in error && error.code === "ENOENT";

@@ -35,12 +35,14 @@ import { DatabaseInUseError } from "./store/sqlite.ts";
 import { openSqliteThread } from "./store/sqlite-thread.ts";
 import { createStore, type Database, type DatabaseEvents } from "./store/store.ts";
 
-const requestsMayTakeMs = 5000;
-const nodeBeatMs = 2000;
-const leaveMayTakeMs = 1000;
+const requestsMayTakeMs = 5_000;
+const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
+const lookAgainMs = 10;
+const nodeBeatMs = 2_000;
+const leaveMayTakeMs = 1_000;
 const clock = systemClock;
 
-/** The bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
+/** A secret such as the bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
 export type AdminKey = { value: string; file: string | undefined; isNew: boolean };
 
 /** A running node. */
@@ -49,9 +51,26 @@ export type Herald = {
   adminKey: AdminKey;
   /** There when `HERALD_DEMO` is on and the database holds the demo organization. */
   demo: Demo | undefined;
-  /** Stops as a node should: no new connections, requests finished, sockets closed with 1012, everything on disk. */
+  /**
+   * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
+   * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
+   */
   stop(): Promise<void>;
 };
+
+/** What the workers of one machine share. */
+export type Shared = { url: string; port: number; adminKey: AdminKey; log: Logger };
+
+/** Makes what workers share and must not each make: the secrets, and the choice of a port, on which nobody may listen yet. */
+export async function prepareWorkers(config: Config): Promise<Shared> {
+  prepareDataFolder(config);
+  const { HERALD_HOST: hostname, HERALD_PORT: port } = config;
+  const alone = Bun.serve({ hostname, port, reusePort: false, development: false, fetch: () => new Response(null) });
+  const shared = { url: urlOf(alone), port: Number(new URL(alone.url).port) };
+  await alone.stop(true);
+  const log = createLogger(config.HERALD_LOG_LEVEL);
+  return { ...shared, adminKey: secretsOf(config, log).adminKey, log };
+}
 
 /** Brings the database of a configuration up to date. Returns the schema's version before and after. */
 export async function migrate(config: Config): Promise<{ from: number; to: number }> {
@@ -60,11 +79,12 @@ export async function migrate(config: Config): Promise<{ from: number; to: numbe
   return migrated;
 }
 
-/** Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. */
-export async function startHerald(
-  config: Config,
-  log: Logger = createLogger(config.HERALD_LOG_LEVEL),
-): Promise<Herald> {
+/**
+ * Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. A worker,
+ * whose number goes into its log lines, shares its port with the other workers.
+ */
+export async function startHerald(config: Config, { worker }: { worker?: number } = {}): Promise<Herald> {
+  const log = createLogger(config.HERALD_LOG_LEVEL).child(worker === undefined ? {} : { worker });
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
   const onError = (error: unknown, requestId?: string) =>
@@ -74,7 +94,13 @@ export async function startHerald(
 
   const outages = { onError, onRecovery: () => log.info("the database answers again") };
   const nodeId = createId();
-  const bus = createBus(config, nodeId, { onConnect: () => void gateway?.checkHeads(), onError });
+  const state = { isStopping: false, hasBus: config.HERALD_BUS_URL === undefined };
+  const onConnect = () => {
+    state.hasBus = true;
+    log.info("the bus is there");
+    void gateway?.checkHeads();
+  };
+  const bus = createBus(config, nodeId, { onConnect, onError });
   starting.defer(() => bus.close());
   const announce = (events: LogEvent[]) => bus.publish(events);
   const database = await openDatabase(config, {
@@ -87,21 +113,16 @@ export async function startHerald(
   starting.defer(() => database.close());
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
-  const adminKey = adminKeyOf(config);
+  const { adminKey, tokenSecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
-  const services = createServices(config, store);
+  const services = createServices(config, tokenSecret, store);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
-  const state = { isStopping: false };
   let nodes: Nodes | undefined;
   starting.defer(() => Promise.race([nodes?.leave().catch(onError), Bun.sleep(leaveMayTakeMs)]));
   let server: Server<SocketState> | undefined;
-  let requestsFinished: Promise<void> | undefined;
-  starting.defer(async () => {
-    await Promise.race([requestsFinished, Bun.sleep(requestsMayTakeMs)]);
-    await server?.stop(true);
-  });
-  gateway = createGateway({
+  starting.defer(() => server?.stop(true));
+  const connections = createGateway({
     ...services,
     ...outages,
     bus,
@@ -110,12 +131,13 @@ export async function startHerald(
     limits: gatewayLimitsOf(config),
     publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
   });
-  starting.defer(() => gateway.stop());
+  gateway = connections;
+  starting.defer(() => connections.stop());
   nodes = createNodes({
     id: nodeId,
     name: config.HERALD_NODE_NAME,
     url: () => (server === undefined ? "" : urlOf(server)),
-    activity: gateway.activity,
+    activity: connections.activity,
     registry: database.nodes,
     clock,
   });
@@ -134,34 +156,42 @@ export async function startHerald(
     onError,
   });
 
-  server = Bun.serve<SocketState>({
+  const listening = Bun.serve<SocketState>({
     hostname: config.HERALD_HOST,
     port: config.HERALD_PORT,
     development: false,
-    reusePort: false, // without it `development: false` lets a second server share the port, and half of the calls go there
+    // Without it `development: false` lets a second server share the port, and half of the calls go there.
+    reusePort: worker !== undefined,
     idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
     // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     routes: {
-      "/ws": (request: Request, running: Server<SocketState>) => gateway.webSockets.upgrade(request, running),
-      "/sse": (request: Request, running: Server<SocketState>) => gateway.streams.handle(request, running),
+      "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
+      "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
     },
     fetch: handleRequest,
-    websocket: gateway.webSockets.handlers,
+    websocket: connections.webSockets.handlers,
     error(error) {
       onError(error);
       return new Response(null, { status: 500 });
     },
   });
-  starting.defer(() => {
-    requestsFinished = server?.stop();
+  server = listening;
+  starting.defer(async () => {
+    // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
+    void listening.stop();
+    const end = performance.now() + requestsMayTakeMs;
+    const unanswered = () => listening.pendingRequests - connections.streams.count();
+    while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
+    if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });
   await nodes.beat();
   const beat = tellOutages(nodes.beat, outages);
   const beatTimer = setInterval(() => void beat(), nodeBeatMs);
   starting.defer(() => clearInterval(beatTimer));
-  const url = urlOf(server);
-  log.info({ url, node: nodeId }, "listening");
+  const url = urlOf(listening);
+  if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
+  log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
 
   const engines = starting.move();
   return {
@@ -172,15 +202,31 @@ export async function startHerald(
       if (state.isStopping) return;
       state.isStopping = true;
       log.info("stopping");
-      await engines.disposeAsync(); // in reverse: no new calls, sockets closed, calls finished, store, bus
+      // In reverse: no new calls and the last ones answered, connections closed, store, bus.
+      await inTime(engines.disposeAsync());
       log.info("stopped");
     },
   };
 }
 
-function createServices(config: Config, store: ReturnType<typeof createStore>) {
+/** Resolves with `stopped`, or rejects when that takes too long. */
+async function inTime(stopped: Promise<void>): Promise<void> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  const explain = () =>
+    reject(
+      new Error(`not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`),
+    );
+  const timer = setTimeout(explain, stopMayTakeMs);
+  try {
+    await Promise.race([stopped, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createServices(config: Config, tokenSecret: string, store: ReturnType<typeof createStore>) {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
-  const tokens = createTokens({ secret: tokenSecretOf(config), jwksUrl, issuer, clock });
+  const tokens = createTokens({ secret: tokenSecret, jwksUrl, issuer, clock });
   const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
   const recovery = {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
@@ -263,16 +309,23 @@ function rootCauseOf(error: unknown): string {
   return error.cause === undefined ? error.message : rootCauseOf(error.cause);
 }
 
-function adminKeyOf(config: Config): AdminKey {
-  const given = config.HERALD_ADMIN_API_KEY;
-  if (given !== undefined) return { value: given, file: undefined, isNew: false };
-  const file = join(resolve(config.HERALD_DATA_DIR), "admin-api-key");
-  return { file, ...readOrCreateSecret(file, createApiKey) };
+/** The secrets of the settings, or else those in the data folder, which the first start makes. */
+function secretsOf(config: Config, log: Logger): { adminKey: AdminKey; tokenSecret: string } {
+  const createTokenSecret = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
+  const adminKey = givenOrMade(config, config.HERALD_ADMIN_API_KEY, "admin-api-key", createApiKey);
+  const tokenSecret = givenOrMade(config, config.HERALD_TOKEN_SECRET, "token-secret", createTokenSecret);
+  if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) {
+    log.warn(
+      "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET",
+    );
+  }
+  return { adminKey, tokenSecret: tokenSecret.value };
 }
 
-function tokenSecretOf(config: Config): string {
-  const create = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
-  return config.HERALD_TOKEN_SECRET ?? readOrCreateSecret(join(config.HERALD_DATA_DIR, "token-secret"), create).value;
+function givenOrMade(config: Config, given: string | undefined, name: string, create: () => string): AdminKey {
+  if (given !== undefined) return { value: given, file: undefined, isNew: false };
+  const file = join(resolve(config.HERALD_DATA_DIR), name);
+  return { file, ...readOrCreateSecret(file, create) };
 }
 
 async function checkStore(reader: Reader): Promise<string> {
@@ -284,7 +337,7 @@ async function checkStore(reader: Reader): Promise<string> {
   }
 }
 
-function urlOf(server: Server<SocketState>): string {
+function urlOf(server: Pick<Server<unknown>, "hostname" | "port">): string {
   const host = server.hostname?.includes(":") ? `[${server.hostname}]` : server.hostname;
   return `http://${host}:${server.port}`;
 }

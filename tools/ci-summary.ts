@@ -1,5 +1,5 @@
-// Reads the output of `bun test` and prints the one line that the CI's reader knows: `N passed, N failed`. The JUnit report would
-// not do: it leaves out a test file that fails to load. Exits with 1 if anything failed, if nothing ran, or if there is no summary.
+// Reads the output of each run of `bun test` and prints the one line that the CI's reader knows: `N passed, N failed`. The JUnit
+// report would not do: it leaves out a test file that fails to load. Exits with 1 if anything failed, or if a run has no summary.
 import { readFileSync } from "node:fs";
 
 /** How many tests ran, as bun counts them: a file that fails to load is one failure, a skipped test is neither. */
@@ -16,9 +16,11 @@ export const summarize = (output: string): Summary => {
 };
 
 if (import.meta.main) {
-  const [path] = process.argv.slice(2);
-  const { passed, failed } = summarize(path === undefined ? "" : readFileSync(path, "utf8"));
-  if (passed + failed === 0) console.error("no test ran");
+  const runs = process.argv.slice(2).map((path) => ({ path, ...summarize(readFileSync(path, "utf8")) }));
+  const empty = runs.filter(({ passed, failed }) => passed + failed === 0);
+  for (const { path } of empty) console.error(`no test ran: ${path}`);
+  const passed = runs.reduce((sum, run) => sum + run.passed, 0);
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0);
   console.log(`${passed} passed, ${failed} failed`);
-  process.exit(failed === 0 && passed > 0 ? 0 : 1);
+  process.exit(failed === 0 && runs.length > 0 && empty.length === 0 ? 0 : 1);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseAttachment, parseCustomParameters, parsePositive, parseUids } from "./arguments.ts";
+import { parseAttachment, parseCustomParameters, parsePositive, parseUids, parseWorkers } from "./arguments.ts";
 
 test("--x takes any JSON object as it is", () => {
   expect(parseCustomParameters('{"a":[1,2.5,-3e2,null,{"b":true}]}')).toEqual({ a: [1, 2.5, -300, null, { b: true }] });
@@ -34,4 +34,9 @@ test("user ids add up over several --to", () => {
 
 test.each(["0", "-1", "1.5", "ten", "", "9999999999999999"])("%p is no whole number from 1", (text) => {
   expect(() => parsePositive(text)).toThrow("whole number");
+});
+
+test("workers are 1 to 128", () => {
+  expect(["1", "128"].map(parseWorkers)).toEqual([1, 128]);
+  for (const text of ["0", "129", "-1", "1.5", "", "many", "1e2"]) expect(() => parseWorkers(text)).toThrow("1 to 128");
 });

@@ -51,3 +51,10 @@ export function parsePositive(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Write a whole number from 1.");
 }
+
+/** The count of `--workers`: 1 to 128. */
+export function parseWorkers(text: string): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= 128) return count;
+  throw new InvalidArgumentError("Write a whole number from 1 to 128.");
+}

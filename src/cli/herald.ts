@@ -11,6 +11,7 @@ import { addSendSystemCommand } from "./send-system.ts";
 import { addServeCommand } from "./serve.ts";
 import { addTokenCommand } from "./token.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
+import { addWorkerCommand } from "./worker.ts";
 
 const afterHelp = `
 Examples:
@@ -39,6 +40,7 @@ function createProgram(output: Output): Command {
     })
     .exitOverride();
   addServeCommand(program, output);
+  addWorkerCommand(program);
   const send = program
     .command("send")
     .description("send a message to a conversation, or a system message to users")

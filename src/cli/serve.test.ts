@@ -68,6 +68,17 @@ test.each(["another program", "another Herald"])(
   },
 );
 
+test.each([{}, { HERALD_DATABASE_URL: "postgres://localhost/herald" }, { HERALD_BUS_URL: "nats://localhost" }])(
+  "workers without both PostgreSQL and NATS are refused in one line, with 2: %j",
+  async (env) => {
+    const { code, stdout, stderr } = await runHerald(["serve", "--workers", "2"], { env });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toBe(
+      "herald: --workers 2 runs 2 nodes, which need PostgreSQL and NATS between them: set HERALD_DATABASE_URL and HERALD_BUS_URL, or leave --workers out\n",
+    );
+  },
+);
+
 test("a later start that nobody watches prints log lines only", async () => {
   await using first = await startServer({});
   first.process.kill("SIGTERM");

@@ -1,9 +1,12 @@
 import type { Command } from "commander";
-import { type Config, describeSettings, loadConfig } from "../config.ts";
+import { describeSettings, loadConfig } from "../config.ts";
+import type { Herald } from "../server.ts";
+import { parseWorkers } from "./arguments.ts";
 import { reachableUrl } from "./client-options.ts";
-import { CliError, exitCodes } from "./exit-codes.ts";
 import type { Output } from "./output.ts";
+import { serveWorkers } from "./serve-workers.ts";
 import { untilSignal } from "./signals.ts";
+import { explainStart, stopInTime } from "./start-stop.ts";
 import { renderWelcome } from "./welcome.ts";
 
 /** `herald serve`. */
@@ -12,41 +15,40 @@ export function addServeCommand(program: Command, output: Output): void {
     .command("serve")
     .description("start the server; Ctrl-C or SIGTERM stops it gracefully, a second one at once")
     .option("--config <file>", "settings file, one HERALD_NAME=value a line; the environment wins over it")
+    .option(
+      "--workers <count>",
+      "nodes to run, as processes that share the port; more than 1 needs PostgreSQL and NATS. SIGUSR2 replaces them one by one",
+      parseWorkers,
+      1,
+    )
     .addHelpText(
       "after",
       () =>
-        `\n${settingsHelp()}\n\nExamples:\n  herald serve\n  HERALD_PORT=8080 HERALD_DATA_DIR=/var/lib/herald herald serve\n  herald serve --config /etc/herald.env`,
+        `\n${settingsHelp()}\n\nExamples:\n  herald serve\n  HERALD_PORT=8080 HERALD_DATA_DIR=/var/lib/herald herald serve\n  herald serve --config /etc/herald.env\n  herald serve --config /etc/herald.env --workers 4`,
     )
-    .action(({ config }: { config?: string }) => serve(config, output));
+    .action((options: Options) => serve(options, output));
 }
 
-async function serve(configFile: string | undefined, output: Output): Promise<void> {
+type Options = { config?: string; workers: number };
+
+async function serve({ config: configFile, workers }: Options, output: Output): Promise<void> {
   const config = loadConfig(process.env, configFile);
+  const welcome = ({ url, adminKey, demo }: Pick<Herald, "url" | "adminKey" | "demo">) => {
+    if (!output.isTerminal && demo === undefined && !adminKey.isNew) return;
+    const started = { url: reachableUrl(url), adminKey, demo, dataDir: config.HERALD_DATA_DIR, configFile };
+    output.result(renderWelcome(started, output.resultStyle));
+  };
+  if (workers > 1) return await serveWorkers({ config, configFile, count: workers, onReady: welcome });
+
   // Before the start: whoever sees "listening" in the log may stop the server at once.
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
   const { startHerald } = await import("../server.ts");
   const herald = await startHerald(config).catch((error: unknown) => {
     throw explainStart(error, config);
   });
-  const { adminKey, demo } = herald;
-  if (output.isTerminal || demo !== undefined || adminKey.isNew) {
-    const started = { url: reachableUrl(herald.url), adminKey, demo, dataDir: config.HERALD_DATA_DIR, configFile };
-    output.result(renderWelcome(started, output.resultStyle));
-  }
+  welcome(herald);
   await stopped;
-  await herald.stop();
-}
-
-function explainStart(error: unknown, { HERALD_HOST: host, HERALD_PORT: port }: Config): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `port ${port} on ${host} is taken. Stop what listens there, or set HERALD_PORT to another one (0 picks a free one).`,
-    EACCES: `port ${port} on ${host} is not allowed for this user. Set HERALD_PORT to one from 1024.`,
-    EADDRNOTAVAIL: `this machine has no address ${host}. Set HERALD_HOST to one that it has, or to 0.0.0.0 for all.`,
-    EINVAL: `${host} is no address to listen on. Set HERALD_HOST to one of this machine's, or to 0.0.0.0 for all.`,
-  };
-  const reason = typeof code === "string" ? reasons[code] : undefined;
-  return reason === undefined ? error : new CliError(exitCodes.failed, reason);
+  await stopInTime(herald);
 }
 
 function settingsHelp(): string {

@@ -1,11 +1,14 @@
 import { resolve } from "node:path";
 import type { Style } from "./output.ts";
 
+/** What there is to play with. */
+type Demo = { organization: string; users: string[]; conversation: string };
+
 /** What `herald serve` tells about a server that has just started. */
 export type Started = {
   url: string;
   adminKey: { value: string; file: string | undefined; isNew: boolean };
-  demo: { organization: string; users: string[]; conversation: string } | undefined;
+  demo: Demo | undefined;
   /** The data folder, and the settings file if there was one: a second terminal needs to know them too. */
   dataDir: string;
   configFile: string | undefined;
@@ -32,20 +35,14 @@ export function renderWelcome(started: Started, style: Style): string {
   ].join("\n");
 }
 
-function row(label: string, value: string): string {
+/** A line of what there is to know: its name, its value. */
+export function row(label: string, value: string): string {
   return `  ${label.padEnd(15)}${value}`;
 }
 
-function firstSteps(started: Started, demo: NonNullable<Started["demo"]>, style: Style): string[] {
-  const { url, adminKey } = started;
-  const [sender = "alice", listener = "bob"] = demo.users;
-  const envelope = {
-    organizationId: demo.organization,
-    senderId: sender,
-    message: { cid: demo.conversation, body: "Hello from Herald" },
-  };
-  const key = adminKey.file === undefined ? "$HERALD_ADMIN_API_KEY" : `$(cat ${quote(resolve(adminKey.file))})`;
-  const needsVariable = adminKey.file === undefined ? ", with HERALD_ADMIN_API_KEY set there" : "";
+function firstSteps(started: Started, demo: Demo, style: Style): string[] {
+  const [, listener = "bob"] = demo.users;
+  const needsVariable = started.adminKey.file === undefined ? ", with HERALD_ADMIN_API_KEY set there" : "";
   return [
     `  ${style.bold("1.")} Listen, in a second terminal${needsVariable}:`,
     "",
@@ -53,16 +50,30 @@ function firstSteps(started: Started, demo: NonNullable<Started["demo"]>, style:
     "",
     `  ${style.bold("2.")} Send, in a third:`,
     "",
-    `     curl ${url}/admin/message \\`,
-    `       -H "Admin-Api-Key: ${key}" \\`,
-    `       -H "Content-Type: application/json" \\`,
-    `       -d ${quote(JSON.stringify(envelope))}`,
+    ...sendCommand(started, demo),
     "",
   ];
 }
 
-/** The second terminal has none of this one's settings, so what is not the default is said again. */
-function listenCommand({ url, adminKey, dataDir, configFile }: Started, org: string, user: string): string {
+/** The lines of a command that sends a message to the demo's conversation, from any folder of this machine. */
+export function sendCommand({ url, adminKey }: Pick<Started, "url" | "adminKey">, demo: Demo): string[] {
+  const [sender = "alice"] = demo.users;
+  const envelope = {
+    organizationId: demo.organization,
+    senderId: sender,
+    message: { cid: demo.conversation, body: "Hello from Herald" },
+  };
+  const key = adminKey.file === undefined ? "$HERALD_ADMIN_API_KEY" : `$(cat ${quote(resolve(adminKey.file))})`;
+  return [
+    `     curl ${url}/admin/message \\`,
+    `       -H "Admin-Api-Key: ${key}" \\`,
+    `       -H "Content-Type: application/json" \\`,
+    `       -d ${quote(JSON.stringify(envelope))}`,
+  ];
+}
+
+/** A command that listens. The second terminal has none of this one's settings, so what is not the default is said again. */
+export function listenCommand({ url, adminKey, dataDir, configFile }: Started, org: string, user: string): string {
   const isOwnFolder = adminKey.file !== undefined && resolve(dataDir) !== resolve("./data");
   return [
     ...(isOwnFolder && configFile === undefined ? [`HERALD_DATA_DIR=${quote(resolve(dataDir))}`] : []),

@@ -20,7 +20,8 @@ import { createWebSockets, type SocketLimits } from "./websocket.ts";
 const beatMs = 1000;
 const headCheckMs = 5000;
 const backlogCheckMs = 100;
-const spreadPerSocketMs = 2;
+const playMayTakeMs = 1000;
+const spreadPerConnectionMs = 2;
 const longestSpreadMs = 3000;
 
 type Dependencies = OutageEvents & {
@@ -79,13 +80,14 @@ export function createGateway(dependencies: Dependencies) {
     checkHeads,
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
-    /** Closes every connection, WebSockets with 1012 and spread over a few seconds, and plays no more. */
+    /** Plays what was committed before, then closes every connection, spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
       clearInterval(beatTimer);
       clearInterval(headTimer);
-      streams.closeAll();
-      const count = [...webSockets.listeners()].length;
-      await webSockets.closeAll("restarting", Math.min(longestSpreadMs, count * spreadPerSocketMs));
+      await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);
+      const count = webSockets.count() + streams.count();
+      const spreadMs = Math.min(longestSpreadMs, count * spreadPerConnectionMs);
+      await Promise.all([webSockets.closeAll(spreadMs), streams.closeAll(spreadMs)]);
       sequencers.stop();
     },
   };

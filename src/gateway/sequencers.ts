@@ -12,6 +12,8 @@ export type Sequencers = {
   release(org: string): void;
   /** Compares every position with the store, in one query. Called every few seconds and when the bus came back. */
   checkHeads(): Promise<void>;
+  /** Resolves when everything was played that is committed now. */
+  playToHeads(): Promise<void>;
   /** How many events the organization that was the most behind lacked when the heads were last compared, and when that was. */
   readonly lag: Lag;
   stop(): void;
@@ -124,6 +126,11 @@ export function createSequencers({ bus, log, clock, play, onError }: Options): S
         // Not awaited: whoever acquires it hears of a start that hangs or fails, and the others must not wait for it.
         entry.started.then(notice).catch(() => undefined);
       }
+    },
+    async playToHeads() {
+      if (entries.size === 0) return;
+      const heads = await log.heads([...entries.keys()]);
+      await Promise.all([...heads].map(async ([org, head]) => (await entries.get(org)?.started)?.reached(head)));
     },
     get lag() {
       return lag;

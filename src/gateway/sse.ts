@@ -1,10 +1,11 @@
 import type { Server } from "bun";
-import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import { HeraldError, toHeraldError, unavailable } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
+import { spread } from "../lib/spread.ts";
 import type { Session, Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import type { Joiner } from "./join.ts";
@@ -27,6 +28,7 @@ type Dependencies = {
 /** The server-sent events side of the gateway. */
 export function createStreams({ sessions, joiner, topics, perUser, perAddress, limits, clock, onError }: Dependencies) {
   const streams = new Map<StreamConnection, { beatAt: number }>();
+  let isClosing = false;
 
   /** Takes a place for the address and for the user; gives the function that gives both back. */
   function takePlaces(address: string, session: Session): () => void {
@@ -48,6 +50,7 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
     if (since !== undefined && !isIdentifier(since))
       throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
     const session = await sessions.open(bearerToken(request) ?? "");
+    if (isClosing) throw unavailable({ detail: "this node stops; connect to another" });
     const releasePlaces = takePlaces(address, session);
     const timer = createSessionTimer({
       clock,
@@ -116,8 +119,11 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
       }
     },
     listeners: (): Iterable<Listener> => streams.keys(),
-    closeAll(): void {
-      for (const stream of [...streams.keys()]) stream.end("restarting");
+    count: () => streams.size,
+    /** Ends every stream, spread evenly over `spreadMs`, and refuses new ones. */
+    async closeAll(spreadMs: number): Promise<void> {
+      isClosing = true;
+      await spread([...streams.keys()], spreadMs, (stream) => stream.end("restarting"));
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Server, WebSocketHandler } from "bun";
-import type { CloseReason } from "../contract/close-codes.ts";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
+import { spread } from "../lib/spread.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import { errorFrame, readFrame } from "./frames.ts";
@@ -38,6 +38,7 @@ type Dependencies = {
 export function createWebSockets(dependencies: Dependencies) {
   const { sessions, socketSessions, perAddress, limits, clock, onError } = dependencies;
   const sockets = new Set<Socket>();
+  let isClosing = false;
 
   function isOverRate({ data }: Socket): boolean {
     const now = clock.now();
@@ -68,7 +69,9 @@ export function createWebSockets(dependencies: Dependencies) {
     open(socket) {
       sockets.add(socket);
       const { opening } = socket.data;
-      if (opening === undefined) {
+      if (isClosing) {
+        closeSocket(socket, "restarting");
+      } else if (opening === undefined) {
         socket.data.connectTimer = setTimeout(() => closeSocket(socket, "connect_timeout"), connectWithinMs);
       } else if ("refusal" in opening) {
         closeSocket(socket, opening.refusal);
@@ -181,13 +184,11 @@ export function createWebSockets(dependencies: Dependencies) {
       for (const socket of sockets)
         yield { waitingBytes: () => socket.getBufferedAmount(), cut: () => socket.terminate() };
     },
-    /** Closes every socket, spread evenly over `spreadMs`, so that they do not all come back at once. */
-    async closeAll(reason: CloseReason, spreadMs: number): Promise<void> {
-      const closing = [...sockets].map(async (socket, index, all) => {
-        await new Promise((resolve) => setTimeout(resolve, (index / all.length) * spreadMs));
-        closeSocket(socket, reason);
-      });
-      await Promise.all(closing);
+    count: () => sockets.size,
+    /** Closes every socket, spread evenly over `spreadMs`, so that they do not all come back at once; and those that still open. */
+    async closeAll(spreadMs: number): Promise<void> {
+      isClosing = true;
+      await spread([...sockets], spreadMs, (socket) => closeSocket(socket, "restarting"));
     },
   };
 }

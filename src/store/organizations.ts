@@ -16,13 +16,16 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
   return {
     async put(org, name, now) {
       return await driver.transaction(async (sql) => {
-        const [row] = await sql.all<EntityRow>(find, org);
-        if (row === undefined) {
-          await sql.run(insert, org, name ?? null, now);
-          return { entity: { id: org, name: name ?? null, createdAt: now }, isNew: true };
+        for (;;) {
+          const [row] = await sql.all<EntityRow>(find, org);
+          if (row !== undefined) {
+            if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
+            return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
+          }
+          const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
+          if (isNew) return { entity: { id: org, name: name ?? null, createdAt: now }, isNew };
+          // Another node has made it meanwhile; the attempt has locked it, so it is found now.
         }
-        if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
-        return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
       });
     },
     async remove(org, now) {

@@ -41,6 +41,23 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
+    test("makes an organization once when several nodes are asked at once; the others find it, and name it", async () => {
+      const url = await postgres.createDatabase();
+      const nodes = await Promise.all([1, 2, 3].map(() => openPostgres(url, () => undefined)));
+      for (let round = 0; round < 30; round += 1) {
+        const org = `o${round}`;
+        const puts = await Promise.all(
+          nodes.map(({ writes }, index) => writes.organizations.put(org, `name ${index}`, index)),
+        );
+        const [made] = puts.filter(({ isNew }) => isNew);
+        expect(puts.filter(({ isNew }) => isNew)).toHaveLength(1);
+        expect(puts.map(({ entity }) => entity.createdAt)).toEqual(Array(3).fill(made?.entity.createdAt));
+        const [row] = await (nodes[0]?.reader.all("SELECT name FROM organization WHERE id = ?", org) ?? []);
+        expect(row?.name).not.toBe(made?.entity.name); // a later one has named it
+      }
+      await Promise.all(nodes.map((node) => node.close()));
+    });
+
     test("gives one id to one send, also when two nodes are asked at once", async () => {
       const url = await postgres.createDatabase();
       const nodes = await Promise.all([1, 2].map(() => openPostgres(url, () => undefined)));
@@ -84,12 +101,12 @@ if (postgres !== undefined) {
     test("is given up when it is frozen, and found again when it thaws", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
       await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
-      await postgres.freeze(async () => {
-        await expect(driver.all("SELECT v FROM t")).rejects.toMatchObject({ code: "unavailable" });
-        await expect(driver.transaction((sql) => sql.all("SELECT v FROM t"))).rejects.toMatchObject({
-          code: "unavailable",
-        });
+      postgres.freeze();
+      await expect(driver.all("SELECT v FROM t")).rejects.toMatchObject({ code: "unavailable" });
+      await expect(driver.transaction((sql) => sql.all("SELECT v FROM t"))).rejects.toMatchObject({
+        code: "unavailable",
       });
+      postgres.resume();
       expect([...(await driver.all("SELECT v FROM t"))]).toEqual([]);
       await driver.close();
     });

@@ -74,8 +74,10 @@ async function leaveAll(transaction: LogTransaction, org: string, uid: string, n
   for (const { cid } of rows) emitMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
 }
 
+/** Never takes back what an earlier sign-out refused, which another node may have stored by a clock that is ahead of ours. */
 async function endSessions(transaction: LogTransaction, org: string, uid: string, now: number): Promise<void> {
   const { sql } = transaction;
-  await sql.run(`UPDATE "user" SET tokens_valid_after = ? WHERE org = ? AND id = ?`, now, org, uid);
+  const later = `UPDATE "user" SET tokens_valid_after = ? WHERE org = ? AND id = ? AND tokens_valid_after < ?`;
+  await sql.run(later, now, org, uid, now);
   emitSessionEnd(transaction, { org, now }, [uid]);
 }

@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
+import { startCluster } from "../harness/cluster.ts";
+import { eventually } from "../harness/deadline.ts";
+import { startHerald, TEST_TOKEN_SECRET } from "../harness/herald.ts";
+import { freePort } from "../harness/installed.ts";
 import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startPostgres } from "../harness/postgres.ts";
@@ -18,30 +21,15 @@ if (postgres !== undefined && nats !== undefined) {
   });
 
   /** Three nodes on one database and one bus, and a listener on each. */
-  async function startCluster() {
-    const env = {
-      HERALD_DATABASE_URL: (await postgres?.createDatabase()) ?? "",
-      HERALD_BUS_URL: nats?.url ?? "",
-      HERALD_ADMIN_API_KEY: TEST_KEY,
-      HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
-    };
-    const nodes = await Promise.all([1, 2, 3].map(() => startHerald({ env })));
-    const [first] = nodes;
-    if (first === undefined) throw new Error("no node");
-    const org = await createOrganization(first);
+  const startThree = async () => {
+    const cluster = await startCluster({ nodes: 3, postgres, nats });
+    const nodes = cluster.nodes.map(({ herald }) => herald);
+    const org = await createOrganization(cluster.node(0).herald);
     const cid = await org.conversation(["alice", "bob"]);
     const sockets: Socket[] = [];
     for (const node of nodes) sockets.push(await (await createOrganization(node, org.id)).socket("bob"));
-    return {
-      nodes,
-      org,
-      cid,
-      sockets,
-      async [Symbol.asyncDispose]() {
-        for (const node of nodes) await node[Symbol.asyncDispose]();
-      },
-    };
-  }
+    return { nodes, org, cid, sockets, [Symbol.asyncDispose]: cluster[Symbol.asyncDispose] };
+  };
 
   async function hear(socket: Socket, count: number, ms?: number): Promise<unknown[]> {
     const heard: unknown[] = [];
@@ -54,7 +42,7 @@ if (postgres !== undefined && nats !== undefined) {
 
   describe("three nodes on PostgreSQL and NATS", () => {
     test("hear on each node what was sent to any, once and in one order", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       const orgs = await Promise.all(nodes.map((node) => createOrganization(node, org.id)));
       const sends = Array.from({ length: 150 }, (_, index) =>
@@ -69,8 +57,21 @@ if (postgres !== undefined && nats !== undefined) {
       for (const socket of sockets) await socket.expectSilence();
     });
 
+    test("say whether the bus is there, and start without it", async () => {
+      const url = await postgres.createDatabase();
+      const start = (bus: string) =>
+        startHerald({ env: { HERALD_DATABASE_URL: url, HERALD_BUS_URL: bus, HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
+      await using joined = await start(nats.url);
+      await eventually(
+        () => joined.logs().includes('"the bus is there"') || undefined,
+        "the word that the bus is there",
+      );
+      await using alone = await start(`nats://127.0.0.1:${freePort()}`);
+      expect(alone.logs()).toContain('"the bus is not there yet');
+    });
+
     test("follow membership and sign-out on every node", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       await org.leave(cid, "bob");
       await org.join(cid, "bob");
@@ -81,7 +82,7 @@ if (postgres !== undefined && nats !== undefined) {
     });
 
     test("stop delivering to who was removed at one place in the order, the same on every node", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       const orgs = await Promise.all(nodes.map((node) => createOrganization(node, org.id)));
       const sends = Array.from({ length: 60 }, (_, index) =>
@@ -106,7 +107,7 @@ if (postgres !== undefined && nats !== undefined) {
     });
 
     test("sign out and remove on every node while the bus is away, by the head check", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       const carols: Socket[] = [];
       for (const node of nodes) carols.push(await (await createOrganization(node, org.id)).socket("carol"));
@@ -123,7 +124,7 @@ if (postgres !== undefined && nats !== undefined) {
     });
 
     test("answer 201 while the bus is away and hear it by the head check; at once when it is back", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { org, cid, sockets } = cluster;
       await nats.outage(async () => {
         await org.sent("alice", { cid, body: "without the bus" });

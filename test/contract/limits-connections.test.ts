@@ -6,7 +6,10 @@ import { createOrganization } from "../harness/organization.ts";
 import { expectClosed, openSocket } from "../harness/socket.ts";
 import { requestSse } from "../harness/sse.ts";
 
-const herald = useHerald({ env: { HERALD_LIMIT_CONNECTIONS_PER_USER: "2" } });
+const herald = useHerald({
+  oneNode: "each node counts its own connections",
+  env: { HERALD_LIMIT_CONNECTIONS_PER_USER: "2" },
+});
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 

@@ -6,6 +6,7 @@ import { createOrganization } from "../harness/organization.ts";
 import { expectClosed } from "../harness/socket.ts";
 
 const herald = useHerald({
+  oneNode: "each node counts the requests of a key by itself",
   env: {
     HERALD_LIMIT_REQUESTS_PER_SECOND: "5",
     HERALD_LIMIT_REQUESTS_BURST: "40",

@@ -7,6 +7,8 @@ export type Started = {
   /** Resolves when the output matches; rejects with the output when the command ends before, or time is up. */
   waitFor(pattern: RegExp, ms: number): Promise<RegExpExecArray>;
   stop(): Promise<number>;
+  /** Kills it and all of its process group. */
+  kill(): void;
 };
 
 /** Starts a command in a process group of its own and gathers what it prints, on stdout and stderr alike. */
@@ -62,6 +64,7 @@ export function start(command: string[], options: { cwd: string; env: Record<str
         look();
       });
     },
+    kill: () => signal("SIGKILL"),
     async stop() {
       signal("SIGINT");
       const timer = setTimeout(() => signal("SIGKILL"), 8_000);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { DEADLINE_MS, within } from "./deadline.ts";
+import { clusterSettings, nodesOfCluster } from "./on-cluster.ts";
 import type { Problem } from "./wire.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -123,6 +124,7 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "herald-test-"));
   const key = options.key === null ? "" : (options.key ?? TEST_KEY);
   const child = spawnHerald(["serve", ...(options.args ?? [])], {
+    ...(options.env?.HERALD_DATABASE_URL === undefined && (await clusterSettings(TEST_TOKEN_SECRET))),
     HERALD_PORT: "0",
     HERALD_DATA_DIR: dataDir,
     ...(options.key === null ? {} : { HERALD_ADMIN_API_KEY: key }),
@@ -220,15 +222,50 @@ export function errorsLogged(herald: Herald): string[] {
   return [...new Set(short)];
 }
 
+/** Nodes on one database as one service: every call, and every connection, goes to the next. The rest is done to all of them. */
+function inTurn(nodes: [Herald, ...Herald[]]): Herald {
+  const [first] = nodes;
+  let turn = 0;
+  const next = (): Herald => nodes[turn++ % nodes.length] ?? first;
+  const all = async (act: (node: Herald) => Promise<void>) => {
+    await Promise.all(nodes.map(act));
+  };
+  return {
+    ...first,
+    get url() {
+      return next().url;
+    },
+    http: (...call) => next().http(...call),
+    admin: (...call) => next().admin(...call),
+    stop: () => all((node) => node.stop()),
+    kill: () => all((node) => node.kill()),
+    logs: () => nodes.map((node) => node.logs()).join("\n"),
+    logLines: () => nodes.flatMap((node) => node.logLines()),
+    [Symbol.asyncDispose]: () => all((node) => node[Symbol.asyncDispose]()),
+  };
+}
+
+/** Starts what the tests of a file talk to: one server or, under `npm run test:cluster`, three nodes as one service. */
+async function startService({ oneNode, ...options }: ServiceOptions): Promise<Herald> {
+  if (nodesOfCluster === 1 || oneNode !== undefined) return await startHerald(options);
+  const env = { ...(await clusterSettings(TEST_TOKEN_SECRET)), ...options.env };
+  const first = await startHerald({ ...options, env });
+  const others = Array.from({ length: nodesOfCluster - 1 }, () => startHerald({ ...options, env }));
+  return inTurn([first, ...(await Promise.all(others))]);
+}
+
+/** `oneNode` says why the tests of a file are about one node, so that they get one under `npm run test:cluster`, too. */
+type ServiceOptions = HeraldOptions & { oneNode?: string };
+
 /**
- * One server for the tests of a file: starts it before the first, stops it after the last (exit code 0),
+ * One service for the tests of a file: starts it before the first, stops it after the last (exit code 0),
  * and expects that it logged no error of its own.
  */
-export function useHerald(options: HeraldOptions = {}): () => Herald {
+export function useHerald(options: ServiceOptions = {}): () => Herald {
   setDefaultTimeout(60_000);
   let herald: Herald | undefined;
   beforeAll(async () => {
-    herald = await startHerald(options);
+    herald = await startService(options);
   });
   afterAll(async () => {
     if (herald === undefined) return;

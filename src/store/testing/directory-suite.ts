@@ -95,6 +95,16 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await store.standing.snapshot(org, "a"))?.cids).toEqual([]);
     });
 
+    test("keeps the latest sign-out, also when one follows by a clock that is behind", async () => {
+      const { users } = context.store;
+      const org = await createOrganization();
+      await users.put(org, "a", undefined, 1);
+      for (const now of [500, 400]) expect(await users.endSessions(org, "a", now)).toBe(true);
+      expect(await users.tokensValidAfter(org, "a")).toBe(500);
+      await users.endSessions(org, "a", 600);
+      expect(await users.tokensValidAfter(org, "a")).toBe(600);
+    });
+
     test("starts a conversation that is made again with an empty history", async () => {
       const { store } = context;
       const org = await createOrganization();

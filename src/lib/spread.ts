@@ -1,0 +1,9 @@
+/** Acts on each item, one after another, evenly over `ms`. */
+export async function spread<Item>(items: Item[], ms: number, act: (item: Item) => void): Promise<void> {
+  await Promise.all(
+    items.map(async (item, index) => {
+      await new Promise((resolve) => setTimeout(resolve, (index / items.length) * ms)); // not Bun.sleep: the simulation has its own time
+      act(item);
+    }),
+  );
+}

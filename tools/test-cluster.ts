@@ -1,0 +1,32 @@
+// Runs the contract tests once more, against three nodes on PostgreSQL and NATS in place of one with an embedded database:
+// calls and connections go to the nodes in turn. `npm run test:cluster` runs all, `npm run test:cluster -- sse since` two files.
+import { spawn } from "bun";
+import { startNats } from "../test/harness/nats.ts";
+import { startPostgres } from "../test/harness/postgres.ts";
+import { sourceFiles } from "./source-files.ts";
+
+/** Files that are not run, each with the reason. Others that need one node say so themselves: `useHerald({ oneNode: … })`. */
+const leftOut: Readonly<Record<string, string>> = {
+  "test/contract/settings.test.ts":
+    "how one node reads its settings, its data folder and its port, and starts again on them",
+};
+
+const wanted = process.argv.slice(2);
+const files = sourceFiles(["test/contract"]).filter(
+  (file) => !Object.hasOwn(leftOut, file) && (wanted.length === 0 || wanted.some((word) => file.includes(word))),
+);
+
+const postgres = await startPostgres();
+const nats = await startNats();
+if (postgres === undefined || nats === undefined) process.exit(0);
+for (const [file, reason] of Object.entries(leftOut)) console.log(`left out: ${file}: ${reason}`);
+const tests = spawn([process.execPath, "test", ...files.map((file) => `./${file}`)], {
+  env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url },
+  stdio: ["inherit", "inherit", "inherit"],
+});
+// Ctrl-C reaches the tests by itself; the servers end after them.
+process.on("SIGINT", () => undefined).on("SIGTERM", () => tests.kill());
+const code = await tests.exited;
+await nats.stop();
+postgres.stop();
+process.exit(code);
