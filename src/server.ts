@@ -12,7 +12,7 @@ import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
-import { systemClock } from "./lib/clock.ts";
+import { monotonicClock, systemClock } from "./lib/clock.ts";
 import { createLogger } from "./lib/logger.ts";
 import { readOrCreateSecret } from "./lib/secret-file.ts";
 import { createCatchUp } from "./services/catch-up.ts";
@@ -20,7 +20,7 @@ import { createConversationDirectory } from "./services/conversations.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
 import { createDirectory } from "./services/directory.ts";
 import { createHistoryReader } from "./services/history.ts";
-import { createKeys } from "./services/keys.ts";
+import { createKeyring } from "./services/keyring.ts";
 import { createMessages } from "./services/messages.ts";
 import { createSessions } from "./services/sessions.ts";
 import { createSystemMessages } from "./services/system-messages.ts";
@@ -33,6 +33,8 @@ import { createStore, type Database, type DatabaseEvents } from "./store/store.t
 
 const requestsMayTakeMs = 5000;
 const clock = systemClock;
+const foreignKeysAdvice =
+  "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
 
 /** The bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
 export type AdminKey = { value: string; file: string | undefined; isNew: boolean };
@@ -82,12 +84,23 @@ export async function startHerald(
   const adminKey = adminKeyOf(config);
   const store = createStore({ ...database, announce });
   const services = createServices(config, store);
+  const keyring = createKeyring({
+    keys: store.keys,
+    bootstrapKey: adminKey.value,
+    secret: keySecretOf(config),
+    clock,
+    elapsed: monotonicClock,
+    onError,
+  });
+  starting.defer(() => keyring.stop());
+  const foreignKeys = await keyring.countForeign();
+  if (foreignKeys > 0) log.warn({ keys: foreignKeys }, foreignKeysAdvice);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
   const state = { isStopping: false };
   const handleRequest = createApp({
     ...services,
-    keys: createKeys({ bootstrapKey: adminKey.value }),
+    ...keyring,
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
@@ -243,12 +256,21 @@ function adminKeyOf(config: Config): AdminKey {
   const given = config.HERALD_ADMIN_API_KEY;
   if (given !== undefined) return { value: given, file: undefined, isNew: false };
   const file = join(resolve(config.HERALD_DATA_DIR), "admin-api-key");
-  return { file, ...readOrCreateSecret(file, createApiKey) };
+  return { file, ...readOrCreateSecret(file, () => createApiKey().key) };
 }
 
 function tokenSecretOf(config: Config): string {
+  return config.HERALD_TOKEN_SECRET ?? ownSecret(config, "token-secret");
+}
+
+/** What the digests of API keys are made with. Nodes on one database must share it, so there it is the secret they share. */
+function keySecretOf(config: Config): string {
+  return config.HERALD_DATABASE_URL === undefined ? ownSecret(config, "key-secret") : tokenSecretOf(config);
+}
+
+function ownSecret({ HERALD_DATA_DIR: folder }: Config, name: string): string {
   const create = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
-  return config.HERALD_TOKEN_SECRET ?? readOrCreateSecret(join(config.HERALD_DATA_DIR, "token-secret"), create).value;
+  return readOrCreateSecret(join(folder, name), create).value;
 }
 
 async function checkStore(reader: Reader): Promise<string> {

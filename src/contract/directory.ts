@@ -61,7 +61,7 @@ export const createTokenResponse = z
   .meta({ id: "CreateTokenResponse" });
 
 /** A page of a list. `cursor` asks for the next page; `null` says that there is none. */
-function pageOf<Item extends z.ZodType>(item: Item) {
+export function pageOf<Item extends z.ZodType>(item: Item) {
   const cursor = z.string().nullable().meta({ description: "Ask for the next page with it; `null`: there is none." });
   return z.strictObject({ items: z.array(item), cursor });
 }

@@ -6,6 +6,7 @@ export type NewEvent = Omit<LogEvent, "offset"> & {
   sender?: string | undefined;
   mid?: string | undefined;
   fingerprint?: string | undefined;
+  keyId?: string | undefined;
   createdAt: number;
 };
 
@@ -32,8 +33,8 @@ export type LogWriter = {
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
 };
 
-const insertEvent = `INSERT INTO event (org, "offset", kind, id, cid, sender, mid, fingerprint, uids, payload, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const insertEvent = `INSERT INTO event (org, "offset", kind, id, cid, sender, mid, fingerprint, uids, payload, created_at, key_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** `announce` is called after each commit that stored events, with the events in offset order. */
 export function createLogWriter({
@@ -73,6 +74,7 @@ export function createLogWriter({
         event.uids === undefined ? null : JSON.stringify(event.uids),
         event.payload,
         event.createdAt,
+        event.keyId ?? null,
       );
     });
     const updates = [...heads].map(([org, head]) =>

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { PayloadLimits } from "../limits.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { directoryOperations } from "./directory.ts";
+import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
 
@@ -11,7 +12,14 @@ const health = z
     checks: z.record(z.string(), z.string()).meta({ description: "What was checked, and what was found." }),
   })
   .meta({ id: "Health" });
-const open = { method: "get", params: noParams, query: noQuery, body: undefined, isOpen: true, errors: [] } as const;
+const open = {
+  method: "get",
+  params: noParams,
+  query: noQuery,
+  body: undefined,
+  scope: undefined,
+  errors: [],
+} as const;
 
 /** Operations that take no key. */
 const openOperations = {
@@ -78,6 +86,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createMessageOperations(limits),
     ...directoryOperations,
     ...createConversationOperations(limits),
+    ...keyOperations,
     ...openOperations,
   } satisfies Record<string, Operation>;
 }
