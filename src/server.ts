@@ -12,7 +12,7 @@ import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
-import { monotonicClock, systemClock } from "./lib/clock.ts";
+import { steadyClock, systemClock } from "./lib/clock.ts";
 import { createLogger } from "./lib/logger.ts";
 import { readOrCreateSecret } from "./lib/secret-file.ts";
 import { createCatchUp } from "./services/catch-up.ts";
@@ -89,7 +89,7 @@ export async function startHerald(
     bootstrapKey: adminKey.value,
     secret: keySecretOf(config),
     clock,
-    elapsed: monotonicClock,
+    elapsed: steadyClock,
     onError,
   });
   starting.defer(() => keyring.stop());

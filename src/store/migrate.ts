@@ -1,6 +1,6 @@
 import type { Driver } from "./driver.ts";
 import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
-import apiKeys from "./migrations/0002-api-keys.sql" with { type: "text" };
+import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
 
 const migrations = [logAndDirectory, apiKeys];
 

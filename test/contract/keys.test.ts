@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/expectations.ts";
@@ -213,6 +214,31 @@ describe("API keys", () => {
     const files = [...new Bun.Glob("**").scanSync({ cwd: server.dataDir, dot: true, absolute: true })];
     expect(files.map((file) => file.split("/").at(-1))).toEqual(expect.arrayContaining(["herald.db", "key-secret"]));
     for (const file of files) expect(await Bun.file(file).text()).not.toContain(key.slice(-38, -6));
+  });
+
+  test("are kept with what was sent with them, and told to no recipient", async () => {
+    await using server = await startHerald({ dataDir: `${herald().dataDir}/provenance` });
+    const org = await createOrganization(server);
+    const cid = await org.conversation(["alice", "bob"]);
+    using bob = await org.socket("bob");
+    const { key, id } = await createKey(server);
+    const envelope = { organizationId: org.id, senderId: "alice" };
+    const sends = [
+      await callWith(server, key, "POST", "/admin/message", { ...envelope, message: { cid, body: "x" } }),
+      await callWith(server, key, "POST", "/admin/message/system", { ...envelope, messageSystem: { uids: ["bob"] } }),
+      await org.send<unknown>("alice", { cid, body: "by the bootstrap key" }),
+    ];
+    const heard = [await bob.next(), await bob.next(), await bob.next()];
+    for (const text of [JSON.stringify(heard), ...sends.map((answer) => answer.text)]) expect(text).not.toContain(id);
+    await server.stop();
+    const database = new Database(`${server.dataDir}/herald.db`, { readonly: true });
+    const rows = database.query(`SELECT kind, key_id FROM event WHERE kind IN ('message', 'system') ORDER BY "offset"`);
+    expect(rows.values()).toEqual([
+      ["message", id],
+      ["system", id],
+      ["message", "bootstrap"],
+    ]);
+    database.close();
   });
 
   test("refuse and allow by the address that a call comes from", async () => {
