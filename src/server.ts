@@ -32,6 +32,7 @@ import { openSqliteThread } from "./store/sqlite-thread.ts";
 import { createStore, type Database, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5000;
+const keyringMayTakeMs = 2000;
 const clock = systemClock;
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
@@ -92,7 +93,7 @@ export async function startHerald(
     elapsed: steadyClock,
     onError,
   });
-  starting.defer(() => keyring.stop());
+  starting.defer(() => Promise.race([keyring.stop(), Bun.sleep(keyringMayTakeMs)]));
   const foreignKeys = await keyring.countForeign();
   if (foreignKeys > 0) log.warn({ keys: foreignKeys }, foreignKeysAdvice);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;

@@ -71,7 +71,7 @@ export const createKeyRequest = z
       .array(scope)
       .min(1, "must name at least one scope")
       .refine(distinct, "must name each scope once")
-      .meta({ description: "What it may do: no more than your own key." }),
+      .meta({ description: "What it may do: no more than your own key.", uniqueItems: true }),
     organization: identifier
       .nullable()
       .optional()
@@ -81,6 +81,7 @@ export const createKeyRequest = z
       .min(1, "must name at least one user; leave it out to allow any")
       .max(maxSenders, `must name at most ${maxSenders} users`)
       .refine(distinct, "must name each user once")
+      .meta({ uniqueItems: true })
       .nullable()
       .optional()
       .meta({ description: `The only users that it may send as; \`null\`: any; ${inherited}.` }),

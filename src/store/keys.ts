@@ -23,9 +23,14 @@ const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 
-/** Writes API keys. Every change but `markUsed` gives the key the next version of all keys. */
+/**
+ * Writes API keys. Every change but `markUsed` gives the key the next version of all keys. Who changes several locks them in
+ * key order, so that nodes never wait for one another in a circle.
+ */
 export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
   const { forUpdate, textsOf } = driver.dialect;
+  const markUsed = `UPDATE api_key SET last_used_at = ? WHERE id IN
+    (SELECT id FROM api_key WHERE id IN (${textsOf("?")}) AND COALESCE(last_used_at, 0) < ? ORDER BY id${forUpdate})`;
   return {
     async create(key) {
       const orgs = key.org === null ? [] : [key.org];
@@ -69,15 +74,15 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
       });
     },
     async markUsed(ids, now) {
-      const update = `UPDATE api_key SET last_used_at = ? WHERE id IN (${textsOf("?")}) AND COALESCE(last_used_at, 0) < ?`;
-      await driver.transaction((sql) => sql.run(update, now, JSON.stringify(ids), now));
+      await driver.transaction((sql) => sql.run(markUsed, now, JSON.stringify(ids), now));
     },
   };
 }
 
 /** Revokes the keys that are bound to an organization. */
-export async function revokeKeysOf(sql: Sql, org: string, now: number): Promise<void> {
-  const update = "UPDATE api_key SET revoked_at = ?, version = ? WHERE org = ? AND revoked_at IS NULL";
+export async function revokeKeysOf({ dialect }: Driver, sql: Sql, org: string, now: number): Promise<void> {
+  const update = `UPDATE api_key SET revoked_at = ?, version = ? WHERE id IN
+    (SELECT id FROM api_key WHERE org = ? AND revoked_at IS NULL ORDER BY id${dialect.forUpdate})`;
   await sql.run(update, now, await nextVersion(sql), org);
 }
 

@@ -33,7 +33,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
         for (const table of ["participant", "conversation", `"user"`, "event"])
           await sql.run(`DELETE FROM ${table} WHERE org = ?`, org);
         await sql.run("UPDATE organization SET deleted_at = ? WHERE id = ?", now, org);
-        await revokeKeysOf(sql, org, now); // made again under the same id it may be somebody else's
+        await revokeKeysOf(driver, sql, org, now); // made again under the same id it may be somebody else's
         emitSessionEnd(transaction, { org, now });
         return true;
       });

@@ -11,7 +11,7 @@ export const operationTags = {
   Users:
     "The people that messages come from and go to, the tokens that their clients connect with, and their sessions.",
   Conversations: "Conversations, who takes part in them, and what was said.",
-  "API keys": "Who may call: each key has scopes, and may be bound to an organization, to senders and to networks.",
+  Keys: "Who may call: each key has scopes, and may be bound to an organization, to senders and to networks.",
   Operation: "What a load balancer or an orchestrator asks.",
   Documents: "The contract of this server, for machines.",
 } as const;
