@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { Hono } from "hono";
 import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
-import { createBind } from "../src/http/bind.ts";
+import { createBind, type Router } from "../src/http/bind.ts";
 import { bindMessages } from "../src/http/routes/messages.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { createKeys } from "../src/services/keys.ts";
+import { createKeyring } from "../src/services/keyring.ts";
 import { createMessages } from "../src/services/messages.ts";
 import { createSystemMessages } from "../src/services/system-messages.ts";
 import { migrateStore } from "../src/store/migrate.ts";
@@ -26,13 +26,22 @@ const store = createStore({ reader: driver, writes: createWrites({ driver, annou
 await store.organizations.put(house.org, undefined, clock.now());
 await store.conversations.put(house.org, house.quiet, { participants: [house.sender] }, clock.now());
 
-const app = new Hono();
+const onError = (error: unknown) => console.error(error);
+const keyring = createKeyring({
+  keys: store.keys,
+  bootstrapKey: house.key,
+  secret: house.key,
+  clock,
+  elapsed: clock,
+  onError,
+});
+const app: Router = new Hono();
 const bind = createBind({
   app,
-  keys: createKeys({ bootstrapKey: house.key }),
+  authentication: keyring.authentication,
   rateLimit: () => undefined,
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
-  onError: (error) => console.error(error),
+  onError,
 });
 const services = {
   messages: createMessages({ ...store, clock }),

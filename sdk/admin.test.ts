@@ -136,3 +136,19 @@ test("Retry-After may be a date", () => {
   expect(readRetryAfter("Fri, 20 Nov 2026 13:05:00 GMT", nowMs)).toBe(0);
   expect([readRetryAfter("7"), readRetryAfter("soon"), readRetryAfter(null)]).toEqual([7_000, undefined, undefined]);
 });
+
+test("a key is made and rotated once, whatever the answer: a second time would make another secret", async () => {
+  using server = startScript(
+    problem(503, "unavailable"),
+    problem(500, "internal"),
+    new Response(null, { status: 204 }),
+  );
+  await expect(server.client.createKey({ name: "n", scopes: ["observe"] })).rejects.toMatchObject({ status: 503 });
+  await expect(server.client.rotateKey("k/1", { overlap_seconds: 60 })).rejects.toMatchObject({ status: 500 });
+  await server.client.revokeKey("k");
+  expect(server.calls.map(({ method, path, body }) => [method, path, body])).toEqual([
+    ["POST", "/base/admin/keys", '{"name":"n","scopes":["observe"]}'],
+    ["POST", "/base/admin/keys/k%2F1/rotate", '{"overlap_seconds":60}'],
+    ["DELETE", "/base/admin/keys/k", ""],
+  ]);
+});

@@ -3,10 +3,13 @@ import { call, type Fetch } from "./http.ts";
 import { path, query } from "./paths.ts";
 import { withRetries } from "./retry.ts";
 import type {
+  ApiKey,
+  ApiKeyWithSecret,
   DirectoryEntry,
   Message,
   MessageAnswer,
   MessageEnvelope,
+  NewApiKey,
   Node,
   OnlineCount,
   OnlineUser,
@@ -168,6 +171,24 @@ export function createAdminClient({
     /** The nodes, in the order in which they started. */
     async listNodes(): Promise<{ items: Node[] }> {
       return request("GET", "/admin/nodes");
+    },
+    /** Makes an API key; its secret is in the answer and nowhere else. Not repeated by itself: it would make another. */
+    async createKey(fields: NewApiKey): Promise<ApiKeyWithSecret> {
+      return request("POST", "/admin/keys", fields);
+    },
+    async listKeys(page: PageOptions = {}): Promise<Page<ApiKey>> {
+      return request("GET", `/admin/keys${query(page)}`);
+    },
+    async getKey(id: string): Promise<ApiKey> {
+      return request("GET", path`/admin/keys/${id}`);
+    },
+    /** Gives a key a new secret; the old one works for `overlap_seconds` more (24 h unless said otherwise, at most 7 days). */
+    async rotateKey(id: string, fields: { overlap_seconds?: number } = {}): Promise<ApiKeyWithSecret> {
+      return request("POST", path`/admin/keys/${id}/rotate`, fields);
+    },
+    /** Revokes a key: refused on every node within 5 seconds. */
+    async revokeKey(id: string): Promise<void> {
+      return request("DELETE", path`/admin/keys/${id}`);
     },
   };
 }

@@ -102,3 +102,41 @@ export type Page<Item> = { items: Item[]; cursor: string | null };
 
 /** Which page of a list: `limit` 1 to 1,000 (default 100), `cursor` of the page before. */
 export type PageOptions = { limit?: number; cursor?: string };
+
+/** What an API key may do; `*` is everything. */
+export type ApiKeyScope =
+  | "message:send"
+  | "system:send"
+  | "directory:read"
+  | "directory:write"
+  | "history:read"
+  | "observe"
+  | "keys:manage"
+  | "*";
+
+/** An API key, without its secret. Times are ISO 8601; `null` restricts nothing, and a time of `null` is none. */
+export type ApiKey = {
+  id: string;
+  name: string;
+  scopes: ApiKeyScope[];
+  organization: string | null;
+  allowed_senders: string[] | null;
+  cidrs: string[] | null;
+  expires_at: string | null;
+  created_at: string;
+  last_used_at: string | null;
+  old_secret_expires_at: string | null;
+};
+
+/** An API key with its secret in `key`, which the server shows this once. */
+export type ApiKeyWithSecret = ApiKey & { key: string };
+
+/** A key to be made. What is left out is as with the key that makes it; `null` restricts nothing. */
+export type NewApiKey = {
+  name: string;
+  scopes: ApiKeyScope[];
+  organization?: string | null;
+  allowed_senders?: string[] | null;
+  cidrs?: string[] | null;
+  expires_at?: string | null;
+};

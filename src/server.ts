@@ -12,7 +12,7 @@ import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
-import { systemClock } from "./lib/clock.ts";
+import { steadyClock, systemClock } from "./lib/clock.ts";
 import { createId } from "./lib/ids.ts";
 import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
@@ -22,7 +22,7 @@ import { createConversationDirectory } from "./services/conversations.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
 import { createDirectory } from "./services/directory.ts";
 import { createHistoryReader } from "./services/history.ts";
-import { createKeys } from "./services/keys.ts";
+import { createKeyring } from "./services/keyring.ts";
 import { createMessages } from "./services/messages.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
@@ -40,7 +40,10 @@ const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
 const leaveMayTakeMs = 1_000;
+const keyringMayTakeMs = 2_000;
 const clock = systemClock;
+const foreignKeysAdvice =
+  "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
 
 /** A secret such as the bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
 export type AdminKey = { value: string; file: string | undefined; isNew: boolean };
@@ -113,9 +116,20 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   starting.defer(() => database.close());
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
-  const { adminKey, tokenSecret } = secretsOf(config, log);
+  const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
   const services = createServices(config, tokenSecret, store);
+  const keyring = createKeyring({
+    keys: store.keys,
+    bootstrapKey: adminKey.value,
+    secret: keySecret,
+    clock,
+    elapsed: steadyClock,
+    onError,
+  });
+  starting.defer(() => Promise.race([keyring.stop(), Bun.sleep(keyringMayTakeMs)]));
+  const foreignKeys = await keyring.countForeign();
+  if (foreignKeys > 0) log.warn({ keys: foreignKeys }, foreignKeysAdvice);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
   let nodes: Nodes | undefined;
@@ -143,9 +157,9 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   });
   const handleRequest = createApp({
     ...services,
+    ...keyring,
     nodes,
     presence: createPresence({ ...store, nodes, bus }),
-    keys: createKeys({ bootstrapKey: adminKey.value }),
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
@@ -310,16 +324,19 @@ function rootCauseOf(error: unknown): string {
 }
 
 /** The secrets of the settings, or else those in the data folder, which the first start makes. */
-function secretsOf(config: Config, log: Logger): { adminKey: AdminKey; tokenSecret: string } {
-  const createTokenSecret = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
-  const adminKey = givenOrMade(config, config.HERALD_ADMIN_API_KEY, "admin-api-key", createApiKey);
-  const tokenSecret = givenOrMade(config, config.HERALD_TOKEN_SECRET, "token-secret", createTokenSecret);
+function secretsOf(config: Config, log: Logger): { adminKey: AdminKey; tokenSecret: string; keySecret: string } {
+  const createSecret = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
+  const adminKey = givenOrMade(config, config.HERALD_ADMIN_API_KEY, "admin-api-key", () => createApiKey().key);
+  const tokenSecret = givenOrMade(config, config.HERALD_TOKEN_SECRET, "token-secret", createSecret);
   if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) {
     log.warn(
       "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET",
     );
   }
-  return { adminKey, tokenSecret: tokenSecret.value };
+  // What the digests of API keys are made with. Nodes on one database must share it, so there it is the secret they share.
+  const keySecret =
+    config.HERALD_DATABASE_URL === undefined ? givenOrMade(config, undefined, "key-secret", createSecret) : tokenSecret;
+  return { adminKey, tokenSecret: tokenSecret.value, keySecret: keySecret.value };
 }
 
 function givenOrMade(config: Config, given: string | undefined, name: string, create: () => string): AdminKey {

@@ -4,9 +4,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describeSettings } from "../src/config.ts";
 import { asyncApiDocument, closeCodeTable } from "../src/contract/asyncapi.ts";
 import { errorCatalogue } from "../src/contract/errors.ts";
+import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { openApiDocument } from "../src/contract/openapi.ts";
+import { createOperations } from "../src/contract/operations/all.ts";
+import type { Operation } from "../src/contract/operations/operation.ts";
 import { closingRule } from "../src/contract/realtime.ts";
 import { catalogueByStatus } from "../src/contract/reference/errors-page.ts";
+import { scopes } from "../src/contract/scopes.ts";
 
 const folder = "docs/reference";
 const command = "bun tools/generate-contract.ts";
@@ -51,11 +55,33 @@ const settingsPage = (): string =>
     ),
   );
 
+const scopesPage = (): string => {
+  const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
+  const callsOf = (scope: string): string =>
+    operations
+      .filter((operation) => operation.scope === scope)
+      .map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
+      .join("<br>");
+  return page(
+    "Scopes",
+    "What an API key may do. Every operation needs one scope, or `*`; those that are not here need no key.",
+    table(
+      ["Scope", "Allows", "Operations"],
+      Object.entries(scopes).map(([scope, allows]) => [
+        `\`${scope}\``,
+        allows,
+        scope === "*" ? "all of these" : callsOf(scope),
+      ]),
+    ),
+  );
+};
+
 const files: Readonly<Record<string, string>> = {
   "openapi.json": json(openApiDocument()),
   "asyncapi.json": json(asyncApiDocument()),
   "errors.md": errorsPage(),
   "close-codes.md": closeCodesPage(),
+  "scopes.md": scopesPage(),
   "settings.md": settingsPage(),
 };
 

@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test";
-import { parseAttachment, parseCustomParameters, parsePositive, parseUids, parseWorkers } from "./arguments.ts";
+import {
+  parseAttachment,
+  parseCidrs,
+  parseCustomParameters,
+  parseExpiry,
+  parsePositive,
+  parseScopes,
+  parseUids,
+  parseWhole,
+  parseWorkers,
+} from "./arguments.ts";
 
 test("--x takes any JSON object as it is", () => {
   expect(parseCustomParameters('{"a":[1,2.5,-3e2,null,{"b":true}]}')).toEqual({ a: [1, 2.5, -300, null, { b: true }] });
@@ -39,4 +49,35 @@ test.each(["0", "-1", "1.5", "ten", "", "9999999999999999"])("%p is no whole num
 test("workers are 1 to 128", () => {
   expect(["1", "128"].map(parseWorkers)).toEqual([1, 128]);
   for (const text of ["0", "129", "-1", "1.5", "", "many", "1e2"]) expect(() => parseWorkers(text)).toThrow("1 to 128");
+});
+
+test("scopes and networks are lists too", () => {
+  expect(parseScopes("observe", parseScopes("message:send, history:read"))).toEqual([
+    "message:send",
+    "history:read",
+    "observe",
+  ]);
+  expect(parseCidrs("10.0.0.0/8,2001:db8::/32")).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
+  expect(() => parseScopes("observe,")).toThrow("Write scopes with commas between");
+  expect(() => parseCidrs("")).toThrow("Write networks with commas between");
+});
+
+test("the end of a key is a time or a span from now", () => {
+  const now = Date.UTC(2026, 10, 20);
+  expect(["30m", "12h", "90d"].map((text) => parseExpiry(text, undefined, now))).toEqual([
+    "2026-11-20T00:30:00.000Z",
+    "2026-11-20T12:00:00.000Z",
+    "2027-02-18T00:00:00.000Z",
+  ]);
+  expect(parseExpiry("2027-01-31T12:00:00+01:00")).toBe("2027-01-31T11:00:00.000Z");
+  expect(parseExpiry("2027-01-31")).toBe("2027-01-31T00:00:00.000Z");
+});
+
+test.each(["", "0d", "1.5h", "90", "d", "1y", "soon", "1234567d", "2027-13-01"])("%p is no end of a key", (text) => {
+  expect(() => parseExpiry(text)).toThrow("or a span");
+});
+
+test("a whole number may be 0", () => {
+  expect([parseWhole("0"), parseWhole("604800")]).toEqual([0, 604_800]);
+  for (const text of ["-1", "1.5", "01", "", "x"]) expect(() => parseWhole(text)).toThrow("whole number");
 });

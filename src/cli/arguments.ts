@@ -41,9 +41,41 @@ export function parseAttachment(text: string, before: AttachmentInput[] = []): A
 
 /** `--to uid,uid…`, may be given several times; the way to name a user whose id holds a comma is the HTTP API. */
 export function parseUids(text: string, before: string[] = []): string[] {
-  const uids = text.split(",").map((uid) => uid.trim());
-  if (uids.includes("")) throw new InvalidArgumentError("Write user ids with commas between, for example alice,bob.");
-  return [...before, ...uids];
+  return parseList("user ids", "alice,bob", text, before);
+}
+
+/** `--scope scope,scope…`, may be given several times. The server knows which scopes there are. */
+export function parseScopes(text: string, before: string[] = []): string[] {
+  return parseList("scopes", "message:send,history:read", text, before);
+}
+
+/** `--cidr network,network…`, may be given several times. */
+export function parseCidrs(text: string, before: string[] = []): string[] {
+  return parseList("networks", "192.0.2.0/24,2001:db8::/32", text, before);
+}
+
+function parseList(what: string, example: string, text: string, before: string[]): string[] {
+  const items = text.split(",").map((item) => item.trim());
+  if (items.includes("")) throw new InvalidArgumentError(`Write ${what} with commas between, for example ${example}.`);
+  return [...before, ...items];
+}
+
+/** `--expires`: a time (ISO 8601), or a span from now such as `90d`, `12h` or `30m`. Gives the time. */
+export function parseExpiry(text: string, _before?: string, now: number = Date.now()): string {
+  const span = /^([1-9]\d{0,5})([mhd])$/.exec(text);
+  if (span !== null) {
+    const minutes = { m: 1, h: 60, d: 24 * 60 }[span[2] ?? ""] ?? 0;
+    return new Date(now + Number(span[1]) * minutes * 60_000).toISOString();
+  }
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new InvalidArgumentError("Write a time, for example 2027-01-31T12:00:00Z, or a span: 90d, 12h, 30m.");
+}
+
+/** A whole number from 0. */
+export function parseWhole(text: string): number {
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write a whole number.");
 }
 
 /** A whole number from 1. */

@@ -22,6 +22,10 @@ export class CliError extends Error {
 const nextSteps: Record<string, string> = {
   unauthorized:
     "Give the key of this server by --key or HERALD_ADMIN_API_KEY; the first start leaves it in <HERALD_DATA_DIR>/admin-api-key.",
+  insufficient_scope: "Use a key that has it, by --key or HERALD_ADMIN_API_KEY.",
+  organization_forbidden: "Use a key of that organization or of all, or check --org.",
+  sender_forbidden: "Use a key that may send as this user, or check the sender.",
+  not_found: "`herald keys list` shows the keys that there are.",
   organization_not_found: "Create it with PUT /admin/organizations/{org}, or check --org.",
   conversation_not_found: "Create it with PUT /admin/organizations/{org}/conversations/{cid}, or check --to.",
   user_not_found: "Create it with PUT /admin/organizations/{org}/users/{uid}, or check --user.",

@@ -14,6 +14,11 @@ const commands = [
   "send system",
   "listen",
   "token",
+  "keys",
+  "keys create",
+  "keys list",
+  "keys rotate",
+  "keys revoke",
   "nodes",
   "migrate",
   "openapi",
@@ -25,7 +30,7 @@ test.each(commands)("herald %s --help explains itself", async (command) => {
   const { code, stdout, stderr } = await runHerald([...words(command), "--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toStartWith(`Usage: herald ${command}`.trimEnd());
-  if (command !== "send") expect(stdout).toContain("Example");
+  if (!["send", "keys"].includes(command)) expect(stdout).toContain("Example");
 });
 
 test("herald --help tells the exit codes, herald serve --help every setting", async () => {
@@ -68,6 +73,11 @@ test.each([
   ["listen --key k", "Give --org and --user, or --token."],
   ["send message --org o --from u --to c --key k", "there is nothing to send"],
   ["send message --org o --from u --to c --key k --x [] hi", "It must be a JSON object"],
+  ["keys", "Usage: herald keys"],
+  ["keys create --name n --key k", "herald: required option '--scope <scope,scope>' not specified"],
+  ["keys create --name n --scope observe --expires soon --key k", "or a span: 90d, 12h, 30m"],
+  ["keys rotate --key k", "herald: missing required argument 'id'"],
+  ["keys rotate id --overlap -1 --key k", "Write a whole number."],
   ["serve --config /nowhere/herald.env", "--config /nowhere/herald.env cannot be read"],
 ])("herald %s ends with 2 and says why on stderr", async (command, reason) => {
   const { code, stdout, stderr } = await runHerald(words(command));
@@ -90,6 +100,10 @@ test.each([
   "listen --org o --user u",
   "send message --org o --from u --to c hi",
   "send system --org o --from u --to u",
+  "keys create --name n --scope observe",
+  "keys list",
+  "keys rotate id",
+  "keys revoke id",
 ])("herald %s ends with 3 when there is no server", async (command) => {
   using listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   const { port } = listener;

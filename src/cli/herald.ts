@@ -1,6 +1,10 @@
 import { writeSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { exitCodes, explain } from "./exit-codes.ts";
+import { addKeysCreateCommand } from "./keys-create.ts";
+import { addKeysListCommand } from "./keys-list.ts";
+import { addKeysRevokeCommand } from "./keys-revoke.ts";
+import { addKeysRotateCommand } from "./keys-rotate.ts";
 import { addListenCommand } from "./listen.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addNodesCommand } from "./nodes.ts";
@@ -49,6 +53,11 @@ function createProgram(output: Output): Command {
   addSendSystemCommand(send, output);
   addListenCommand(program, output);
   addTokenCommand(program, output);
+  const keys = program.command("keys").description("make, list, rotate and revoke API keys").helpCommand(false);
+  addKeysCreateCommand(keys, output);
+  addKeysListCommand(keys, output);
+  addKeysRotateCommand(keys, output);
+  addKeysRevokeCommand(keys, output);
   addNodesCommand(program, output);
   addMigrateCommand(program, output);
   addOpenapiCommand(program, output);

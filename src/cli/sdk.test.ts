@@ -50,6 +50,20 @@ test("the admin client's calls are those of the server", async () => {
   expect(empty instanceof HeraldApiError && empty.errors.map(({ pointer }) => pointer)).toContain("/message/cid");
 });
 
+test("the admin client makes, finds, rotates and revokes keys", async () => {
+  await using server = await startServer({});
+  const admin = await connectAdmin(server);
+  const { key, ...made } = await admin.createKey({ name: "n", scopes: ["directory:read"], allowed_senders: ["a"] });
+  expect((await admin.listKeys({ limit: 1 })).items).toEqual([made]);
+  expect(await admin.getKey(made.id)).toEqual(made);
+  const rotated = await admin.rotateKey(made.id, { overlap_seconds: 0 });
+  const withKey = (value: string) => createAdminClient({ url: server.url, key: value }).listOrganizations();
+  await expect(withKey(key)).rejects.toMatchObject({ status: 401 });
+  expect(await withKey(rotated.key)).toEqual({ items: [], cursor: null });
+  await admin.revokeKey(made.id);
+  await expect(withKey(rotated.key)).rejects.toMatchObject({ status: 401 });
+});
+
 test("the client connects, pages, and hears what is sent", async () => {
   await using server = await startServer();
   const admin = await connectAdmin(server);

@@ -40,6 +40,23 @@ export const tokenExample = {
   expires_at: toIso(time + 3_600_000),
 };
 
+/** An API key that may send as one user of one organization. */
+export const apiKeyExample = {
+  id: "01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c",
+  name: "parcel tracking",
+  scopes: ["message:send" as const],
+  organization: exampleIds.organization,
+  allowed_senders: ["alice"],
+  cidrs: null,
+  expires_at: toIso(time + 365 * 86_400_000),
+  created_at: createdAt,
+  last_used_at: null,
+  old_secret_expires_at: null,
+};
+
+/** What such a key looks like; its checksum is wrong, so that it is a key nowhere. */
+export const apiKeySecretExample = `hk_${apiKeyExample.id}_8SecretSecretSecretSecretSecretS000000`;
+
 /** A message of a conversation. */
 export const messageExample = {
   _id: "01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b",

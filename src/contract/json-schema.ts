@@ -46,7 +46,7 @@ function tidy(schema: JsonSchema, io: "input" | "output"): void {
   if (io === "output" && schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (io === "output" && schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maxItems === Number.POSITIVE_INFINITY) delete schema.maxItems;
-  if (schema.format === "date-time") schema.pattern = isoWithMilliseconds;
+  if (io === "output" && schema.format === "date-time") schema.pattern = isoWithMilliseconds;
   if (schema.additionalProperties !== undefined && isEmpty(schema.additionalProperties))
     schema.additionalProperties = true;
   if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames;

@@ -6,11 +6,13 @@ import { errorCodesOf, errorHeaders, problemExample } from "./operation-errors.t
 import { createOperations } from "./operations/all.ts";
 import { type Operation, type OperationAnswer, operationTags } from "./operations/operation.ts";
 import { type Problem, problemSchema } from "./problem.ts";
+import { scopes } from "./scopes.ts";
 
 /** What operations share, collected while they are described. */
 type Components = { schemas: SchemaCollector; examples: Record<string, { summary: string; value: Problem }> };
 
 const requestIdHeader = "X-Request-Id";
+const keyExpiresHeader = "Herald-Key-Expires";
 
 const headers: Record<string, { description: string; schema: JsonSchema }> = {
   [requestIdHeader]: {
@@ -18,6 +20,11 @@ const headers: Record<string, { description: string; schema: JsonSchema }> = {
     schema: { type: "string" },
   },
   "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer", minimum: 0 } },
+  [keyExpiresHeader]: {
+    description:
+      "Only for who uses the old secret of a rotated key, and then with errors too: when that secret ends (ISO 8601 UTC).",
+    schema: { type: "string", format: "date-time" },
+  },
   RateLimit: { description: "What is left of the key's allowance.", schema: { type: "string" } },
   "RateLimit-Policy": { description: "The key's allowance.", schema: { type: "string" } },
 };
@@ -48,7 +55,7 @@ export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
     paths,
     components: {
       securitySchemes: {
-        adminApiKey: { type: "apiKey", in: "header", name: "Admin-Api-Key", description: "An API key." },
+        adminApiKey: { type: "apiKey", in: "header", name: "Admin-Api-Key", description: describeScopes() },
       },
       headers,
       examples: components.examples,
@@ -57,8 +64,13 @@ export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
   };
 }
 
+function describeScopes(): string {
+  const list = Object.entries(scopes).map(([scope, allows]) => `- \`${scope}\`: ${allows}`);
+  return ["An API key. Each operation names the scope that the key needs:", ...list].join("\n");
+}
+
 function describe(operation: Operation, components: Components): Record<string, unknown> {
-  const { operationId, tag, summary, description, isOpen, body, isBodyOptional, bodyExample } = operation;
+  const { operationId, tag, summary, description, scope, body, isBodyOptional, bodyExample } = operation;
   const { schemas } = components;
   const parameters = [
     ...describeParameters("path", schemas.add(operation.params, "input")),
@@ -69,7 +81,7 @@ function describe(operation: Operation, components: Components): Record<string, 
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: isOpen ? [] : [{ adminApiKey: [] }],
+    security: scope === undefined ? [] : [{ adminApiKey: [scope] }],
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {
@@ -97,13 +109,14 @@ function describeParameters(place: "path" | "query", { properties = {}, required
   });
 }
 
-function describeAnswers({ answers }: Operation, schemas: SchemaCollector) {
+function describeAnswers({ answers, scope }: Operation, schemas: SchemaCollector) {
+  const common = scope === undefined ? [requestIdHeader] : [requestIdHeader, keyExpiresHeader];
   return Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
       status,
       {
         description: answer.description,
-        headers: { ...headerRefs([requestIdHeader]), ...ownHeaders(answer) },
+        headers: { ...headerRefs(common), ...ownHeaders(answer) },
         ...(answer.schema !== undefined && {
           content: {
             [answer.contentType ?? "application/json"]: {

@@ -24,7 +24,9 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
     if (when) for (const code of implied) codes.add(code);
   };
   const takesBody = operation.body !== undefined;
-  imply(operation.isOpen !== true, "unauthorized", "rate_limited", "internal", "unavailable");
+  const { scope, limitsItself } = operation;
+  imply(scope !== undefined, "unauthorized", "insufficient_scope", "rate_limited", "internal", "unavailable");
+  imply(scope !== undefined && limitsItself !== true, "organization_forbidden");
   imply(takesBody || hasMembers(operation.params) || hasMembers(operation.query), "invalid_request");
   imply(takesBody, "malformed_json", "payload_too_large", "unsupported_media_type");
   const inCatalogue = Object.keys(errorCatalogue);

@@ -3,6 +3,7 @@ import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { Authentication } from "../services/authentication.ts";
 import type { ConversationDirectory } from "../services/conversations.ts";
 import type { Directory } from "../services/directory.ts";
 import type { HistoryReader } from "../services/history.ts";
@@ -11,15 +12,17 @@ import type { Messages } from "../services/messages.ts";
 import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
-import { createBind, requestIdOf } from "./bind.ts";
+import { type Connections, createBind, type Router, requestIdOf } from "./bind.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
+import { bindKeys } from "./routes/keys.ts";
 import { bindMessages } from "./routes/messages.ts";
 import { bindOpen, type Readiness } from "./routes/open.ts";
 import { bindPresence } from "./routes/presence.ts";
 
 type Dependencies = {
+  authentication: Authentication;
   keys: Keys;
   rateLimit: RateLimit;
   messages: Messages;
@@ -35,15 +38,16 @@ type Dependencies = {
 };
 
 /** The HTTP side: takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
-export function createApp(dependencies: Dependencies): (request: Request) => Promise<Response> {
-  const { keys, rateLimit, limits, onError } = dependencies;
-  const app = new Hono();
+export function createApp(dependencies: Dependencies): (request: Request, from: Connections) => Promise<Response> {
+  const { authentication, rateLimit, limits, onError } = dependencies;
+  const app: Router = new Hono();
   const operations = createOperations(limits);
-  const bind = createBind({ app, keys, rateLimit, limits, onError });
+  const bind = createBind({ app, authentication, rateLimit, limits, onError });
   bindMessages(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);
   bindPresence(bind, operations, dependencies);
+  bindKeys(bind, operations, dependencies.keys);
   bindOpen(app, bind, operations, limits, dependencies.readiness);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {
@@ -52,10 +56,10 @@ export function createApp(dependencies: Dependencies): (request: Request) => Pro
     return problemResponse(toHeraldError(thrown), requestId);
   });
 
-  return async (request) => {
+  return async (request, from) => {
     const fault = faultOf(request.url);
     if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-    return await app.fetch(request);
+    return await app.fetch(request, from);
   };
 }
 
@@ -63,7 +67,7 @@ export function createApp(dependencies: Dependencies): (request: Request) => Pro
  * The answer where no route matched: 405 if another method would have, else 404. It is found out only now, since a second
  * handler on every path would send every request through Hono's middleware chain.
  */
-function answerUnmatched(app: Hono, request: HonoRequest): Response {
+function answerUnmatched(app: Router, request: HonoRequest): Response {
   const requestId = requestIdOf(request.raw);
   const methods = new Set(app.routes.map(({ method }) => method));
   const known = [...methods].filter((method) => app.router.match(method, request.path)[0].length > 0);

@@ -1,17 +1,21 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
 import { toHeraldError } from "../contract/errors.ts";
+import { toIso } from "../contract/identifiers.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { validate } from "../contract/validation.ts";
 import { createId } from "../lib/ids.ts";
-import type { Keys } from "../services/keys.ts";
+import type { Authentication } from "../services/authentication.ts";
+import { type Caller, nobody, permitOrganization, permitScope } from "../services/permissions.ts";
 import { readJsonBody } from "./body.ts";
 import type { RateLimit } from "./limits.ts";
 import { listsOf, readQuery } from "./query.ts";
 
 /** What a handler is given: everything checked. */
 export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
+  /** Who calls; `nobody` where the operation takes no key. */
+  caller: Caller;
   params: z.output<Params>;
   query: z.output<Query>;
   body: Body extends z.ZodType ? z.output<Body> : undefined;
@@ -26,9 +30,15 @@ export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body exte
   handler: (input: Input<Params, Query, Body>) => Promise<Answer>,
 ) => void;
 
+/** Tells the address that a request came from; Bun's server does. */
+export type Connections = { requestIP(request: Request): { address: string } | null };
+
+/** The router. Its requests are handed over together with where they came from. */
+export type Router = Hono<{ Bindings: Connections }>;
+
 type Dependencies = {
-  app: Hono;
-  keys: Keys;
+  app: Router;
+  authentication: Authentication;
   rateLimit: RateLimit;
   limits: { requestBytes: number; jsonDepth: number };
   onError(error: unknown, requestId: string): void;
@@ -43,21 +53,29 @@ export function requestIdOf(request: Request): string {
 }
 
 /**
- * One way through the house for every operation: key, rate, path, query, body, service, answer. Errors become problem
+ * One way through the house for every operation: key, rate, scope, path, query, body, service, answer. Errors become problem
  * documents here and nowhere else; an unknown error is logged and shown as `internal`.
  */
-export function createBind({ app, keys, rateLimit, limits, onError }: Dependencies): Bind {
+export function createBind({ app, authentication, rateLimit, limits, onError }: Dependencies): Bind {
   return (operation, handler) => {
-    const { method, path, params, query, body } = operation;
+    const { method, path, params, query, body, scope, limitsItself = false } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
     const noQuery = query.safeParse({});
     const lists = listsOf(query);
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
+      let caller = nobody;
       try {
-        if (operation.isOpen !== true) rateLimit(keys.authenticate(request.headers.get("admin-api-key")).keyId);
+        if (scope !== undefined) {
+          const addressOf = () => context.env.requestIP(request)?.address;
+          caller = await authentication.authenticate(request.headers.get("admin-api-key"), addressOf);
+          rateLimit(caller.keyId);
+          permitScope(caller, scope);
+          if (!limitsItself) permitOrganization(caller, context.req.param("org"));
+        }
         const input = {
+          caller,
           params: noParams ?? validate(params, context.req.param()),
           query:
             noQuery.success && !request.url.includes("?")
@@ -74,14 +92,20 @@ export function createBind({ app, keys, rateLimit, limits, onError }: Dependenci
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
         };
-        return toResponse(await handler(input), requestId);
+        return tellExpiry(caller, toResponse(await handler(input), requestId));
       } catch (thrown) {
         const error = toHeraldError(thrown);
         if (error.status === 500) onError(thrown, requestId);
-        return problemResponse(error, requestId);
+        return tellExpiry(caller, problemResponse(error, requestId));
       }
     });
   };
+}
+
+/** Warns a caller who still uses the old secret of a rotated key. */
+function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
+  if (secretExpiresAt !== undefined) response.headers.set("Herald-Key-Expires", toIso(secretExpiresAt));
+  return response;
 }
 
 function toResponse({ status, body, headers }: Answer, requestId: string): Response {

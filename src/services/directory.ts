@@ -45,8 +45,13 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
     async deleteOrganization(org: string): Promise<void> {
       if (!(await organizations.remove(org, clock.now()))) throw new HeraldError("organization_not_found");
     },
-    async listOrganizations(query: PageQuery): Promise<Page<Resource>> {
-      return await pageOfEntities(query, (page) => organizations.list(page));
+    /** All organizations, or for a caller who is bound to one just that. */
+    async listOrganizations(query: PageQuery, only: string | null = null): Promise<Page<Resource>> {
+      return await pageOfEntities(query, async (page) => {
+        if (only === null) return await organizations.list(page);
+        const organization = page.after === undefined ? await organizations.get(only) : undefined;
+        return organization === undefined ? [] : [organization];
+      });
     },
     /** Creates or updates a user; a name left out stays. */
     async putUser(org: string, uid: string, name: string | null | undefined): Promise<PutResource> {

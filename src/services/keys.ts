@@ -1,28 +1,118 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createApiKey } from "../contract/api-key.ts";
 import { HeraldError } from "../contract/errors.ts";
+import { toIso } from "../contract/identifiers.ts";
+import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest } from "../contract/keys.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { ApiKeys, KeyRights, StoredKey } from "../store/ports.ts";
+import type { KeyCache } from "./key-cache.ts";
+import type { KeyDigest } from "./key-digest.ts";
+import { type Page, type PageQuery, pageOf } from "./pages.ts";
+import { type Caller, permitRights } from "./permissions.ts";
 
-/** Who calls the admin API. */
-export type Caller = { keyId: string };
-
-/** Tells callers by their API keys. */
+/** Makes, shows, rotates and revokes API keys. A caller who is bound to an organization sees only keys of that one. */
 export type Keys = {
-  /** Throws `unauthorized`: one code and one timing for a missing and a wrong key. */
-  authenticate(key: string | null): Caller;
+  /** Throws what `permitRights` throws for a key that may more than the caller, and `organization_not_found`. */
+  create(caller: Caller, request: CreateKeyRequest): Promise<ApiKeyWithSecret>;
+  list(caller: Caller, query: PageQuery): Promise<Page<ApiKey>>;
+  /** Throws `not_found`, as the others do, also for keys that the caller does not see. */
+  get(caller: Caller, id: string): Promise<ApiKey>;
+  /** A new secret for a key that may no more than the caller; the one before it works for `overlapSeconds` more. */
+  rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
+  /** Holds on this node when it resolves, on others when they have asked the store for changes. */
+  revoke(caller: Caller, id: string): Promise<void>;
 };
 
-/** Knows one key, the bootstrap key, which has every scope. Only an HMAC of it is kept, and comparison takes constant time. */
-export function createKeys({ bootstrapKey }: { bootstrapKey: string }): Keys {
-  const pepper = randomBytes(32);
-  const digest = (key: string) => new Bun.CryptoHasher("sha256", pepper).update(key).digest();
-  const expected = digest(bootstrapKey);
+/** Secrets that one key has at most, the newest and those that were rotated away and still work. */
+const maxSecrets = 5;
+
+type Dependencies = { keys: ApiKeys; digest: KeyDigest; cache: Pick<KeyCache, "refresh">; clock: Clock };
+
+/** API keys over the store. After each change the node asks the store, so that the change holds here at once. */
+export function createKeys({ keys, digest, cache, clock }: Dependencies): Keys {
+  const digestText = (key: string) => digest.of(key).toString("base64url");
+
+  async function find(caller: Caller, id: string): Promise<StoredKey> {
+    const key = await keys.get(id);
+    const isSeen = key !== undefined && (caller.rights.org === null || caller.rights.org === key.org);
+    if (!isSeen) throw new HeraldError("not_found", "there is no such API key");
+    return key;
+  }
+
+  function show(key: StoredKey): ApiKey {
+    const { id, name, scopes, org, senders, networks, expiresAt, createdAt, lastUsedAt } = key;
+    const oldSecretsEnd = Math.max(...key.secrets.map((secret) => secret.expiresAt ?? 0));
+    return {
+      id,
+      name,
+      scopes,
+      organization: org,
+      allowed_senders: senders,
+      cidrs: networks,
+      expires_at: toIsoOrNull(expiresAt),
+      created_at: toIso(createdAt),
+      last_used_at: toIsoOrNull(lastUsedAt),
+      old_secret_expires_at: toIsoOrNull(oldSecretsEnd > clock.now() ? oldSecretsEnd : null),
+    };
+  }
+
   return {
-    authenticate(key) {
-      if (!timingSafeEqual(digest(key ?? ""), expected)) {
-        throw new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {
-          headers: { "WWW-Authenticate": "Admin-Api-Key" },
-        });
-      }
-      return { keyId: "bootstrap" };
+    async create(caller, { name, ...request }) {
+      const now = clock.now();
+      const rights = rightsOf(request, caller.rights);
+      if (rights.expiresAt !== null && rights.expiresAt <= now) throw endsInThePast();
+      permitRights(caller, rights);
+      const { id, key } = createApiKey();
+      const stored = { ...rights, id, name, createdAt: now };
+      const hashed = { digest: digestText(key), pepper: digest.pepper };
+      if (!(await keys.create({ ...stored, ...hashed }))) throw new HeraldError("organization_not_found");
+      await cache.refresh(id);
+      return { ...show({ ...stored, secrets: [], lastUsedAt: null }), key };
+    },
+    async list(caller, query) {
+      const org = caller.rights.org ?? undefined;
+      return await pageOf(query, (page) => keys.list({ ...page, org }), show);
+    },
+    get: async (caller, id) => show(await find(caller, id)),
+    async rotate(caller, id, overlapSeconds) {
+      permitRights(caller, await find(caller, id));
+      const now = clock.now();
+      const { key } = createApiKey(id);
+      const rotated = await keys.rotate(id, {
+        digest: digestText(key),
+        pepper: digest.pepper,
+        othersEndAt: now + overlapSeconds * 1000,
+        keep: maxSecrets,
+        now,
+      });
+      if (rotated === undefined) throw new HeraldError("not_found", "there is no such API key");
+      await cache.refresh(id);
+      return { ...show(rotated), key };
+    },
+    async revoke(caller, id) {
+      await find(caller, id);
+      await keys.revoke(id, clock.now());
+      await cache.refresh(id);
     },
   };
+}
+
+/** What a request asks for; what it leaves out is as with the caller's own key. */
+function rightsOf(request: Omit<CreateKeyRequest, "name">, own: KeyRights): KeyRights {
+  const { scopes, organization, allowed_senders: senders, cidrs, expires_at: expiresAt } = request;
+  return {
+    scopes,
+    org: organization === undefined ? own.org : organization,
+    senders: senders === undefined ? own.senders : senders,
+    networks: cidrs === undefined ? own.networks : cidrs,
+    expiresAt: expiresAt === undefined ? own.expiresAt : expiresAt === null ? null : Date.parse(expiresAt),
+  };
+}
+
+function endsInThePast(): HeraldError {
+  const fields = [{ pointer: "/expires_at", detail: "must lie in the future" }];
+  return new HeraldError("invalid_request", "/expires_at: must lie in the future", { fields });
+}
+
+function toIsoOrNull(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : toIso(milliseconds);
 }

@@ -6,6 +6,7 @@ import { canonicalJson } from "../lib/canonical-json.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { AppendResult, SendLog } from "../store/ports.ts";
+import { type Caller, permitOrganization, permitSender } from "./permissions.ts";
 
 /** What a caller is told, and whether it was told so before. */
 export type Sent<Answer> = { answer: Answer; isReplay: boolean };
@@ -16,7 +17,7 @@ export type Messages = {
    * Stores the message; everyone online hears it after that. The same `message.id` again gives the first answer again.
    * Throws the errors of `sendMessage` in the contract.
    */
-  send(request: SendMessageRequest): Promise<Sent<SendMessageResponse>>;
+  send(caller: Caller, request: SendMessageRequest): Promise<Sent<SendMessageResponse>>;
 };
 
 /** The hash that tells a retry from another payload under the same id. */
@@ -47,7 +48,9 @@ export function requireStored(result: AppendResult): {
 /** Messages over the log. The rules are checked where they hold: in the transaction that stores the message. */
 export function createMessages({ sends, clock }: { sends: SendLog; clock: Clock }): Messages {
   return {
-    async send({ organizationId, senderId, message: { id: mid, ...content } }) {
+    async send(caller, { organizationId, senderId, message: { id: mid, ...content } }) {
+      permitOrganization(caller, organizationId);
+      permitSender(caller, senderId);
       const id = createId();
       const createdAt = clock.now();
       const attachments = content.attachments.map((attachment) => ({
@@ -76,6 +79,7 @@ export function createMessages({ sends, clock }: { sends: SendLog; clock: Clock 
         payload: JSON.stringify({ message }),
         uids: undefined,
         createdAt,
+        keyId: caller.keyId,
       });
       const stored = requireStored(result);
       const answer = { ask: { mid: stored.mid ?? stored.id, server_mid: stored.id, t: toSeconds(stored.createdAt) } };

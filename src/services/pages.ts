@@ -41,11 +41,20 @@ export function toPage<Item, Shown>(
 
 const entityPlace = z.strictObject({ id: z.string() });
 
-/** A page of entities by id. What is added or removed between two pages moves nothing else. */
-export async function pageOfEntities(
+/** A page of what has an id, by id. What is added or removed between two pages moves nothing else. */
+export async function pageOf<Item extends { id: string }, Shown>(
   { limit, cursor }: PageQuery,
+  read: (page: EntityPage) => Promise<Item[]>,
+  show: (item: Item) => Shown,
+): Promise<Page<Shown>> {
+  const after = parseCursor(cursor, entityPlace)?.id;
+  return toPage(await read({ after, limit: limit + 1 }), limit, show, ({ id }) => ({ id }));
+}
+
+/** A page of entities by id. */
+export async function pageOfEntities(
+  query: PageQuery,
   read: (page: EntityPage) => Promise<Entity[]>,
 ): Promise<Page<Resource>> {
-  const after = parseCursor(cursor, entityPlace)?.id;
-  return toPage(await read({ after, limit: limit + 1 }), limit, toResource, ({ id }) => ({ id }));
+  return await pageOf(query, read, toResource);
 }

@@ -5,11 +5,12 @@ import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { SendLog } from "../store/ports.ts";
 import { fingerprintOf, requireStored, type Sent } from "./messages.ts";
+import { type Caller, permitOrganization, permitSender } from "./permissions.ts";
 
 /** Sends system messages to lists of users. */
 export type SystemMessages = {
   /** Stores the system message; those of its `uids` who are online hear it after that. Retries as for messages. */
-  send(request: SendSystemMessageRequest): Promise<Sent<SendSystemMessageResponse>>;
+  send(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<SendSystemMessageResponse>>;
 };
 
 /**
@@ -18,7 +19,9 @@ export type SystemMessages = {
  */
 export function createSystemMessages({ sends, clock }: { sends: SendLog; clock: Clock }): SystemMessages {
   return {
-    async send({ organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids } }) {
+    async send(caller, { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids } }) {
+      permitOrganization(caller, organizationId);
+      permitSender(caller, senderId);
       const id = createId();
       const mid = givenMid ?? id;
       const createdAt = clock.now();
@@ -35,6 +38,7 @@ export function createSystemMessages({ sends, clock }: { sends: SendLog; clock: 
         payload: JSON.stringify(event),
         uids,
         createdAt,
+        keyId: caller.keyId,
       });
       const stored = requireStored(result);
       return { answer: { ack: { mid, t: toSeconds(stored.createdAt) } }, isReplay: stored.isReplay };

@@ -6,6 +6,7 @@ export type NewEvent = Omit<LogEvent, "offset"> & {
   sender?: string | undefined;
   mid?: string | undefined;
   fingerprint?: string | undefined;
+  keyId?: string | undefined;
   createdAt: number;
 };
 
@@ -103,6 +104,7 @@ function toRow(event: StoredEvent): Row {
     uids: event.uids === undefined ? null : JSON.stringify(event.uids),
     payload: event.payload,
     created_at: event.createdAt,
+    key_id: event.keyId ?? null,
   };
 }
 

@@ -1,14 +1,15 @@
 import type { Driver } from "./driver.ts";
 import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
 import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
+import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
 
-const migrations = [logAndDirectory, nodes];
+const migrations = [logAndDirectory, nodes, apiKeys];
 
 /**
  * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was
- * nothing to do. Rejects when the database was made by a newer Herald.
+ * nothing to do. Rejects when the database was made by a newer Herald. Tests stop at an earlier version, `to`.
  */
-export async function migrateStore(driver: Driver): Promise<{ from: number; to: number }> {
+export async function migrateStore(driver: Driver, to = migrations.length): Promise<{ from: number; to: number }> {
   return await driver.transaction(async (sql) => {
     if (driver.dialect.lockMigrations !== undefined) await sql.all(driver.dialect.lockMigrations);
     await sql.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
@@ -19,12 +20,12 @@ export async function migrateStore(driver: Driver): Promise<{ from: number; to: 
         `the database has schema version ${from}, this Herald knows ${migrations.length}: start the newer Herald that made it`,
       );
     }
-    for (const migration of migrations.slice(from)) {
+    for (const migration of migrations.slice(from, to)) {
       const text = migration.replaceAll(/\bTEXT\b/g, driver.dialect.text);
       for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== "")) await sql.run(statement);
     }
-    if (rows.length === 0) await sql.run("INSERT INTO schema_version (version) VALUES (?)", migrations.length);
-    else await sql.run("UPDATE schema_version SET version = ?", migrations.length);
-    return { from, to: migrations.length };
+    if (rows.length === 0) await sql.run("INSERT INTO schema_version (version) VALUES (?)", to);
+    else await sql.run("UPDATE schema_version SET version = ?", to);
+    return { from, to };
   });
 }

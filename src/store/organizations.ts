@@ -1,6 +1,7 @@
 import { emitSessionEnd } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
+import { revokeKeysOf } from "./keys.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { OrganizationReads, OrganizationWrites } from "./ports.ts";
 
@@ -35,6 +36,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
         for (const table of ["participant", "conversation", `"user"`, "event"])
           await sql.run(`DELETE FROM ${table} WHERE org = ?`, org);
         await sql.run("UPDATE organization SET deleted_at = ? WHERE id = ?", now, org);
+        await revokeKeysOf(driver, sql, org, now); // made again under the same id it may be somebody else's
         emitSessionEnd(transaction, { org, now });
         return true;
       });

@@ -1,4 +1,5 @@
 import type { EventKind, LogEvent } from "../contract/log-event.ts";
+import type { Scope } from "../contract/scopes.ts";
 
 /**
  * A send that is to be stored. With a `cid` the sender must be a participant of that conversation, without one a user
@@ -19,6 +20,8 @@ export type NewSend = {
   uids: string[] | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
+  /** The API key that sent it: kept for operators, never delivered. */
+  keyId: string;
 };
 
 /** What became of an append. `replayed` carries what the first append stored. */
@@ -198,4 +201,65 @@ export type NodeRegistry = {
   list(): Promise<RegisteredNode[]>;
   /** Takes a node out; with `beat`, only if it has not beaten since. */
   remove(id: string, beat?: number): Promise<void>;
+};
+
+/** One secret of an API key: what is kept of it, and when it ends (`null`: with the key). */
+export type StoredSecret = { digest: string; expiresAt: number | null };
+
+/** What an API key may do, and when. `null` restricts nothing. Times in milliseconds. */
+export type KeyRights = {
+  scopes: Scope[];
+  org: string | null;
+  /** The only users that it may send as. */
+  senders: string[] | null;
+  /** The only networks, in CIDR notation, that it may be used from. */
+  networks: string[] | null;
+  expiresAt: number | null;
+};
+
+/** An API key as stored, its newest secret first. */
+export type StoredKey = KeyRights & {
+  id: string;
+  name: string;
+  secrets: StoredSecret[];
+  createdAt: number;
+  /** When it was used last, give or take a minute or two. */
+  lastUsedAt: number | null;
+};
+
+/** A key that is to be stored with its first secret. `pepper` names what the digests were made with. */
+export type NewKey = KeyRights & { id: string; name: string; digest: string; pepper: string; createdAt: number };
+
+/** API keys. A revoked key is as if it had never been, but its row stays: events name it. */
+export type ApiKeys = KeyReads & KeyWrites;
+
+/** Reads API keys. */
+export type KeyReads = {
+  get(id: string): Promise<StoredKey | undefined>;
+  /** By id, those of `org` only if it is given. */
+  list(page: EntityPage & { org: string | undefined }): Promise<StoredKey[]>;
+  /** The version of the last change of any key. Versions are in the order of commits. */
+  version(): Promise<number>;
+  /** In one snapshot: the keys changed after the version `since`, and those of `ids` that there are, revoked ones too. */
+  changes(since: number, ids: string[]): Promise<KeyChange[]>;
+  /** How many keys have digests that were made with another pepper. */
+  countOfOtherPepper(pepper: string): Promise<number>;
+};
+
+/** A key as it is since the version; `key` is `undefined` when it was revoked. */
+export type KeyChange = { id: string; version: number; key: StoredKey | undefined };
+
+/** A new secret, and when those before it end at the latest. `keep` of all secrets stay: the oldest end first. */
+export type Rotation = { digest: string; pepper: string; othersEndAt: number; keep: number; now: number };
+
+/** Writes API keys. */
+export type KeyWrites = {
+  /** False when there is no such organization. */
+  create(key: NewKey): Promise<boolean>;
+  /** The key with its new secret; `undefined` when there is none. */
+  rotate(id: string, rotation: Rotation): Promise<StoredKey | undefined>;
+  /** False when there was none. */
+  revoke(id: string, now: number): Promise<boolean>;
+  /** Notes that these keys were used. */
+  markUsed(ids: string[], now: number): Promise<void>;
 };

@@ -3,10 +3,13 @@ import { startPostgres } from "../../test/harness/postgres.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
+import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog } from "./testing/log-suite.ts";
 import { describeNodeRegistry } from "./testing/node-suite.ts";
 
 setDefaultTimeout(60_000); // a restart of the server may take its time on a busy machine
+
+setDefaultTimeout(60_000); // a busy machine takes its time to restart a server
 
 const postgres = await startPostgres();
 if (postgres !== undefined) {
@@ -14,6 +17,7 @@ if (postgres !== undefined) {
 
   describeLog("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
 
@@ -21,9 +25,15 @@ if (postgres !== undefined) {
     test("is migrated once, however many nodes start together", async () => {
       const url = await postgres.createDatabase();
       const drivers = Array.from({ length: 4 }, () => connectPostgres(url));
-      const versions = await Promise.all(drivers.map(migrateStore));
+      const versions = await Promise.all(drivers.map((driver) => migrateStore(driver)));
       expect(versions.filter(({ from, to }) => from !== to)).toHaveLength(1);
       await Promise.all(drivers.map((driver) => driver.close()));
+    });
+
+    test("is brought up from the version before API keys with what is in it", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectKeysAfterVersion1(driver);
+      await driver.close();
     });
 
     test("runs transactions one after another, and a failed one leaves nothing", async () => {
@@ -75,6 +85,7 @@ if (postgres !== undefined) {
         payload: `{"node":${node}}`,
         uids: undefined,
         createdAt: 1,
+        keyId: "k",
       });
       const outcomes = await Promise.all(
         Array.from({ length: 40 }, (_, index) => nodes[index % 2]?.writes.batches.appendAll([send(index % 2)])),

@@ -83,6 +83,12 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Data
         },
         conversations: { put: remote("conversations", "put"), remove: remote("conversations", "remove") },
         participants: { add: remote("participants", "add"), remove: remote("participants", "remove") },
+        keys: {
+          create: remote("keys", "create"),
+          rotate: remote("keys", "rotate"),
+          revoke: remote("keys", "revoke"),
+          markUsed: remote("keys", "markUsed"),
+        },
       },
       async close() {
         isClosing = true;

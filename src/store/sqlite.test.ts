@@ -8,6 +8,7 @@ import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./sqlite-thread.ts";
 import { createWrites } from "./store.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
+import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
 
 function createFolder() {
@@ -40,29 +41,23 @@ const engines: Record<string, OpenDatabase> = {
 for (const [engine, open] of Object.entries(engines)) {
   describeLog(engine, open);
   describeDirectory(engine, open);
+  describeKeys(engine, open);
 }
 
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 2 });
-    expect(await migrateStore(driver)).toEqual({ from: 2, to: 2 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 3 });
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: 3 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
     remove();
   });
 
-  test("of the version before is brought up to date, with what is in it", async () => {
+  test("of the version before API keys and nodes is brought up to date, with what is in it", async () => {
     const { driver, remove } = openInFolder();
-    await migrateStore(driver);
-    await driver.transaction(async (sql) => {
-      await sql.run("INSERT INTO organization (id, created_at) VALUES ('o', 1)");
-      await sql.run("DROP TABLE node");
-      await sql.run("UPDATE schema_version SET version = 1");
-    });
-    expect(await migrateStore(driver)).toEqual({ from: 1, to: 2 });
-    expect(await driver.all("SELECT id FROM organization")).toEqual([{ id: "o" }]);
+    await expectKeysAfterVersion1(driver);
     expect(await driver.all("SELECT * FROM node")).toEqual([]);
     await driver.close();
     remove();

@@ -3,6 +3,7 @@ import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { createHistory, createMissedMessages } from "./history.ts";
+import { createKeyReads, createKeyWrites } from "./keys.ts";
 import { createLogReader } from "./log-reader.ts";
 import { createLogWriter } from "./log-writer.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./organizations.ts";
@@ -20,6 +21,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     users: createUserWrites({ driver, writer }),
     conversations: createConversationWrites({ driver, writer }),
     participants: createParticipantWrites({ driver, writer }),
+    keys: createKeyWrites({ driver, writer }),
   };
 }
 
@@ -65,5 +67,6 @@ export function createStore({ reader, writes, announce, batchSize }: Options) {
     conversations: { ...createConversationReads({ reader }), ...writes.conversations },
     participants: { ...createParticipantReads({ reader }), ...writes.participants },
     standing: createStanding({ reader }),
+    keys: { ...createKeyReads({ reader }), ...writes.keys },
   };
 }

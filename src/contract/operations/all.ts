@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { PayloadLimits } from "../limits.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { directoryOperations } from "./directory.ts";
+import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
 import { presenceOperations } from "./presence.ts";
@@ -12,7 +13,14 @@ const health = z
     checks: z.record(z.string(), z.string()).meta({ description: "What was checked, and what was found." }),
   })
   .meta({ id: "Health" });
-const open = { method: "get", params: noParams, query: noQuery, body: undefined, isOpen: true, errors: [] } as const;
+const open = {
+  method: "get",
+  params: noParams,
+  query: noQuery,
+  body: undefined,
+  scope: undefined,
+  errors: [],
+} as const;
 
 /** Operations that take no key. */
 const openOperations = {
@@ -80,6 +88,7 @@ export function createOperations(limits: PayloadLimits) {
     ...directoryOperations,
     ...createConversationOperations(limits),
     ...presenceOperations,
+    ...keyOperations,
     ...openOperations,
   } satisfies Record<string, Operation>;
 }

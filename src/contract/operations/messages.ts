@@ -21,6 +21,8 @@ export function createMessageOperations(limits: PayloadLimits) {
       method: "post",
       path: "/admin/message",
       tag: "Messages",
+      scope: "message:send",
+      limitsItself: true,
       summary: "Send a message to a conversation",
       description:
         "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means stored: flushed to the database before the answer. The same `message.id` again is a retry and gives the first answer again.",
@@ -41,6 +43,8 @@ export function createMessageOperations(limits: PayloadLimits) {
         },
       },
       errors: [
+        "organization_forbidden",
+        "sender_forbidden",
         "organization_not_found",
         "conversation_not_found",
         "sender_not_participant",
@@ -53,6 +57,8 @@ export function createMessageOperations(limits: PayloadLimits) {
       method: "post",
       path: "/admin/message/system",
       tag: "Messages",
+      scope: "system:send",
+      limitsItself: true,
       summary: "Send a system message to a list of users",
       description:
         "Stores the system message, then delivers it to those of `uids` who are online now. Who is offline does not receive it, also not later.",
@@ -72,7 +78,14 @@ export function createMessageOperations(limits: PayloadLimits) {
           example: { ack: { mid: systemMessageExample._id, t: systemMessageExample.t } },
         },
       },
-      errors: ["organization_not_found", "sender_not_found", "message_id_conflict", "storage_full"],
+      errors: [
+        "organization_forbidden",
+        "sender_forbidden",
+        "organization_not_found",
+        "sender_not_found",
+        "message_id_conflict",
+        "storage_full",
+      ],
     }),
   };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 import { exampleIds } from "../examples.ts";
 import { identifier } from "../identifiers.ts";
+import type { Scope } from "../scopes.ts";
 
 /** What the operations of each tag are for, in the order in which the documents show them. */
 export const operationTags = {
@@ -11,6 +12,7 @@ export const operationTags = {
     "The people that messages come from and go to, the tokens that their clients connect with, and their sessions.",
   Conversations: "Conversations, who takes part in them, and what was said.",
   Presence: "Who is connected now, on all nodes.",
+  Keys: "Who may call: each key has scopes, and may be bound to an organization, to senders and to networks.",
   Operation: "What an operator, a load balancer or an orchestrator asks.",
   Documents: "The contract of this server, for machines.",
 } as const;
@@ -46,8 +48,13 @@ export type Operation<
   /** An empty body stands for `{}`. */
   isBodyOptional?: boolean;
   bodyExample?: unknown;
-  /** Open operations take no key. */
-  isOpen?: boolean;
+  /** What a key needs. `undefined`: the operation is open, and takes no key. */
+  scope: Scope | undefined;
+  /**
+   * Keys that are bound to an organization may call what has `{org}` in its path, for their own, and nothing else, unless the
+   * operation sees to it by itself.
+   */
+  limitsItself?: boolean;
   answers: Record<number, OperationAnswer>;
   /** Errors beyond those that every operation with a key may answer. */
   errors: ErrorCode[];

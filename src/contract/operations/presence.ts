@@ -12,6 +12,7 @@ export const presenceOperations = {
     path: `${organizationPath.path}/online`,
     params: organizationPath.params,
     tag: "Presence",
+    scope: "observe",
     summary: "List who is connected now, by id",
     description:
       "All nodes are asked, and the answer is whole: where a node does not answer within a second, it is 503 instead. A page may hold fewer users than `limit`; only a `cursor` of `null` is the end.",
@@ -32,6 +33,7 @@ export const presenceOperations = {
     path: "/admin/nodes",
     params: noParams,
     tag: "Operation",
+    scope: "observe",
     summary: "List the nodes, with their connections and their lag",
     description: "As each reported itself, every 2 s. The answer does not need the bus between the nodes.",
     query: noQuery,

@@ -3,11 +3,11 @@ import type { JsonSchema } from "../json-schema.ts";
 import type { Operation } from "../operations/operation.ts";
 
 /** The call of an operation with its own example, for a shell in which `HERALD` and `HERALD_ADMIN_API_KEY` are set. */
-export function curl({ method, path, params, isOpen, bodyExample }: Operation): string {
+export function curl({ method, path, params, scope, bodyExample }: Operation): string {
   const verb = method === "get" ? "" : `-X ${method.toUpperCase()} `;
   return [
     `curl ${verb}"$HERALD${withExamples(path, params)}"`,
-    ...(isOpen ? [] : [`-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"`]),
+    ...(scope === undefined ? [] : [`-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"`]),
     ...(bodyExample === undefined
       ? []
       : [`-H "Content-Type: application/json"`, `-d ${quoted(JSON.stringify(bodyExample, undefined, 2))}`]),

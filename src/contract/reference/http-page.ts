@@ -5,6 +5,7 @@ import type { PayloadLimits } from "../limits.ts";
 import { errorCodesOf } from "../operation-errors.ts";
 import { createOperations } from "../operations/all.ts";
 import { type Operation, operationTags } from "../operations/operation.ts";
+import { scopes } from "../scopes.ts";
 import { curl } from "./curl.ts";
 import { fieldsTable, objectLink, objectSections, referredIds } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
@@ -29,6 +30,7 @@ export function httpPage(limits: PayloadLimits): Page {
     entries: [
       { id: "first-message", label: "A first message" },
       { id: "conventions", label: "Conventions" },
+      { id: "scopes", label: "Scopes" },
       ...groups.map(({ tag, members }) => ({
         id: tag,
         label: tag,
@@ -43,6 +45,9 @@ ${firstMessage(operations.sendMessage, operations.createToken)}</section>
 <section id="conventions"><h2><a href="#conventions">Conventions</a></h2>
 <p>${prose(about.authentication)} ${prose(about.retries)}</p>
 <ul>${[...conventions, ...nestingRule(limits), about.strictness].map((rule) => html`<li>${prose(rule)}</li>`)}</ul></section>
+<section id="scopes"><h2><a href="#scopes">Scopes</a></h2>
+<p>What a key may do. Each operation names the one that it needs.</p>
+<ul>${Object.entries(scopes).map(([scope, allows]) => html`<li><code>${scope}</code> ${prose(allows)}</li>`)}</ul></section>
 ${groups.map(
   ({ tag, description, sections }) => html`<section id="${tag}"><h2><a href="#${tag}">${tag}</a></h2>
 <p>${prose(description)}</p>
@@ -79,6 +84,7 @@ function describe(operation: Operation, schemas: SchemaCollector): Html {
 <h3><a href="#${operationId}">${summary}</a></h3>
 <p class="address"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
 ${description === undefined ? undefined : html`<p>${prose(description)}</p>`}
+${operation.scope === undefined ? undefined : html`<p>Needs a key with the scope <a href="#scopes"><code>${operation.scope}</code></a>.</p>`}
 ${table("Path", fieldsOf("Path", operation.params))}
 ${table("Query", fieldsOf("Query", operation.query))}
 ${body === undefined ? undefined : table(isBodyOptional ? "Body, may be left out" : "Body", fieldsOf("Body", body))}

@@ -20,9 +20,9 @@ export function bindDirectory(bind: Bind, operations: Operations, directory: Dir
     await directory.deleteOrganization(params.org);
     return { status: 204 };
   });
-  bind(operations.listOrganizations, async ({ query }) => ({
+  bind(operations.listOrganizations, async ({ caller, query }) => ({
     status: 200,
-    body: await directory.listOrganizations(query),
+    body: await directory.listOrganizations(query, caller.rights.org),
   }));
   bind(operations.putUser, async ({ params, body }) =>
     putAnswer(await directory.putUser(params.org, params.uid, body.name)),

@@ -9,8 +9,10 @@ export function bindMessages(
   operations: Operations,
   services: { messages: Messages; systemMessages: SystemMessages },
 ): void {
-  bind(operations.sendMessage, async ({ body }) => toAnswer(await services.messages.send(body)));
-  bind(operations.sendSystemMessage, async ({ body }) => toAnswer(await services.systemMessages.send(body)));
+  bind(operations.sendMessage, async ({ caller, body }) => toAnswer(await services.messages.send(caller, body)));
+  bind(operations.sendSystemMessage, async ({ caller, body }) =>
+    toAnswer(await services.systemMessages.send(caller, body)),
+  );
 }
 
 function toAnswer({ answer, isReplay }: Sent<unknown>): Answer {

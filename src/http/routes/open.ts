@@ -1,10 +1,9 @@
-import type { Hono } from "hono";
 import { asyncApiDocument } from "../../contract/asyncapi.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { openApiDocument } from "../../contract/openapi.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { referencePages } from "../../contract/reference/pages.ts";
-import { type Bind, requestIdOf } from "../bind.ts";
+import { type Bind, type Router, requestIdOf } from "../bind.ts";
 
 /** What a node says of itself; a value other than `ok` says what is wrong. */
 export type Readiness = () => Promise<Record<string, string>>;
@@ -19,7 +18,7 @@ const pageHeaders = {
 
 /** What is open to everyone: health, the documents, the reference pages. */
 export function bindOpen(
-  app: Hono,
+  app: Router,
   bind: Bind,
   operations: Operations,
   limits: PayloadLimits,

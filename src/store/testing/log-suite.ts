@@ -15,7 +15,16 @@ export async function openStore(open: OpenDatabase) {
   const announced: LogEvent[] = [];
   const announce = (events: LogEvent[]) => void announced.push(...events);
   const database = await open(announce);
-  return { announced, store: createStore({ ...database, announce }), dispose: database.close };
+  return {
+    announced,
+    store: createStore({ ...database, announce }),
+    /** The API key that an event was sent with. No port reads it yet: it is for the audit log. */
+    async keyIdOf(id: string): Promise<string | null | undefined> {
+      const [row] = await database.reader.all<{ key_id: string | null }>("SELECT key_id FROM event WHERE id = ?", id);
+      return row?.key_id;
+    },
+    dispose: database.close,
+  };
 }
 
 let count = 0;
@@ -24,7 +33,14 @@ let count = 0;
 export function messageOf(org: string, change: Partial<NewSend> = {}): NewSend {
   const id = createId();
   const base = { org, kind: "message", id, cid: "c1", sender: "u1", mid: `m${++count}`, fingerprint: "f" } as const;
-  return { ...base, payload: JSON.stringify({ message: { _id: id } }), uids: undefined, createdAt: 1_000, ...change };
+  return {
+    ...base,
+    payload: JSON.stringify({ message: { _id: id } }),
+    uids: undefined,
+    createdAt: 1_000,
+    keyId: "k",
+    ...change,
+  };
 }
 
 /** What every engine's log must do: the suite of the ports `SendLog` and `LogReader`. */

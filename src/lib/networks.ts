@@ -1,0 +1,41 @@
+import ipaddr from "ipaddr.js";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = [Address, number];
+
+/**
+ * Whether `text` is a network in CIDR notation as everyone reads it: IPv4 in four decimal parts or IPv6 without a zone,
+ * no bits set beyond the prefix (`10.0.0.1/8` is a slip), and no IPv4 dressed up as IPv6.
+ */
+export function isNetwork(text: string): boolean {
+  if (ipaddr.IPv4.isValidCIDRFourPartDecimal(text)) {
+    const [address] = ipaddr.IPv4.parseCIDR(text);
+    return !/\/0\d/.test(text) && ipaddr.IPv4.networkAddressFromCIDR(text).toString() === address.toString();
+  }
+  if (!ipaddr.IPv6.isValidCIDR(text) || text.includes("%") || /\/0\d/.test(text)) return false;
+  const [address] = ipaddr.IPv6.parseCIDR(text);
+  const isLowest = ipaddr.IPv6.networkAddressFromCIDR(text).toString() === address.toString();
+  return isLowest && !address.isIPv4MappedAddress();
+}
+
+/** Tells whether an address lies in one of `networks`, all of them in CIDR notation. IPv4 written as IPv6 counts as IPv4. */
+export function createNetworkMatcher(networks: string[]): (address: string) => boolean {
+  const parsed = networks.map((network) => ipaddr.parseCIDR(network));
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false;
+    const parsedAddress = ipaddr.process(address);
+    return parsed.some((network) => contains(network, parsedAddress));
+  };
+}
+
+/** Whether every address of `network` lies in one of `networks`. Neighbours that only together hold it do not count. */
+export function isWithin(network: string, networks: string[]): boolean {
+  const [address, prefix] = ipaddr.parseCIDR(network);
+  return networks
+    .map((outer) => ipaddr.parseCIDR(outer))
+    .some((outer) => outer[1] <= prefix && contains(outer, address));
+}
+
+function contains([network, prefix]: Network, address: Address): boolean {
+  return address.kind() === network.kind() && address.match(network, prefix);
+}

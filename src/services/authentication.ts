@@ -1,0 +1,67 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { idOfApiKey, sliceOfId } from "../contract/api-key.ts";
+import { HeraldError, unavailable } from "../contract/errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { KeyCache, KnownSecret } from "./key-cache.ts";
+import type { KeyDigest } from "./key-digest.ts";
+import type { KeyUsage } from "./key-usage.ts";
+import { type Caller, unrestricted } from "./permissions.ts";
+
+/** Tells callers by their API keys. */
+export type Authentication = {
+  /**
+   * Who calls. A key that this node knows is told at once; any other only after the store was asked, since it may have been
+   * made or rotated on another node a moment ago. So whatever is refused is refused in one way and takes one time: missing,
+   * malformed, unknown, expired, revoked, from another network. Throws `unauthorized`, or `unavailable` when the store
+   * cannot be asked. `address` is called only for keys that are bound to networks.
+   */
+  authenticate(key: string | null, address: () => string | undefined): Caller | Promise<Caller>;
+};
+
+type Options = { bootstrapKey: string; digest: KeyDigest; cache: KeyCache; usage: KeyUsage; clock: Clock };
+
+/** Knows the bootstrap key, which has every scope and is in no database, and the keys of the store. */
+export function createAuthentication({ bootstrapKey, digest, cache, usage, clock }: Options): Authentication {
+  const bootstrap: Caller = { keyId: "bootstrap", rights: unrestricted, secretExpiresAt: undefined };
+  const bootstrapDigest = digest.of(bootstrapKey);
+  // What an unknown key is compared with, so that it costs what a known one does.
+  const nobody = { secrets: [{ digest: randomBytes(32), endsAt: 0, caller: bootstrap }], isFrom: undefined };
+
+  function recognize(key: string, digested: Buffer, address: () => string | undefined): Caller | undefined {
+    const { secrets, isFrom } = cache.get(sliceOfId(key)) ?? nobody;
+    const secret = matching(secrets, digested);
+    if (timingSafeEqual(digested, bootstrapDigest)) return bootstrap;
+    if (secret === undefined || clock.now() >= secret.endsAt) return undefined;
+    if (isFrom !== undefined && !isFrom(address() ?? "")) return undefined;
+    usage.note(secret.caller.keyId);
+    return secret.caller;
+  }
+
+  async function recognizeAfterRefresh(key: string, digested: Buffer, address: () => string | undefined) {
+    const id = idOfApiKey(key); // a typo names nobody: no key is looked up for it
+    const hasAnswered = await cache.refresh(id);
+    const caller = recognize(key, digested, address);
+    if (caller !== undefined) return caller;
+    if (id !== undefined && !hasAnswered) {
+      throw unavailable({ detail: "the database that knows the keys does not answer" });
+    }
+    throw new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {
+      headers: { "WWW-Authenticate": "Admin-Api-Key" },
+    });
+  }
+
+  return {
+    authenticate(key, address) {
+      const text = key ?? "";
+      const digested = digest.of(text);
+      return recognize(text, digested, address) ?? recognizeAfterRefresh(text, digested, address);
+    },
+  };
+}
+
+/** Looks at every secret, also after one has matched: each takes constant time. */
+function matching(secrets: KnownSecret[], digested: Buffer): KnownSecret | undefined {
+  let found: KnownSecret | undefined;
+  for (const secret of secrets) if (timingSafeEqual(secret.digest, digested)) found = secret;
+  return found;
+}

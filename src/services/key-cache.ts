@@ -1,0 +1,104 @@
+import { HeraldError, unavailable } from "../contract/errors.ts";
+import { createBatcher } from "../lib/batcher.ts";
+import type { Clock } from "../lib/clock.ts";
+import { createNetworkMatcher } from "../lib/networks.ts";
+import type { KeyReads, StoredKey } from "../store/ports.ts";
+import type { Caller } from "./permissions.ts";
+
+/** A secret of a key as requests are checked against it. */
+export type KnownSecret = { digest: Buffer; endsAt: number; caller: Caller };
+
+/** A key as requests are checked against it. */
+export type KnownKey = {
+  secrets: KnownSecret[];
+  /** Absent: the key may be used from anywhere. */
+  isFrom: ((address: string) => boolean) | undefined;
+};
+
+/** The keys that this node has met, as the store has them. */
+export type KeyCache = {
+  /** `undefined` when the key is not known here, and for every key while nobody knows what became of it since. */
+  get(id: string): KnownKey | undefined;
+  /** Asks the store what changed, and for the key `id`. Resolves with whether it answered; many that ask at once share a query. */
+  refresh(id?: string): Promise<boolean>;
+};
+
+type Options = {
+  keys: KeyReads;
+  /** A clock that only goes forward. */
+  elapsed: Clock;
+  onError(error: unknown): void;
+  /** How long what the store said is relied on, in milliseconds. */
+  trustMs?: number;
+  maxKeys?: number;
+};
+
+// Less than the 5 s within which a revocation holds on every node (api.md, section 5).
+const defaultTrustMs = 4_000;
+const defaultMaxKeys = 10_000;
+const paceMs = 10;
+const maxIdsPerQuery = 1_000;
+const maxWaiting = 20_000;
+
+/**
+ * Keeps keys in memory, so that no request asks the database for one that is known. One query at a time, and at most one
+ * in 10 ms, asks what changed since the one before: unknown keys cannot hammer the database, and an answer can never
+ * overwrite a later one. The key that was there first goes first when there are too many.
+ */
+export function createKeyCache(options: Options): KeyCache {
+  const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
+  const known = new Map<string, KnownKey>();
+  let seenVersion: number | undefined;
+  let trustedUntil = Number.NEGATIVE_INFINITY;
+
+  async function read(ids: (string | undefined)[]): Promise<void> {
+    const startedAt = elapsed.now();
+    const asked = new Set(ids.filter((id) => id !== undefined));
+    seenVersion ??= await keys.version();
+    for (const { id, version, key } of await keys.changes(seenVersion, [...asked])) {
+      seenVersion = Math.max(seenVersion, version);
+      if (key === undefined) known.delete(id);
+      else if (asked.has(id) || known.has(id)) keep(key);
+    }
+    trustedUntil = startedAt + trustMs;
+  }
+
+  function keep(key: StoredKey): void {
+    known.set(key.id, toKnown(key));
+    const [first] = known.keys();
+    if (known.size > maxKeys && first !== undefined) known.delete(first);
+  }
+
+  const lookups = createBatcher<string | undefined, boolean>({
+    async flush(ids) {
+      await Bun.sleep(paceMs);
+      let hasAnswered = true;
+      try {
+        await read(ids);
+      } catch (error) {
+        hasAnswered = false;
+        if (!(error instanceof HeraldError)) onError(error);
+      }
+      return ids.map(() => ({ status: "fulfilled", value: hasAnswered }));
+    },
+    maxBatch: maxIdsPerQuery,
+    maxWaiting,
+    whenFull: () => unavailable({ detail: "too many calls with keys that are not known here; try again" }),
+  });
+
+  return {
+    get: (id) => (elapsed.now() < trustedUntil ? known.get(id) : undefined),
+    refresh: (id) => lookups.add(id),
+  };
+}
+
+function toKnown(key: StoredKey): KnownKey {
+  const { id: keyId, scopes, org, senders, networks, expiresAt } = key;
+  const secrets = key.secrets.map((secret): KnownSecret => {
+    const endsAt = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, secret.expiresAt ?? Number.POSITIVE_INFINITY);
+    const rights = { scopes, org, senders, networks, expiresAt: Number.isFinite(endsAt) ? endsAt : null };
+    const secretExpiresAt = secret.expiresAt === null ? undefined : endsAt;
+    return { digest: Buffer.from(secret.digest, "base64url"), endsAt, caller: { keyId, rights, secretExpiresAt } };
+  });
+  return { secrets, isFrom: networks === null ? undefined : createNetworkMatcher(networks) };
+}

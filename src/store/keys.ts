@@ -1,0 +1,171 @@
+import type { Driver, Reader, Row, Sql } from "./driver.ts";
+import type { LogWriter } from "./log-writer.ts";
+import type { KeyChange, KeyReads, KeyWrites, Rotation, StoredKey, StoredSecret } from "./ports.ts";
+
+type KeyRow = Row & {
+  id: string;
+  name: string;
+  scopes: string;
+  org: string | null;
+  senders: string | null;
+  networks: string | null;
+  secrets: string;
+  expires_at: number | null;
+  created_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+  version: number;
+};
+
+const columns =
+  "id, name, scopes, org, senders, networks, secrets, expires_at, created_at, last_used_at, revoked_at, version";
+const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL`;
+
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/**
+ * Writes API keys. Every change but `markUsed` gives the key the next version of all keys. Who changes several locks them in
+ * key order, so that nodes never wait for one another in a circle.
+ */
+export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
+  const { forUpdate, textsOf } = driver.dialect;
+  const markUsed = `UPDATE api_key SET last_used_at = ? WHERE id IN
+    (SELECT id FROM api_key WHERE id IN (${textsOf("?")}) AND COALESCE(last_used_at, 0) < ? ORDER BY id${forUpdate})`;
+  return {
+    async create(key) {
+      const orgs = key.org === null ? [] : [key.org];
+      return await writer.commit(orgs, async ({ sql, heads }) => {
+        if (key.org !== null && !heads.has(key.org)) return false;
+        const secrets: StoredSecret[] = [{ digest: key.digest, expiresAt: null }];
+        await sql.run(
+          `INSERT INTO api_key (id, name, scopes, org, senders, networks, pepper, secrets, expires_at, created_at, version)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          key.id,
+          key.name,
+          JSON.stringify(key.scopes),
+          key.org,
+          toText(key.senders),
+          toText(key.networks),
+          key.pepper,
+          JSON.stringify(secrets),
+          key.expiresAt,
+          key.createdAt,
+          await nextVersion(sql),
+        );
+        return true;
+      });
+    },
+    async rotate(id, rotation) {
+      return await driver.transaction(async (sql) => {
+        const version = await nextVersion(sql);
+        const [row] = await sql.all<KeyRow>(find + forUpdate, id);
+        if (row === undefined) return undefined;
+        const key = toKey(row);
+        const secrets = rotated(key.secrets, rotation);
+        const update = "UPDATE api_key SET secrets = ?, pepper = ?, version = ? WHERE id = ?";
+        await sql.run(update, JSON.stringify(secrets), rotation.pepper, version, id);
+        return { ...key, secrets };
+      });
+    },
+    async revoke(id, now) {
+      return await driver.transaction(async (sql) => {
+        const update = "UPDATE api_key SET revoked_at = ?, version = ? WHERE id = ? AND revoked_at IS NULL";
+        return (await sql.run(update, now, await nextVersion(sql), id)) > 0;
+      });
+    },
+    async markUsed(ids, now) {
+      await driver.transaction((sql) => sql.run(markUsed, now, JSON.stringify(ids), now));
+    },
+  };
+}
+
+/** Revokes the keys that are bound to an organization. */
+export async function revokeKeysOf({ dialect }: Driver, sql: Sql, org: string, now: number): Promise<void> {
+  const update = `UPDATE api_key SET revoked_at = ?, version = ? WHERE id IN
+    (SELECT id FROM api_key WHERE org = ? AND revoked_at IS NULL ORDER BY id${dialect.forUpdate})`;
+  await sql.run(update, now, await nextVersion(sql), org);
+}
+
+/** Reads API keys. */
+export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
+  const listAll = `SELECT ${columns} FROM api_key WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?`;
+  const listOfOne = listAll.replace("WHERE", "WHERE org = ? AND");
+  const findChanges = `SELECT ${columns} FROM api_key WHERE version > ?
+    UNION SELECT ${columns} FROM api_key WHERE id IN (${reader.dialect.textsOf("?")})`;
+  return {
+    async get(id) {
+      const [row] = await reader.all<KeyRow>(find, id);
+      return row && toKey(row);
+    },
+    async list({ after = "", limit, org }) {
+      const rows =
+        org === undefined
+          ? await reader.all<KeyRow>(listAll, after, limit)
+          : await reader.all<KeyRow>(listOfOne, org, after, limit);
+      return rows.map(toKey);
+    },
+    async version() {
+      const [row] = await reader.all<{ version: number }>("SELECT version FROM api_key_version");
+      return Number(row?.version ?? 0);
+    },
+    async changes(since, ids) {
+      const rows = await reader.all<KeyRow>(findChanges, since, JSON.stringify(ids));
+      return rows.map(toChange);
+    },
+    async countOfOtherPepper(pepper) {
+      const [row] = await reader.all<{ count: number }>(
+        "SELECT COUNT(*) AS count FROM api_key WHERE pepper <> ? AND revoked_at IS NULL",
+        pepper,
+      );
+      return Number(row?.count ?? 0);
+    },
+  };
+}
+
+/** The row stays locked until the commit, so versions are in the order of commits and none is seen before a smaller one. */
+async function nextVersion(sql: Sql): Promise<number> {
+  const [row] = await sql.all<{ version: number }>(
+    "UPDATE api_key_version SET version = version + 1 RETURNING version",
+  );
+  if (row === undefined) throw new Error("the version of the API keys is not in the database");
+  return Number(row.version);
+}
+
+/** The new secret, and of those before it the ones that still live, each no longer than it did before. */
+function rotated(secrets: StoredSecret[], { digest, othersEndAt, keep, now }: Rotation): StoredSecret[] {
+  const others = secrets
+    .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? othersEndAt, othersEndAt) }))
+    .filter(({ expiresAt }) => expiresAt > now);
+  return [{ digest, expiresAt: null }, ...others].slice(0, keep);
+}
+
+function toChange(row: KeyRow): KeyChange {
+  return { id: row.id, version: Number(row.version), key: row.revoked_at === null ? toKey(row) : undefined };
+}
+
+function toKey(row: KeyRow): StoredKey {
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: JSON.parse(row.scopes),
+    org: row.org,
+    senders: fromText(row.senders),
+    networks: fromText(row.networks),
+    secrets: JSON.parse(row.secrets),
+    expiresAt: toTime(row.expires_at),
+    createdAt: Number(row.created_at),
+    lastUsedAt: toTime(row.last_used_at),
+  };
+}
+
+function toTime(time: number | null): number | null {
+  return time === null ? null : Number(time);
+}
+
+function toText(texts: string[] | null): string | null {
+  return texts === null ? null : JSON.stringify(texts);
+}
+
+function fromText(text: string | null): string[] | null {
+  return text === null ? null : JSON.parse(text);
+}

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createId } from "../../lib/ids.ts";
+import type { Driver } from "../driver.ts";
+import { migrateStore } from "../migrate.ts";
+import type { NewKey, StoredKey } from "../ports.ts";
+import { createStore, createWrites } from "../store.ts";
+import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+
+/** A key for everything, not yet stored. */
+function keyOf(change: Partial<NewKey> = {}): NewKey {
+  return {
+    id: createId(),
+    name: "a key",
+    scopes: ["*"],
+    org: null,
+    senders: null,
+    networks: null,
+    digest: "first",
+    pepper: "p",
+    expiresAt: null,
+    createdAt: 5,
+    ...change,
+  };
+}
+
+function storedOf({ digest, pepper, ...key }: NewKey): StoredKey {
+  return { ...key, secrets: [{ digest, expiresAt: null }], lastUsedAt: null };
+}
+
+/** What every engine's API keys must do: the suite of the port `ApiKeys`. */
+export function describeKeys(engine: string, open: OpenDatabase): void {
+  describe(`API keys on ${engine}`, () => {
+    let context: Awaited<ReturnType<typeof openStore>>;
+
+    beforeAll(async () => {
+      context = await openStore(open);
+    });
+    afterAll(async () => {
+      await context.dispose();
+    });
+
+    async function create(change: Partial<NewKey> = {}): Promise<NewKey> {
+      const key = keyOf(change);
+      expect(await context.store.keys.create(key)).toBe(true);
+      return key;
+    }
+
+    test("are read as they were written, restricted or not", async () => {
+      const { keys, organizations } = context.store;
+      await organizations.put("o", undefined, 1);
+      const free = await create();
+      const bound = await create({
+        name: "Ünï 🔑",
+        scopes: ["message:send", "history:read"],
+        org: "o",
+        senders: ["a b", "é"],
+        networks: ["10.0.0.0/8", "2001:db8::/32"],
+        expiresAt: 4_102_444_800_000,
+      });
+      expect(await keys.get(free.id)).toEqual(storedOf(free));
+      expect(await keys.get(bound.id)).toEqual(storedOf(bound));
+      expect(await keys.get("nobody's")).toBeUndefined();
+    });
+
+    test("of an organization that is not there are not made", async () => {
+      const key = keyOf({ org: "nowhere" });
+      expect(await context.store.keys.create(key)).toBe(false);
+      expect(await context.store.keys.get(key.id)).toBeUndefined();
+    });
+
+    test("are listed by id, those of one organization if it is named, without revoked ones", async () => {
+      const { keys, organizations } = context.store;
+      await organizations.put("listed", undefined, 1);
+      const made: string[] = [];
+      for (let index = 0; index < 5; index++) made.push((await create({ org: "listed" })).id);
+      const other = await create();
+      expect(await keys.revoke(made[1] ?? "", 9)).toBe(true);
+      const expected = made.filter((_, index) => index !== 1);
+      const ids = async (page: { after?: string; org?: string; limit?: number }) =>
+        (await keys.list({ after: undefined, org: undefined, limit: 100, ...page })).map(({ id }) => id);
+      expect(await ids({ org: "listed" })).toEqual(expected);
+      expect(await ids({ org: "listed", after: expected[0] ?? "", limit: 2 })).toEqual(expected.slice(1, 3));
+      expect(await ids({})).toEqual(expect.arrayContaining([...expected, other.id]));
+      expect(await ids({})).not.toContain(made[1]);
+    });
+
+    test("tell what changed after a version, and what is asked for by id", async () => {
+      const { keys } = context.store;
+      const before = await create();
+      const since = await keys.version();
+      expect(await keys.changes(since, [])).toEqual([]);
+      const made = await create();
+      const gone = await create();
+      await keys.revoke(gone.id, 9);
+      const changes = await keys.changes(since, [before.id, made.id, "nobody's"]);
+      expect(new Map(changes.map(({ id, key }) => [id, key]))).toEqual(
+        new Map([
+          [before.id, storedOf(before)],
+          [made.id, storedOf(made)],
+          [gone.id, undefined],
+        ]),
+      );
+      expect(Math.max(...changes.map(({ version }) => version))).toBe(await keys.version());
+      expect(await keys.changes(await keys.version(), [gone.id])).toMatchObject([{ id: gone.id, key: undefined }]);
+    });
+
+    test("get versions in the order of their commits, also when many change at once", async () => {
+      const { keys } = context.store;
+      const since = await keys.version();
+      await Promise.all(Array.from({ length: 20 }, () => create()));
+      const versions = (await keys.changes(since, [])).map(({ version }) => version);
+      expect(versions.sort((left, right) => left - right)).toEqual(
+        Array.from({ length: 20 }, (_, index) => since + index + 1),
+      );
+    });
+
+    test("keep old secrets for the time they were given, and never longer", async () => {
+      const { keys } = context.store;
+      const { id } = await create();
+      const rotate = async (digest: string, othersEndAt: number, now: number) =>
+        (await keys.rotate(id, { digest, pepper: "p", othersEndAt, keep: 3, now }))?.secrets.map(
+          ({ digest, expiresAt }) => [digest, expiresAt],
+        );
+      expect(await rotate("second", 100, 10)).toEqual([
+        ["second", null],
+        ["first", 100],
+      ]);
+      expect(await rotate("third", 200, 20)).toEqual([
+        ["third", null],
+        ["second", 200],
+        ["first", 100],
+      ]);
+      expect(await rotate("fourth", 300, 30)).toEqual([
+        ["fourth", null],
+        ["third", 300],
+        ["second", 200],
+      ]);
+      expect(await rotate("fifth", 250, 210)).toEqual([
+        ["fifth", null],
+        ["fourth", 250],
+        ["third", 250],
+      ]);
+      expect(await rotate("sixth", 220, 220)).toEqual([["sixth", null]]);
+      expect((await keys.get(id))?.secrets).toEqual([{ digest: "sixth", expiresAt: null }]);
+      expect(
+        await keys.rotate("nobody's", { digest: "d", pepper: "p", othersEndAt: 1, keep: 3, now: 1 }),
+      ).toBeUndefined();
+    });
+
+    test("are revoked once and for all", async () => {
+      const { keys } = context.store;
+      const { id } = await create();
+      expect(await keys.revoke(id, 9)).toBe(true);
+      expect(await keys.revoke(id, 10)).toBe(false);
+      expect(await keys.get(id)).toBeUndefined();
+      expect(await keys.rotate(id, { digest: "d", pepper: "p", othersEndAt: 1, keep: 3, now: 1 })).toBeUndefined();
+    });
+
+    test("note when they were used, which is no change and never goes back", async () => {
+      const { keys } = context.store;
+      const used = await create();
+      const unused = await create();
+      const version = await keys.version();
+      await keys.markUsed([used.id, "nobody's"], 500);
+      await keys.markUsed([used.id], 400);
+      expect((await keys.get(used.id))?.lastUsedAt).toBe(500);
+      expect((await keys.get(unused.id))?.lastUsedAt).toBeNull();
+      expect(await keys.version()).toBe(version);
+    });
+
+    test("go with their organization, also if it is made again", async () => {
+      const { keys, organizations } = context.store;
+      await organizations.put("going", undefined, 1);
+      const bound = await create({ org: "going" });
+      const free = await create();
+      const since = await keys.version();
+      await organizations.remove("going", 2);
+      await organizations.put("going", undefined, 3);
+      expect(await keys.get(bound.id)).toBeUndefined();
+      expect(await keys.get(free.id)).toBeDefined();
+      expect((await keys.changes(since, [])).map(({ id }) => id)).toEqual([bound.id]);
+    });
+
+    test("tell which of them were made under another pepper, until they are rotated", async () => {
+      const { keys } = context.store;
+      const { id } = await create({ pepper: "other" });
+      const before = await keys.countOfOtherPepper("p");
+      expect(before).toBeGreaterThanOrEqual(1);
+      await keys.rotate(id, { digest: "d", pepper: "p", othersEndAt: 1, keep: 3, now: 1 });
+      expect(await keys.countOfOtherPepper("p")).toBe(before - 1);
+    });
+
+    test("are named by the events that they sent, which are not told to anybody", async () => {
+      const { store, announced } = context;
+      await store.organizations.put("sent", undefined, 1);
+      await store.conversations.put("sent", "c1", { participants: ["u1"] }, 1);
+      const send = messageOf("sent", { keyId: "key of the sender" });
+      await store.sends.append(send);
+      expect(await context.keyIdOf(send.id)).toBe("key of the sender");
+      expect(JSON.stringify(announced)).not.toContain("key of the sender");
+      expect(JSON.stringify(await store.log.readAfter("sent", 0, 10))).not.toContain("key of the sender");
+    });
+  });
+}
+
+/** That a database from before there were API keys keeps what is in it, and takes keys. */
+export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
+  expect(await migrateStore(driver, 1)).toEqual({ from: 0, to: 1 });
+  await driver.transaction(async (sql) => {
+    await sql.run("INSERT INTO organization (id, head, created_at) VALUES ('o', 1, 1)");
+    await sql.run(
+      `INSERT INTO event (org, "offset", kind, id, payload, created_at) VALUES ('o', 1, 'message', 'old', '{}', 1)`,
+    );
+  });
+  expect(await migrateStore(driver)).toMatchObject({ from: 1 });
+  const announce = () => undefined;
+  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  expect(await store.log.readAfter("o", 0, 10)).toMatchObject([{ id: "old", payload: "{}" }]);
+  expect((await driver.all<{ key_id: string | null }>("SELECT key_id FROM event"))[0]?.key_id).toBeNull();
+  expect([await store.keys.version(), await store.keys.changes(0, [])]).toEqual([0, []]);
+  expect(await store.keys.create(keyOf({ org: "o" }))).toBe(true);
+  expect(await store.keys.version()).toBe(1);
+}

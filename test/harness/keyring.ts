@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { unavailable } from "../../src/contract/errors.ts";
+import type { CreateKeyRequest } from "../../src/contract/keys.ts";
+import { createAuthentication } from "../../src/services/authentication.ts";
+import { createKeyCache } from "../../src/services/key-cache.ts";
+import { createKeyDigest } from "../../src/services/key-digest.ts";
+import { createKeyUsage } from "../../src/services/key-usage.ts";
+import { createKeys } from "../../src/services/keys.ts";
+import type { Caller } from "../../src/services/permissions.ts";
+import { migrateStore } from "../../src/store/migrate.ts";
+import type { KeyReads } from "../../src/store/ports.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { createStore, createWrites } from "../../src/store/store.ts";
+
+/** The bootstrap key of `openKeys`. */
+export const bootstrapKey = "bootstrap-key-0123456789abcdefghijklmnop";
+
+/** Keys over a real database, with a clock and a way to the store that the test moves. Organizations `o1` and `o2` exist. */
+export async function openKeys(options: { maxKeys?: number; trustMs?: number } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "herald-keys-"));
+  const driver = openSqlite(join(folder, "herald.db"));
+  await migrateStore(driver);
+  const announce = () => undefined;
+  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  for (const org of ["o1", "o2"]) await store.organizations.put(org, undefined, 1);
+  const time = { now: Date.UTC(2026, 10, 20), elapsed: 0 };
+  const clock = { now: () => time.now };
+  const elapsed = { now: () => time.elapsed };
+  const link = { isCut: false, asked: [] as string[][] };
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const digest = createKeyDigest("the secret of the server");
+
+  /** Another node on the same database, with a memory of its own. Its `link` to the store is the one that can be cut. */
+  function startNode() {
+    const reads: KeyReads = {
+      ...store.keys,
+      async changes(since, ids) {
+        link.asked.push(ids);
+        if (link.isCut) throw unavailable();
+        return await store.keys.changes(since, ids);
+      },
+    };
+    const cache = createKeyCache({ keys: reads, elapsed, onError, ...options });
+    const usage = createKeyUsage({ keys: store.keys, clock, onError });
+    const { authenticate } = createAuthentication({ bootstrapKey, digest, cache, usage, clock });
+    return {
+      cache,
+      usage,
+      keys: createKeys({ keys: store.keys, digest, cache, clock }),
+      authenticate,
+      /** The caller, or the code of the refusal. */
+      async ask(key: string | null, address = "192.0.2.1"): Promise<Caller | string> {
+        try {
+          return await authenticate(key, () => address);
+        } catch (error) {
+          return error instanceof Error && "code" in error ? String(error.code) : String(error);
+        }
+      },
+    };
+  }
+
+  const node = startNode();
+  const admin = await node.authenticate(bootstrapKey, () => undefined);
+  return {
+    ...node,
+    store,
+    time,
+    link,
+    errors,
+    startNode,
+    admin,
+    create: (request: Partial<CreateKeyRequest> = {}) =>
+      node.keys.create(admin, { name: "a key", scopes: ["*"], ...request }),
+    async [Symbol.asyncDispose]() {
+      await driver.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
