@@ -6,7 +6,10 @@ import { useHerald } from "../harness/herald.ts";
 import { createOrganization } from "../harness/organization.ts";
 import type { Node } from "../harness/wire.ts";
 
-const herald = useHerald({ env: { HERALD_NODE_NAME: "the only one" } });
+const herald = useHerald({
+  oneNode: "the list of several is looked at in test/cluster/presence.test.ts",
+  env: { HERALD_NODE_NAME: "the only one" },
+});
 
 const list = async () => (await herald().admin<{ items: Node[] }>("GET", "/admin/nodes")).body.items;
 
