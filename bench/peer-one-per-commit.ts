@@ -7,6 +7,7 @@ import { createOperations } from "../src/contract/operations/all.ts";
 import { createBind, type Router } from "../src/http/bind.ts";
 import { bindMessages } from "../src/http/routes/messages.ts";
 import { systemClock } from "../src/lib/clock.ts";
+import { createAudit } from "../src/services/audit.ts";
 import { createKeyring } from "../src/services/keyring.ts";
 import { createMessages } from "../src/services/messages.ts";
 import { createSystemMessages } from "../src/services/system-messages.ts";
@@ -40,6 +41,7 @@ const bind = createBind({
   app,
   authentication: keyring.authentication,
   rateLimit: () => undefined,
+  audit: createAudit({ ...store, clock, elapsed: clock, onError }),
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
   onError,
 });

@@ -5,6 +5,8 @@ import { withRetries } from "./retry.ts";
 import type {
   ApiKey,
   ApiKeyWithSecret,
+  AuditEntry,
+  AuditFilter,
   DirectoryEntry,
   Message,
   MessageAnswer,
@@ -189,6 +191,10 @@ export function createAdminClient({
     /** Revokes a key: refused on every node within 5 seconds. */
     async revokeKey(id: string): Promise<void> {
       return request("DELETE", path`/admin/keys/${id}`);
+    },
+    /** The audit log, newest first. A page may hold fewer entries than `limit`; only a `cursor` of `null` is the end. */
+    async listAudit(filter: AuditFilter & PageOptions = {}): Promise<Page<AuditEntry>> {
+      return request("GET", `/admin/audit${query(filter)}`);
     },
   };
 }

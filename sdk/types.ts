@@ -140,3 +140,35 @@ export type NewApiKey = {
   cidrs?: string[] | null;
   expires_at?: string | null;
 };
+
+/** Which entries of the audit log: all that are left out do not restrict. Times in ISO 8601, `until` exclusive. */
+export type AuditFilter = {
+  organization?: string;
+  /** The id of the key that called. */
+  key?: string;
+  /** An `operationId`, such as `deleteUser`. */
+  operation?: string;
+  result?: "done" | "refused" | "failed";
+  /** The HTTP status that was answered. */
+  status?: number;
+  since?: string;
+  until?: string;
+};
+
+/** An entry of the audit log: who did what. `target` holds the ids that the call named. */
+export type AuditEntry = {
+  id: string;
+  created_at: string;
+  operation: string;
+  organization: string | null;
+  /** With status 401 it is only what the caller claimed. */
+  key_id: string | null;
+  address: string | null;
+  target: { organization?: string; user?: string; conversation?: string; key?: string; sender?: string };
+  result: "done" | "refused" | "failed";
+  status: number;
+  code: string | null;
+  request_id: string;
+  /** How many refused or failed calls its node did not write down before this one. */
+  omitted: number;
+};

@@ -17,6 +17,7 @@ import { createId } from "./lib/ids.ts";
 import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
 import { readOrCreateSecret } from "./lib/secret-file.ts";
+import { createAudit } from "./services/audit.ts";
 import { createCatchUp } from "./services/catch-up.ts";
 import { createConversationDirectory } from "./services/conversations.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
@@ -41,6 +42,7 @@ const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
+const auditMayTakeMs = 2_000;
 const clock = systemClock;
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
@@ -128,6 +130,8 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     onError,
   });
   starting.defer(() => Promise.race([keyring.stop(), Bun.sleep(keyringMayTakeMs)]));
+  const audit = createAudit({ ...store, clock, elapsed: steadyClock, onError });
+  starting.defer(() => Promise.race([audit.stop(), Bun.sleep(auditMayTakeMs)]));
   const foreignKeys = await keyring.countForeign();
   if (foreignKeys > 0) log.warn({ keys: foreignKeys }, foreignKeysAdvice);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
@@ -158,6 +162,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   const handleRequest = createApp({
     ...services,
     ...keyring,
+    audit,
     nodes,
     presence: createPresence({ ...store, nodes, bus }),
     rateLimit: createRateLimit({

@@ -4,6 +4,7 @@ import {
   parseCidrs,
   parseCustomParameters,
   parseExpiry,
+  parsePast,
   parsePositive,
   parseScopes,
   parseUids,
@@ -71,6 +72,13 @@ test("the end of a key is a time or a span from now", () => {
   ]);
   expect(parseExpiry("2027-01-31T12:00:00+01:00")).toBe("2027-01-31T11:00:00.000Z");
   expect(parseExpiry("2027-01-31")).toBe("2027-01-31T00:00:00.000Z");
+});
+
+test("a time of the past is a time or how long ago it was", () => {
+  const now = Date.UTC(2026, 10, 20);
+  expect(parsePast("12h", undefined, now)).toBe("2026-11-19T12:00:00.000Z");
+  expect(parsePast("2026-01-31")).toBe("2026-01-31T00:00:00.000Z");
+  expect(() => parsePast("yesterday")).toThrow("or a span");
 });
 
 test.each(["", "0d", "1.5h", "90", "d", "1y", "soon", "1234567d", "2027-13-01"])("%p is no end of a key", (text) => {

@@ -62,10 +62,19 @@ function parseList(what: string, example: string, text: string, before: string[]
 
 /** `--expires`: a time (ISO 8601), or a span from now such as `90d`, `12h` or `30m`. Gives the time. */
 export function parseExpiry(text: string, _before?: string, now: number = Date.now()): string {
+  return parseTime(text, (span) => now + span);
+}
+
+/** `--since` and `--until`: a time (ISO 8601), or how long ago it was, such as `90d`, `12h` or `30m`. Gives the time. */
+export function parsePast(text: string, _before?: string, now: number = Date.now()): string {
+  return parseTime(text, (span) => now - span);
+}
+
+function parseTime(text: string, timeOfSpan: (milliseconds: number) => number): string {
   const span = /^([1-9]\d{0,5})([mhd])$/.exec(text);
   if (span !== null) {
     const minutes = { m: 1, h: 60, d: 24 * 60 }[span[2] ?? ""] ?? 0;
-    return new Date(now + Number(span[1]) * minutes * 60_000).toISOString();
+    return new Date(timeOfSpan(Number(span[1]) * minutes * 60_000)).toISOString();
   }
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return new Date(time).toISOString();

@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addAuditCommand } from "./audit.ts";
 import { exitCodes, explain } from "./exit-codes.ts";
 import { addKeysCreateCommand } from "./keys-create.ts";
 import { addKeysListCommand } from "./keys-list.ts";
@@ -58,6 +59,7 @@ function createProgram(output: Output): Command {
   addKeysListCommand(keys, output);
   addKeysRotateCommand(keys, output);
   addKeysRevokeCommand(keys, output);
+  addAuditCommand(program, output);
   addNodesCommand(program, output);
   addMigrateCommand(program, output);
   addOpenapiCommand(program, output);

@@ -57,6 +57,22 @@ export const apiKeyExample = {
 /** What such a key looks like; its checksum is wrong, so that it is a key nowhere. */
 export const apiKeySecretExample = `hk_${apiKeyExample.id}_8SecretSecretSecretSecretSecretS000000`;
 
+/** That a participant was added with this key. */
+export const auditEntryExample = {
+  id: "01a1f910-5781-7d04-8c6f-9a0b1c2d3e4f",
+  created_at: createdAt,
+  operation: "putParticipant",
+  organization: exampleIds.organization,
+  key_id: apiKeyExample.id,
+  address: "192.0.2.17",
+  target: { organization: exampleIds.organization, conversation: exampleIds.conversation, user: exampleIds.user },
+  result: "done" as const,
+  status: 201,
+  code: null,
+  request_id: "01a1f910-5780-7e1a-9b3c-7d6e5f4a3b2c",
+  omitted: 0,
+};
+
 /** A message of a conversation. */
 export const messageExample = {
   _id: "01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b",

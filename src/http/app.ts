@@ -3,6 +3,7 @@ import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { ConversationDirectory } from "../services/conversations.ts";
 import type { Directory } from "../services/directory.ts";
@@ -25,6 +26,7 @@ type Dependencies = {
   authentication: Authentication;
   keys: Keys;
   rateLimit: RateLimit;
+  audit: Audit;
   messages: Messages;
   systemMessages: SystemMessages;
   directory: Directory;
@@ -39,15 +41,16 @@ type Dependencies = {
 
 /** The HTTP side: takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
 export function createApp(dependencies: Dependencies): (request: Request, from: Connections) => Promise<Response> {
-  const { authentication, rateLimit, limits, onError } = dependencies;
+  const { authentication, rateLimit, audit, limits, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
-  const bind = createBind({ app, authentication, rateLimit, limits, onError });
+  const bind = createBind({ app, authentication, rateLimit, audit, limits, onError });
   bindMessages(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);
   bindPresence(bind, operations, dependencies);
   bindKeys(bind, operations, dependencies.keys);
+  bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindOpen(app, bind, operations, limits, dependencies.readiness);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {

@@ -1,13 +1,16 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
+import type { AuditTarget } from "../contract/audit.ts";
 import { toHeraldError } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { validate } from "../contract/validation.ts";
 import { createId } from "../lib/ids.ts";
+import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/permissions.ts";
+import { createTrails } from "./audit-trail.ts";
 import { readJsonBody } from "./body.ts";
 import type { RateLimit } from "./limits.ts";
 import { listsOf, readQuery } from "./query.ts";
@@ -21,8 +24,8 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
   body: Body extends z.ZodType ? z.output<Body> : undefined;
 };
 
-/** What a handler answers. Without a `body` the answer has none. */
-export type Answer = { status: number; body?: unknown; headers?: Record<string, string> };
+/** What a handler answers. Without a `body` the answer has none. `target` goes into the audit log, not into the answer. */
+export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; target?: AuditTarget };
 
 /** Binds an operation of the contract to what does it. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -40,6 +43,7 @@ type Dependencies = {
   app: Router;
   authentication: Authentication;
   rateLimit: RateLimit;
+  audit: Pick<Audit, "record" | "note">;
   limits: { requestBytes: number; jsonDepth: number };
   onError(error: unknown, requestId: string): void;
 };
@@ -56,20 +60,23 @@ export function requestIdOf(request: Request): string {
  * One way through the house for every operation: key, rate, scope, path, query, body, service, answer. Errors become problem
  * documents here and nowhere else; an unknown error is logged and shown as `internal`.
  */
-export function createBind({ app, authentication, rateLimit, limits, onError }: Dependencies): Bind {
+export function createBind({ app, authentication, rateLimit, audit, limits, onError }: Dependencies): Bind {
   return (operation, handler) => {
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
     const noQuery = query.safeParse({});
     const lists = listsOf(query);
+    const follow = createTrails(operation, audit);
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
+      const address = () => context.env.requestIP(request)?.address;
+      const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
       try {
         if (scope !== undefined) {
-          const addressOf = () => context.env.requestIP(request)?.address;
-          caller = await authentication.authenticate(request.headers.get("admin-api-key"), addressOf);
+          caller = await authentication.authenticate(request.headers.get("admin-api-key"), address);
+          trail.admit(caller);
           rateLimit(caller.keyId);
           permitScope(caller, scope);
           if (!limitsItself) permitOrganization(caller, context.req.param("org"));
@@ -92,10 +99,16 @@ export function createBind({ app, authentication, rateLimit, limits, onError }: 
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
         };
-        return tellExpiry(caller, toResponse(await handler(input), requestId));
+        if (operation.targetOf !== undefined) trail.name(operation.targetOf(input.body));
+        trail.begin();
+        const answer = await handler(input);
+        if (answer.target !== undefined) trail.name(answer.target);
+        await trail.succeed(answer.status);
+        return tellExpiry(caller, toResponse(answer, requestId));
       } catch (thrown) {
         const error = toHeraldError(thrown);
         if (error.status === 500) onError(thrown, requestId);
+        trail.fail(error);
         return tellExpiry(caller, problemResponse(error, requestId));
       }
     });

@@ -18,8 +18,8 @@ export type Keys = {
   get(caller: Caller, id: string): Promise<ApiKey>;
   /** A new secret for a key that may no more than the caller; the one before it works for `overlapSeconds` more. */
   rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
-  /** Holds on this node when it resolves, on others when they have asked the store for changes. */
-  revoke(caller: Caller, id: string): Promise<void>;
+  /** Holds on this node when it resolves, on others when they have asked the store for changes. Gives the key as it was. */
+  revoke(caller: Caller, id: string): Promise<ApiKey>;
 };
 
 /** Secrets that one key has at most, the newest and those that were rotated away and still work. */
@@ -89,9 +89,10 @@ export function createKeys({ keys, digest, cache, clock }: Dependencies): Keys {
       return { ...show(rotated), key };
     },
     async revoke(caller, id) {
-      await find(caller, id);
+      const key = await find(caller, id);
       await keys.revoke(id, clock.now());
       await cache.refresh(id);
+      return show(key);
     },
   };
 }

@@ -89,6 +89,7 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Data
           revoke: remote("keys", "revoke"),
           markUsed: remote("keys", "markUsed"),
         },
+        audit: { append: remote("audit", "append") },
       },
       async close() {
         isClosing = true;

@@ -7,6 +7,7 @@ import { migrateStore } from "./migrate.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./sqlite-thread.ts";
 import { createWrites } from "./store.ts";
+import { describeAudit } from "./testing/audit-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
@@ -42,13 +43,14 @@ for (const [engine, open] of Object.entries(engines)) {
   describeLog(engine, open);
   describeDirectory(engine, open);
   describeKeys(engine, open);
+  describeAudit(engine, open);
 }
 
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 3 });
-    expect(await migrateStore(driver)).toEqual({ from: 3, to: 3 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 4 });
+    expect(await migrateStore(driver)).toEqual({ from: 4, to: 4 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();

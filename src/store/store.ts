@@ -1,4 +1,5 @@
 import type { LogEvent } from "../contract/log-event.ts";
+import { createAuditReads, createAuditWrites } from "./audit.ts";
 import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
 import type { Driver, Reader } from "./driver.ts";
@@ -22,6 +23,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     conversations: createConversationWrites({ driver, writer }),
     participants: createParticipantWrites({ driver, writer }),
     keys: createKeyWrites({ driver, writer }),
+    audit: createAuditWrites({ driver }),
   };
 }
 
@@ -68,5 +70,6 @@ export function createStore({ reader, writes, announce, batchSize }: Options) {
     participants: { ...createParticipantReads({ reader }), ...writes.participants },
     standing: createStanding({ reader }),
     keys: { ...createKeyReads({ reader }), ...writes.keys },
+    audit: { ...createAuditReads({ reader }), ...writes.audit },
   };
 }

@@ -40,6 +40,7 @@ const expected: Record<string, string> = {
   getKey: "keys:manage",
   rotateKey: "keys:manage",
   deleteKey: "keys:manage",
+  listAudit: "observe",
   getHealth: "open",
   getReadiness: "open",
   getOpenApi: "open",
@@ -68,6 +69,7 @@ const limitedByThemselves = new Set([
   "getKey",
   "rotateKey",
   "deleteKey",
+  "listAudit",
 ]);
 
 /** A call of the operation as its example shows it, about an organization. */

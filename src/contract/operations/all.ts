@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PayloadLimits } from "../limits.ts";
+import { auditOperations } from "./audit.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { directoryOperations } from "./directory.ts";
 import { keyOperations } from "./keys.ts";
@@ -89,6 +90,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createConversationOperations(limits),
     ...presenceOperations,
     ...keyOperations,
+    ...auditOperations,
     ...openOperations,
   } satisfies Record<string, Operation>;
 }

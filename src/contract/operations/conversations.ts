@@ -121,6 +121,7 @@ export function createConversationOperations(limits: PayloadLimits) {
       params: conversationPath.params,
       tag: "Conversations",
       scope: "history:read",
+      audit: "all", // who read what people wrote cannot be found out afterwards
       summary: "Read a conversation's history",
       description: "Newest first; with `after`, oldest first.",
       query: historyQuery,

@@ -26,6 +26,7 @@ export const keyOperations = {
     params: noParams,
     query: noQuery,
     body: createKeyRequest,
+    targetOf: ({ organization }) => (typeof organization === "string" ? { organization } : {}),
     bodyExample: {
       name: apiKeyExample.name,
       scopes: apiKeyExample.scopes,

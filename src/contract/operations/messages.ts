@@ -23,6 +23,12 @@ export function createMessageOperations(limits: PayloadLimits) {
       tag: "Messages",
       scope: "message:send",
       limitsItself: true,
+      audit: "refused", // what is sent stands in the log of events, with the key
+      targetOf: ({ organizationId: organization, senderId: sender, message: { cid: conversation } }) => ({
+        organization,
+        sender,
+        conversation,
+      }),
       summary: "Send a message to a conversation",
       description:
         "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means stored: flushed to the database before the answer. The same `message.id` again is a retry and gives the first answer again.",
@@ -59,6 +65,8 @@ export function createMessageOperations(limits: PayloadLimits) {
       tag: "Messages",
       scope: "system:send",
       limitsItself: true,
+      audit: "refused",
+      targetOf: ({ organizationId: organization, senderId: sender }) => ({ organization, sender }),
       summary: "Send a system message to a list of users",
       description:
         "Stores the system message, then delivers it to those of `uids` who are online now. Who is offline does not receive it, also not later.",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { AuditTarget } from "../audit.ts";
 import type { ErrorCode } from "../errors.ts";
 import { exampleIds } from "../examples.ts";
 import { identifier } from "../identifiers.ts";
@@ -13,6 +14,7 @@ export const operationTags = {
   Conversations: "Conversations, who takes part in them, and what was said.",
   Presence: "Who is connected now, on all nodes.",
   Keys: "Who may call: each key has scopes, and may be bound to an organization, to senders and to networks.",
+  Audit: "Who did what.",
   Operation: "What an operator, a load balancer or an orchestrator asks.",
   Documents: "The contract of this server, for machines.",
 } as const;
@@ -55,6 +57,13 @@ export type Operation<
    * operation sees to it by itself.
    */
   limitsItself?: boolean;
+  /**
+   * What of it goes into the audit log. Without it: of what reads, the calls that were refused for lack of rights; of all
+   * else, every call that was let in, too.
+   */
+  audit?: "refused" | "all";
+  /** The ids that the body names, for the audit log. */
+  targetOf?(body: Body extends z.ZodType ? z.output<Body> : undefined): AuditTarget;
   answers: Record<number, OperationAnswer>;
   /** Errors beyond those that every operation with a key may answer. */
   errors: ErrorCode[];

@@ -18,7 +18,7 @@ export async function openStore(open: OpenDatabase) {
   return {
     announced,
     store: createStore({ ...database, announce }),
-    /** The API key that an event was sent with. No port reads it yet: it is for the audit log. */
+    /** The API key that an event was sent with. No port reads it yet. */
     async keyIdOf(id: string): Promise<string | null | undefined> {
       const [row] = await database.reader.all<{ key_id: string | null }>("SELECT key_id FROM event WHERE id = ?", id);
       return row?.key_id;

@@ -1,0 +1,81 @@
+import { idOfApiKey } from "../contract/api-key.ts";
+import type { AuditTarget } from "../contract/audit.ts";
+import type { ErrorCode, HeraldError } from "../contract/errors.ts";
+import type { Operation } from "../contract/operations/operation.ts";
+import type { Audit, AuditedCall } from "../services/audit.ts";
+import type { Caller } from "../services/permissions.ts";
+
+/** Tells the audit log of one call. */
+export type Trail = {
+  /** The key was taken. */
+  admit(caller: Caller): void;
+  /** What the body names, and what the service answered about. */
+  name(target: AuditTarget): void;
+  /** The call goes to its service now: from here on it may have changed something. */
+  begin(): void;
+  /** The service did it. Resolves when that is written down; rejects when it cannot be. */
+  succeed(status: number): Promise<void>;
+  /** The call ended with this error. Nothing was changed or nobody knows, so the answer does not wait for the entry. */
+  fail(error: HeraldError): void;
+};
+
+type Call = {
+  request: Request;
+  requestId: string;
+  address: () => string | undefined;
+  params: () => Record<string, string>;
+};
+
+const denials = new Set<ErrorCode>([
+  "unauthorized",
+  "insufficient_scope",
+  "organization_forbidden",
+  "sender_forbidden",
+]);
+
+/** Follows the calls of an operation, as far as the operation is audited. */
+export function createTrails(
+  { operationId, method, scope, audit: extent }: Operation,
+  audit: Pick<Audit, "record" | "note">,
+) {
+  const isAudited = extent === "all" || (extent === undefined && method !== "get" && scope !== undefined);
+
+  return ({ request, requestId, address, params }: Call): Trail => {
+    let caller: Caller | undefined;
+    let hasBegun = false;
+    let named: AuditTarget = {};
+
+    function callOf(status: number, code?: ErrorCode): AuditedCall {
+      const { org: organization, uid: user, cid: conversation, id: key } = params();
+      return {
+        requestId,
+        operation: operationId,
+        caller,
+        claimedKeyId: idOfApiKey(request.headers.get("admin-api-key") ?? ""),
+        address: address(),
+        target: { organization, user, conversation, key, ...named },
+        status,
+        code,
+      };
+    }
+
+    return {
+      admit(known) {
+        caller = known;
+      },
+      name(target) {
+        named = { ...named, ...target };
+      },
+      begin() {
+        hasBegun = true;
+      },
+      async succeed(status) {
+        hasBegun = false; // what goes wrong now is not the call
+        if (isAudited) await audit.record(callOf(status));
+      },
+      fail({ status, code }) {
+        if (denials.has(code) || (isAudited && hasBegun)) audit.note(callOf(status, code));
+      },
+    };
+  };
+}

@@ -1,0 +1,347 @@
+import { describe, expect, test } from "bun:test";
+import { createApiKey } from "../../src/contract/api-key.ts";
+import { defaultPayloadLimits } from "../../src/contract/limits.ts";
+import { createOperations } from "../../src/contract/operations/all.ts";
+import type { Operation } from "../../src/contract/operations/operation.ts";
+import { eventually } from "../harness/deadline.ts";
+import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/expectations.ts";
+import { useHerald } from "../harness/herald.ts";
+import { callWith, createKey } from "../harness/keys.ts";
+import { createOrganization, readList } from "../harness/organization.ts";
+import { uniqueId } from "../harness/random.ts";
+import type { Page } from "../harness/wire.ts";
+
+const herald = useHerald();
+
+/** An entry of the audit log as `docs/` tells of it, written down once more. */
+type Entry = {
+  id: string;
+  created_at: string;
+  operation: string;
+  organization: string | null;
+  key_id: string | null;
+  address: string | null;
+  target: Record<string, string>;
+  result: string;
+  status: number;
+  code: string | null;
+  request_id: string;
+  omitted: number;
+};
+
+const queryOf = (filter: Record<string, string | number>) =>
+  Object.entries(filter)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join("&");
+
+async function audit(filter: Record<string, string | number> = {}): Promise<Entry[]> {
+  const answer = await herald().admin<Page<Entry>>("GET", `/admin/audit?limit=1000&${queryOf(filter)}`);
+  expect(`${answer.status} ${answer.text}`).toStartWith("200 ");
+  return answer.body.items;
+}
+
+/** The entries that fit, once there are so many: those of refusals are written after the answer. */
+function auditOf(filter: Record<string, string | number>, count: number): Promise<Entry[]> {
+  return eventually(
+    async () => {
+      const entries = await audit(filter);
+      return entries.length >= count ? entries : undefined;
+    },
+    `${count} entries of ${JSON.stringify(filter)}`,
+  );
+}
+
+const brief = ({ operation, target, result, status, code }: Entry) => ({ operation, target, result, status, code });
+
+describe("the audit log", () => {
+  test("holds every change by the time it is answered: who, what, about whom, how it ended, in which request", async () => {
+    const org = uniqueId("org");
+    const path = `/admin/organizations/${encodeURIComponent(org)}`;
+    const headers = { "X-Request-Id": uniqueId("request") };
+    const changes: [method: string, path: string, body: unknown, operation: string, target: Record<string, string>][] =
+      [
+        ["PUT", path, { name: "A name" }, "putOrganization", {}],
+        ["PUT", `${path}/users/u1`, {}, "putUser", { user: "u1" }],
+        ["POST", `${path}/users/u1/tokens`, {}, "createToken", { user: "u1" }],
+        ["DELETE", `${path}/users/u1/sessions`, undefined, "deleteSessions", { user: "u1" }],
+        ["PUT", `${path}/conversations/c1`, { participants: ["u1"] }, "putConversation", { conversation: "c1" }],
+        [
+          "PUT",
+          `${path}/conversations/c1/participants/u2`,
+          undefined,
+          "putParticipant",
+          { conversation: "c1", user: "u2" },
+        ],
+        ["GET", `${path}/conversations/c1/messages`, undefined, "listMessages", { conversation: "c1" }],
+        [
+          "DELETE",
+          `${path}/conversations/c1/participants/u2`,
+          undefined,
+          "deleteParticipant",
+          { conversation: "c1", user: "u2" },
+        ],
+        ["DELETE", `${path}/conversations/c1`, undefined, "deleteConversation", { conversation: "c1" }],
+        ["DELETE", `${path}/users/u1`, undefined, "deleteUser", { user: "u1" }],
+        ["DELETE", path, undefined, "deleteOrganization", {}],
+      ];
+    for (const [method, target, body, operation, ids] of changes) {
+      const before = Date.now();
+      const { status, headers: answered } = await herald().admin(method, target, body, headers);
+      expect({ operation, isDone: status < 300 }).toEqual({ operation, isDone: true });
+      const [entry] = await audit({ organization: org });
+      expect(entry).toEqual({
+        id: expect.stringMatching(UUID_V7),
+        created_at: expect.stringMatching(ISO_MILLISECONDS),
+        operation,
+        organization: org,
+        key_id: "bootstrap",
+        address: expect.stringMatching(/^(::ffff:)?127\.0\.0\.1$/),
+        target: { organization: org, ...ids },
+        result: "done",
+        status,
+        code: null,
+        request_id: answered.get("x-request-id") ?? "",
+        omitted: 0,
+      });
+      expect(Math.abs(Date.parse(entry?.created_at ?? "") - before)).toBeLessThan(60_000);
+    }
+    expect(await audit({ organization: org })).toHaveLength(changes.length);
+  });
+
+  test("holds what becomes of keys, in the log of their organization", async () => {
+    const org = await createOrganization(herald());
+    const key = await createKey(herald(), { organization: org.id });
+    await herald().admin("POST", `/admin/keys/${key.id}/rotate`);
+    await herald().admin("DELETE", `/admin/keys/${key.id}`);
+    const target = { organization: org.id, key: key.id };
+    const entries = (await audit({ organization: org.id })).filter(({ operation }) => /Key/.test(operation));
+    expect(entries.map(brief)).toEqual([
+      { operation: "deleteKey", target, result: "done", status: 204, code: null },
+      { operation: "rotateKey", target, result: "done", status: 200, code: null },
+      { operation: "createKey", target, result: "done", status: 201, code: null },
+    ]);
+  });
+
+  test("does not hold what only reads the directory, nor sends, nor itself", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob"]);
+    const count = (await audit({ organization: org.id })).length;
+    await org.sent("alice", { cid, body: "x" });
+    await org.sentSystem("alice", { uids: ["bob"] });
+    await org.send("nobody", { cid: "nowhere", body: "x" });
+    await org.send("stranger", { cid, body: "x" });
+    await herald().admin("GET", org.path());
+    await herald().admin("PUT", org.path("users", "\u0007"), {});
+    await herald().admin("PUT", org.path("users", "u"), { unknown: 1 });
+    await org.user("the last");
+    expect((await audit({ organization: org.id })).map(brief)).toHaveLength(count + 1);
+  });
+
+  test("holds what was tried and could not be done, and says that it was not", async () => {
+    const org = await createOrganization(herald());
+    await herald().admin("DELETE", org.path("users", "nobody"));
+    const [entry] = await auditOf({ organization: org.id, result: "refused" }, 1);
+    const target = { organization: org.id, user: "nobody" };
+    expect(entry && brief(entry)).toEqual({
+      operation: "deleteUser",
+      target,
+      result: "refused",
+      status: 404,
+      code: "user_not_found",
+    });
+  });
+
+  test("holds refusals for lack of rights: of every operation, with the key, for its organization alone", async () => {
+    const [own, other] = [await createOrganization(herald()), await createOrganization(herald())];
+    const key = await createKey(herald(), {
+      organization: own.id,
+      scopes: ["message:send"],
+      allowed_senders: ["alice"],
+    });
+    const { key: weak, id: weakId } = await createKey(herald(), { scopes: ["observe"] });
+    await callWith(herald(), key.key, "DELETE", other.path("users", "u1"));
+    await callWith(herald(), key.key, "GET", own.path("users", "u1"));
+    const send = { senderId: "bob", message: { cid: "c1", body: "x" } };
+    await callWith(herald(), key.key, "POST", "/admin/message", { organizationId: own.id, ...send });
+    await callWith(herald(), key.key, "POST", "/admin/message", { organizationId: other.id, ...send });
+    await callWith(herald(), weak, "DELETE", own.path());
+    const refusals = await auditOf({ organization: own.id, result: "refused", status: 403 }, 5);
+    expect(refusals.map(({ key_id, ...entry }) => [key_id, brief({ key_id, ...entry })])).toEqual([
+      [
+        weakId,
+        {
+          operation: "deleteOrganization",
+          target: { organization: own.id },
+          result: "refused",
+          status: 403,
+          code: "insufficient_scope",
+        },
+      ],
+      [
+        key.id,
+        {
+          operation: "sendMessage",
+          target: { organization: other.id, sender: "bob", conversation: "c1" },
+          result: "refused",
+          status: 403,
+          code: "organization_forbidden",
+        },
+      ],
+      [
+        key.id,
+        {
+          operation: "sendMessage",
+          target: { organization: own.id, sender: "bob", conversation: "c1" },
+          result: "refused",
+          status: 403,
+          code: "sender_forbidden",
+        },
+      ],
+      [
+        key.id,
+        {
+          operation: "getUser",
+          target: { organization: own.id, user: "u1" },
+          result: "refused",
+          status: 403,
+          code: "insufficient_scope",
+        },
+      ],
+      [
+        key.id,
+        {
+          operation: "deleteUser",
+          target: { organization: other.id, user: "u1" },
+          result: "refused",
+          status: 403,
+          code: "insufficient_scope",
+        },
+      ],
+    ]);
+    expect(await audit({ organization: other.id, status: 403 })).toEqual([]);
+  });
+
+  test("holds calls with a key that is not taken: the id that it claims, and of no organization", async () => {
+    const org = await createOrganization(herald());
+    const { id, key } = createApiKey();
+    await callWith(herald(), key, "DELETE", org.path("users", "u1"));
+    const claimed = await auditOf({ key: id }, 1);
+    expect(claimed).toMatchObject([
+      { operation: "deleteUser", organization: null, key_id: id, status: 401, code: "unauthorized", result: "refused" },
+    ]);
+    const requestId = uniqueId("no-key");
+    await herald().http("GET", org.path(), { headers: { "X-Request-Id": requestId } });
+    const missing = await eventually(
+      async () => (await audit({ status: 401 })).find(({ request_id }) => request_id === requestId),
+      "the entry of a call without a key",
+    );
+    expect(missing).toMatchObject({ operation: "getOrganization", organization: null, key_id: null });
+  });
+
+  test("is found by organization, key, operation, result, status and time, together too", async () => {
+    const org = await createOrganization(herald());
+    const { key, id } = await createKey(herald(), { scopes: ["directory:write"] });
+    await callWith(herald(), key, "PUT", org.path("users", "a"));
+    await callWith(herald(), key, "DELETE", org.path("users", "b"));
+    await org.user("c");
+    const [refused] = await auditOf({ key: id, result: "refused" }, 1);
+    const operations = async (filter: Record<string, string | number>) =>
+      (await audit({ organization: org.id, ...filter })).map(({ operation }) => operation);
+    expect(await operations({ key: id })).toEqual(["deleteUser", "putUser"]);
+    expect(await operations({ operation: "putUser" })).toEqual(["putUser", "putUser"]);
+    expect(await operations({ operation: "putUser", key: id })).toEqual(["putUser"]);
+    expect(await operations({ status: 404 })).toEqual(["deleteUser"]);
+    expect(await operations({ result: "failed" })).toEqual([]);
+    expect(await operations({ since: refused?.created_at ?? "", key: id })).toContain("deleteUser");
+    expect(await operations({ until: refused?.created_at ?? "", key: id })).not.toContain("deleteUser");
+    expect(await operations({ since: "2999-01-01T00:00:00Z" })).toEqual([]);
+    expect(await operations({ until: "2999-01-01T00:00:00+02:00" })).toHaveLength(4);
+    for (const [name, value] of [
+      ["status", "40"],
+      ["result", "ok"],
+      ["since", "yesterday"],
+      ["cursor", "x"],
+      ["who", "me"],
+    ] as const)
+      expectProblem(await herald().admin("GET", `/admin/audit?${name}=${value}`), 422, "invalid_request", `/${name}`);
+  });
+
+  test("gives pages that neither repeat nor miss an entry while others are added", async () => {
+    const org = await createOrganization(herald());
+    for (let count = 0; count < 7; count++) await org.user(`before-${count}`);
+    const expected = await audit({ organization: org.id });
+    const read: Entry[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+      const { body } = await herald().admin<Page<Entry>>("GET", `/admin/audit?organization=${org.id}&limit=3${query}`);
+      read.push(...body.items);
+      cursor = body.cursor;
+      await org.user(uniqueId("meanwhile"));
+    }
+    expect(read).toEqual(expected);
+  });
+
+  test("shows a key of one organization that one's entries alone, and nothing of one before it that had the same id", async () => {
+    const [own, other] = [await createOrganization(herald()), await createOrganization(herald())];
+    await own.user("of the first");
+    await herald().admin("DELETE", own.path());
+    await createOrganization(herald(), own.id);
+    await other.user("u");
+    const { key } = await createKey(herald(), { organization: own.id, scopes: ["observe"] });
+    const list = (query: string) => callWith<Page<Entry>>(herald(), key, "GET", `/admin/audit?${query}`);
+    const seen = (await list("limit=1000")).body.items;
+    expect(seen.map(({ operation }) => operation)).toEqual(["createKey", "putOrganization"]);
+    expect(new Set(seen.map(({ organization }) => organization))).toEqual(new Set([own.id]));
+    expect((await list(`organization=${own.id}`)).body.items).toEqual(seen);
+    expectProblem(await list(`organization=${other.id}`), 403, "organization_forbidden");
+    expect((await list("key=bootstrap")).body.items).toEqual(seen);
+    expect((await audit({ organization: own.id })).length).toBeGreaterThan(seen.length);
+  });
+
+  test("holds no secret, no name and no content, wherever a caller put one", async () => {
+    const org = await createOrganization(herald());
+    const canary = uniqueId("canary");
+    const made = await createKey(herald(), { organization: org.id, name: canary });
+    const cid = await org.conversation(["alice", "bob"]);
+    await herald().admin("PUT", org.path("users", "alice"), { name: canary });
+    await herald().admin("PUT", org.path("conversations", cid), { name: canary });
+    await herald().admin("PUT", org.path("users", made.key), {}); // pasted in a place where no key belongs
+    await callWith(herald(), made.key, "GET", "/admin/nodes");
+    await herald().http("GET", org.path(), { headers: { "Admin-Api-Key": canary, "X-Request-Id": made.key } });
+    await herald().admin("DELETE", `/admin/keys/${made.key}`);
+    const { token } = (await herald().admin<{ token: string }>("POST", org.path("users", "alice", "tokens"))).body;
+    const refused = { organizationId: org.id, senderId: "bob", message: { cid, body: canary, x: { canary } } };
+    const { key } = await createKey(herald(), { allowed_senders: ["alice"], scopes: ["message:send"] });
+    await callWith(herald(), key, "POST", "/admin/message", refused);
+    await eventually(
+      async () => (await audit({ operation: "sendMessage" })).find(({ target }) => target.conversation === cid),
+      "the refused send",
+    );
+    await eventually(
+      async () =>
+        (await audit({ operation: "getOrganization" })).find(({ request_id }) => request_id.includes(made.id)),
+      "the 401",
+    );
+    const everything = JSON.stringify(await readList(herald(), "/admin/audit"));
+    for (const secret of [
+      canary,
+      made.key,
+      made.key.slice(-38),
+      key.slice(-38),
+      token,
+      token.split(".")[2] ?? "",
+      herald().key,
+    ])
+      expect(everything).not.toContain(secret);
+  });
+
+  test("is written by every operation that is not said to be a send or a read", () => {
+    const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
+    const exceptions = operations.filter(({ audit: extent }) => extent !== undefined);
+    expect(Object.fromEntries(exceptions.map(({ operationId, audit: extent }) => [operationId, extent]))).toEqual({
+      sendMessage: "refused",
+      sendSystemMessage: "refused",
+      listMessages: "all",
+    });
+  });
+});
