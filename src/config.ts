@@ -111,6 +111,13 @@ const settings = {
   HERALD_LIMIT_REQUESTS_BURST: limit(2_000).describe("requests of one API key in one burst"),
   HERALD_LIMIT_RECOVERY_MESSAGES: limit(1_000).describe("messages recovered by `since`"),
   HERALD_LIMIT_RECOVERY_DAYS: limit(7).describe("days that `since` may reach back"),
+  HERALD_RETENTION_MESSAGES_DAYS: limit(0).describe(
+    "days that messages are kept, more than `since` may reach back; 0 keeps them for ever",
+  ),
+  HERALD_RETENTION_IDS_DAYS: limit(0).describe(
+    "days that a send is known by its id, so that a retry stores nothing; 0: as long as the message is kept",
+  ),
+  HERALD_RETENTION_AUDIT_DAYS: limit(365).describe("days that the audit log is kept; 0 keeps it for ever"),
 };
 
 const schema = z.strictObject(settings);
@@ -145,12 +152,37 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     if (name.startsWith("HERALD_") && value !== undefined) given[name] = value;
   }
   const parsed = schema.safeParse(given);
-  if (parsed.success) return Object.freeze(parsed.data);
+  if (parsed.success) {
+    const conflict = retentionConflictOf(parsed.data);
+    if (conflict === undefined) return Object.freeze(parsed.data);
+    throw new ConfigError(`${conflict}; \`herald serve --help\` explains it`);
+  }
   const issue = parsed.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
     throw new ConfigError(`${issue.keys[0]} is not a setting of Herald; \`herald serve --help\` lists them all`);
   }
   throw new ConfigError(`${issue?.path.join(".")} ${issue?.message}; \`herald serve --help\` explains it`);
+}
+
+/** What does not fit together in how long things are kept: nothing may be removed that `since` may ask for. */
+function retentionConflictOf(config: Config): string | undefined {
+  const {
+    HERALD_RETENTION_MESSAGES_DAYS: messages,
+    HERALD_RETENTION_IDS_DAYS: ids,
+    HERALD_LIMIT_RECOVERY_DAYS: recovery,
+  } = config;
+  if (!Number.isFinite(messages)) return undefined;
+  if (!Number.isFinite(recovery)) {
+    return "HERALD_RETENTION_MESSAGES_DAYS must be 0 while HERALD_LIMIT_RECOVERY_DAYS is 0: `since` may reach back for ever";
+  }
+  // The day more is for clocks that differ, and for a recovery that takes its time.
+  if (messages < recovery + 1) {
+    return `HERALD_RETENTION_MESSAGES_DAYS must be 0 or at least ${recovery + 1}: a day more than HERALD_LIMIT_RECOVERY_DAYS, which is ${recovery}`;
+  }
+  if (Number.isFinite(ids) && ids > messages) {
+    return `HERALD_RETENTION_IDS_DAYS must be 0 or at most ${messages}: an id goes with its message, after HERALD_RETENTION_MESSAGES_DAYS`;
+  }
+  return undefined;
 }
 
 function readSettingsFile(file: string): Record<string, string> {

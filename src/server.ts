@@ -27,6 +27,7 @@ import { createKeyring } from "./services/keyring.ts";
 import { createMessages } from "./services/messages.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
+import { createRetention } from "./services/retention.ts";
 import { createSessions } from "./services/sessions.ts";
 import { createSystemMessages } from "./services/system-messages.ts";
 import { createTokens } from "./services/tokens.ts";
@@ -40,6 +41,7 @@ const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
+const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const auditMayTakeMs = 2_000;
@@ -208,6 +210,17 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   const beat = tellOutages(nodes.beat, outages);
   const beatTimer = setInterval(() => void beat(), nodeBeatMs);
   starting.defer(() => clearInterval(beatTimer));
+  const retention = createRetention({ ...store, keep: keepOf(config), holder: nodeId, clock, elapsed: steadyClock });
+  const removeOld = tellOutages(async () => {
+    const rows = await retention.run();
+    if (rows > 0) log.info({ rows }, "removed what is kept no longer");
+  }, outages);
+  void removeOld();
+  const retentionTimer = setInterval(() => void removeOld(), retentionEveryMs);
+  starting.defer(() => {
+    clearInterval(retentionTimer);
+    return Promise.race([retention.stop(), Bun.sleep(leaveMayTakeMs)]);
+  });
   const url = urlOf(listening);
   if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
   log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
@@ -259,6 +272,15 @@ function createServices(config: Config, tokenSecret: string, store: ReturnType<t
     history: createHistoryReader(store),
     sessions: createSessions({ ...store, tokens, clock }),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
+  };
+}
+
+function keepOf(config: Config) {
+  return {
+    messages: config.HERALD_RETENTION_MESSAGES_DAYS,
+    ids: config.HERALD_RETENTION_IDS_DAYS,
+    audit: config.HERALD_RETENTION_AUDIT_DAYS,
+    recovery: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
 }
 

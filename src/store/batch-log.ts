@@ -44,7 +44,6 @@ async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends
   ]);
 
   function missingOf({ org, cid, sender }: NewSend): Missing | undefined {
-    if (!heads.has(org)) return "organization";
     if (cid === undefined) return users.has(keyOf(org, sender)) ? undefined : "user";
     if (!conversations.has(keyOf(org, cid))) return "conversation";
     return participants.has(keyOf(org, cid, sender)) ? undefined : "participant";
@@ -53,6 +52,7 @@ async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
   const results = sends.map((send): BatchResult => {
     const { org, cid, mid, createdAt } = send;
+    if (!heads.has(org)) return { outcome: "refused", missing: "organization" }; // its sends may still be there
     const key = mid === undefined ? undefined : sendKeyOf(send, mid);
     const before = key === undefined ? undefined : known.get(key);
     if (before !== undefined) {

@@ -3,6 +3,7 @@ import type { Driver, Reader } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
 import type { ConversationReads, ConversationWrites } from "./ports.ts";
+import { leaveToRemoval } from "./removals.ts";
 import { ensureUsers } from "./users.ts";
 
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
@@ -66,7 +67,9 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
     async remove(org, cid, now) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
-        if (!heads.has(org) || (await sql.all(find, org, cid)).length === 0) return false;
+        const upTo = heads.get(org);
+        if (upTo === undefined || (await sql.all(find, org, cid)).length === 0) return false;
+        await leaveToRemoval(sql, { org, cid, upTo, now });
         await replaceParticipants(transaction, { org, cid, now }, []);
         await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
         return true;

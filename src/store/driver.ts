@@ -36,5 +36,7 @@ export type Transaction = Sql & { rows: Rows };
 export type Driver = Reader & {
   /** Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another. */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /** The same beside those, where the engine can: what it does must not meet what they do. */
+  aside<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 };

@@ -9,10 +9,16 @@ export function toEntity(row: EntityRow): Entity {
   return { id: row.id, name: row.name, createdAt: Number(row.created_at) };
 }
 
+/** The SQL condition that an organization is not deleted; what a deleted one held may still be there. */
+export function isLiveOrganization(column: string): string {
+  return `EXISTS (SELECT 1 FROM organization o WHERE o.id = ${column} AND o.deleted_at IS NULL)`;
+}
+
 type Table = { table: "conversation" | '"user"'; isLive: string };
 
 /** Reads the entities of an organization from a table; `isLive` is the SQL condition of those that are not deleted. */
-export function createEntityReads(reader: Reader, { table, isLive }: Table) {
+export function createEntityReads(reader: Reader, { table, isLive: isLiveEntity }: Table) {
+  const isLive = `${isLiveEntity} AND ${isLiveOrganization("org")}`;
   const find = `SELECT id, name, created_at FROM ${table} WHERE org = ? AND id = ? AND ${isLive}`;
   const page = `SELECT id, name, created_at FROM ${table} WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
   return {

@@ -3,8 +3,9 @@ import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { typ
 import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
 import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
 import audit from "./migrations/0004-audit.sql" with { type: "text" };
+import retention from "./migrations/0005-retention.sql" with { type: "text" };
 
-const migrations = [logAndDirectory, nodes, apiKeys, audit];
+const migrations = [logAndDirectory, nodes, apiKeys, audit, retention];
 
 /**
  * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was

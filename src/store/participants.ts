@@ -1,6 +1,6 @@
 import { emitMembership } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
-import { type EntityRow, toEntity } from "./entity.ts";
+import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { ParticipantReads, ParticipantWrites, Standing } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
@@ -59,7 +59,7 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
     async list(org, cid, { after, limit }) {
       const rows = await reader.all<EntityRow>(
         `SELECT u.id, u.name, u.created_at FROM participant p JOIN "user" u ON u.org = p.org AND u.id = p.uid
-         WHERE p.org = ? AND p.cid = ? AND p.uid > ? ORDER BY p.uid LIMIT ?`,
+         WHERE p.org = ? AND p.cid = ? AND p.uid > ? AND ${isLiveOrganization("p.org")} ORDER BY p.uid LIMIT ?`,
         org,
         cid,
         after ?? "",
@@ -68,7 +68,7 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
       return rows.map(toEntity);
     },
     async has(org, cid, uid) {
-      return (await reader.all(findParticipant, org, cid, uid)).length > 0;
+      return (await reader.all(`${findParticipant} AND ${isLiveOrganization("org")}`, org, cid, uid)).length > 0;
     },
   };
 }

@@ -2,11 +2,12 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startPostgres } from "../../test/harness/postgres.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
-import { describeAudit } from "./testing/audit-suite.ts";
+import { describeAudit, entryAt } from "./testing/audit-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog } from "./testing/log-suite.ts";
 import { describeNodeRegistry } from "./testing/node-suite.ts";
+import { describeRetention, expectRemovalsAfterVersion4 } from "./testing/retention-suite.ts";
 
 setDefaultTimeout(60_000); // a restart of the server may take its time on a busy machine
 
@@ -20,6 +21,7 @@ if (postgres !== undefined) {
   describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
 
@@ -36,6 +38,31 @@ if (postgres !== undefined) {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectKeysAfterVersion1(driver);
       await driver.close();
+    });
+
+    test("is brought up from the version before retention, and forgets nothing but what had been deleted", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectRemovalsAfterVersion4(driver);
+      await driver.close();
+    });
+
+    test("lets a role that may only add to the audit log serve, and refuses it to change or remove an entry", async () => {
+      const url = await postgres.createDatabase();
+      const owner = await openPostgres(url, () => undefined);
+      for (const statement of [
+        "CREATE ROLE herald_node LOGIN",
+        "GRANT USAGE, CREATE ON SCHEMA public TO herald_node",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO herald_node",
+        "REVOKE UPDATE, DELETE ON audit FROM herald_node",
+      ])
+        await owner.reader.run(statement);
+      const node = await openPostgres(url.replace("herald@", "herald_node@"), () => undefined);
+      await node.writes.organizations.put("o1", undefined, 1);
+      await node.writes.audit.append([entryAt(1)]);
+      for (const statement of ["UPDATE audit SET status = 1", "DELETE FROM audit", "TRUNCATE audit"])
+        await expect(node.reader.run(statement)).rejects.toThrow("permission denied");
+      expect(await node.reader.all("SELECT status FROM audit")).toHaveLength(1);
+      await Promise.all([owner, node].map(({ close }) => close()));
     });
 
     test("runs transactions one after another, and a failed one leaves nothing", async () => {

@@ -3,7 +3,7 @@ import { HeraldError, unavailable } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import { createQueue } from "../lib/queue.ts";
 import { postgresDialect } from "./dialect.ts";
-import type { Driver, Row, Sql, SqlValue } from "./driver.ts";
+import type { Driver, Row, Sql, SqlValue, Transaction } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { createNodeRegistry } from "./nodes.ts";
 import { createRowsInOne } from "./rows.ts";
@@ -35,7 +35,7 @@ type Pool = { use<Result>(run: (pool: SQL) => Promise<Result>): Promise<Result>;
 
 /**
  * Connects to PostgreSQL. One connection writes, transaction after transaction, so that no slow reader holds a commit
- * behind it; a bounded pool reads, from the primary too. A lost connection is made anew with the next call. A commit has
+ * behind it; another removes what is old; a bounded pool reads, from the primary too. A lost connection is made anew with the next call. A commit has
  * reached the primary's disk before it resolves (`synchronous_commit=on`).
  */
 export function connectPostgres(url: string, times: Partial<Times> = {}): Driver {
@@ -52,9 +52,10 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
       },
     });
   const writer = createPool(connect(1), deadline);
+  const housekeeper = createPool(connect(1), deadline);
   const readers = createPool(connect(readConnections), deadline);
   const numbered = createNumbering();
-  const queue = createQueue();
+  const queues = { writer: createQueue(), housekeeper: createQueue() };
 
   function sqlOn(use: Use): Sql {
     return {
@@ -68,20 +69,22 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
     };
   }
 
+  const begin =
+    <Result>(work: (transaction: Transaction) => Promise<Result>) =>
+    (pool: SQL) =>
+      pool.begin((connection) => {
+        const sql = sqlOn((query) => query(connection));
+        return work({ ...sql, rows: createRowsInOne(sql) });
+      });
+
   return {
     ...sqlOn((query) => readers.use(query)),
     dialect: postgresDialect,
-    transaction(work) {
-      const begin = (pool: SQL) =>
-        pool.begin((connection) => {
-          const sql = sqlOn((query) => query(connection));
-          return work({ ...sql, rows: createRowsInOne(sql) });
-        });
-      return queue.add(() => writer.use(begin));
-    },
+    transaction: (work) => queues.writer.add(() => writer.use(begin(work))),
+    aside: (work) => queues.housekeeper.add(() => housekeeper.use(begin(work))),
     async close() {
-      await queue.idle();
-      await Promise.all([writer.close(), readers.close()]);
+      await Promise.all([queues.writer.idle(), queues.housekeeper.idle()]);
+      await Promise.all([writer, housekeeper, readers].map((pool) => pool.close()));
     },
   };
 }

@@ -90,6 +90,7 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Data
           markUsed: remote("keys", "markUsed"),
         },
         audit: { append: remote("audit", "append") },
+        retention: { step: remote("retention", "step") },
       },
       async close() {
         isClosing = true;

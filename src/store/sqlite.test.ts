@@ -11,6 +11,7 @@ import { describeAudit } from "./testing/audit-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
+import { describeRetention, expectRemovalsAfterVersion4 } from "./testing/retention-suite.ts";
 
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), "herald-store-"));
@@ -44,13 +45,14 @@ for (const [engine, open] of Object.entries(engines)) {
   describeDirectory(engine, open);
   describeKeys(engine, open);
   describeAudit(engine, open);
+  describeRetention(engine, open);
 }
 
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 4 });
-    expect(await migrateStore(driver)).toEqual({ from: 4, to: 4 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 5 });
+    expect(await migrateStore(driver)).toEqual({ from: 5, to: 5 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
@@ -61,6 +63,13 @@ describe("SQLite", () => {
     const { driver, remove } = openInFolder();
     await expectKeysAfterVersion1(driver);
     expect(await driver.all("SELECT * FROM node")).toEqual([]);
+    await driver.close();
+    remove();
+  });
+
+  test("of the version before retention forgets nothing but what had been deleted", async () => {
+    const { driver, remove } = openInFolder();
+    await expectRemovalsAfterVersion4(driver);
     await driver.close();
     remove();
   });

@@ -31,13 +31,13 @@ export function openSqlite(file: string): Driver {
   writer.run(`PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`);
   const reader = openSqliteReader(file);
   const rows = createRowsOneByOne((text, values) => writer.query<Row, SqlValue[]>(text).all(...values));
-  const transaction: Transaction = { ...sqlOn(writer), rows };
+  const statements: Transaction = { ...sqlOn(writer), rows };
   const queue = createQueue();
 
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     try {
       writer.run("BEGIN IMMEDIATE");
-      const result = await work(transaction);
+      const result = await work(statements);
       writer.run("COMMIT");
       return result;
     } catch (error) {
@@ -46,9 +46,12 @@ export function openSqlite(file: string): Driver {
     }
   }
 
+  const transaction: Driver["transaction"] = (work) => queue.add(() => runAlone(work));
+
   return {
     ...reader,
-    transaction: (work) => queue.add(() => runAlone(work)),
+    transaction,
+    aside: transaction, // SQLite has one writer
     async close() {
       await queue.idle();
       reader.close();

@@ -10,6 +10,7 @@ import { createLogWriter } from "./log-writer.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./organizations.ts";
 import { createParticipantReads, createParticipantWrites, createStanding } from "./participants.ts";
 import type { NodeRegistry } from "./ports.ts";
+import { createRetentionWrites } from "./retention.ts";
 import { createSendLog } from "./send-log.ts";
 import { createUserReads, createUserWrites } from "./users.ts";
 
@@ -24,6 +25,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     participants: createParticipantWrites({ driver, writer }),
     keys: createKeyWrites({ driver, writer }),
     audit: createAuditWrites({ driver }),
+    retention: createRetentionWrites({ driver }),
   };
 }
 
@@ -71,5 +73,6 @@ export function createStore({ reader, writes, announce, batchSize }: Options) {
     standing: createStanding({ reader }),
     keys: { ...createKeyReads({ reader }), ...writes.keys },
     audit: { ...createAuditReads({ reader }), ...writes.audit },
+    retention: writes.retention,
   };
 }

@@ -106,6 +106,22 @@ describe("settings", () => {
   test("stop the start as well where the help gives a range and they are outside of it", () =>
     expectRefused([{ HERALD_LIMIT_IDLE_SECONDS: "9" }, { HERALD_LIMIT_IDLE_SECONDS: "256" }]));
 
+  test("stop the start where they would remove what `since` may ask for, or ids that go with their messages", () =>
+    expectRefused([
+      { HERALD_RETENTION_MESSAGES_DAYS: "7" },
+      { HERALD_RETENTION_MESSAGES_DAYS: "30", HERALD_LIMIT_RECOVERY_DAYS: "30" },
+      { HERALD_RETENTION_MESSAGES_DAYS: "30", HERALD_LIMIT_RECOVERY_DAYS: "0" },
+      { HERALD_RETENTION_IDS_DAYS: "31", HERALD_RETENTION_MESSAGES_DAYS: "30" },
+      { HERALD_RETENTION_IDS_DAYS: "0.5" },
+      { HERALD_RETENTION_AUDIT_DAYS: "-1" },
+    ]));
+
+  test("may keep messages for a day more than `since` reaches back, and ids for as long", async () => {
+    const env = { HERALD_RETENTION_MESSAGES_DAYS: "8", HERALD_RETENTION_IDS_DAYS: "8" };
+    await using server = await startHerald({ env });
+    expect((await server.admin("GET", "/admin/organizations")).status).toBe(200);
+  });
+
   test("that name a port where another server listens stop the start with a clear line: no two share a port", async () => {
     await using first = await startHerald();
     const { port } = new URL(first.url);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { auditEntry } from "../../src/contract/audit.ts";
 import { errorResponse, frameEvents, frameExchanges } from "../../src/contract/frame-messages.ts";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
@@ -25,5 +26,6 @@ export function contractSchemas(): Map<string, z.ZodType> {
     ...Object.values(frameEvents).flatMap(({ schema }) => named(schema)),
     ...named(errorResponse.schema),
     ...named(problemSchema),
+    ...named(auditEntry),
   ]);
 }

@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { openKeys } from "../../test/harness/keyring.ts";
+import { createId } from "../lib/ids.ts";
+import { entryAt } from "../store/testing/audit-suite.ts";
+import { messageOf } from "../store/testing/log-suite.ts";
+import { createCatchUp } from "./catch-up.ts";
+import { createRetention, type Keep } from "./retention.ts";
+
+const dayMs = 24 * 3600 * 1000;
+const keepAll: Keep = {
+  messages: Number.POSITIVE_INFINITY,
+  ids: Number.POSITIVE_INFINITY,
+  audit: Number.POSITIVE_INFINITY,
+  recovery: 7,
+};
+
+let context: Awaited<ReturnType<typeof openKeys>>;
+
+beforeEach(async () => {
+  context = await openKeys();
+  await context.store.conversations.put("o1", "c1", { participants: ["u1"] }, context.time.now);
+});
+afterEach(() => context[Symbol.asyncDispose]());
+
+const clock = { now: () => context.time.now };
+
+/** Retention of one node, two rows a step, whose pauses take no time and are written down. */
+function createNode(keep: Partial<Keep>, holder = "n1") {
+  const pauses: number[] = [];
+  const { store, time } = context;
+  const retention = createRetention({
+    retention: store.retention,
+    keep: { ...keepAll, ...keep },
+    holder,
+    clock,
+    elapsed: { now: () => time.elapsed },
+    pause: async (ms) => void pauses.push(ms),
+    rowsPerStep: 2,
+  });
+  return { ...retention, pauses };
+}
+
+/** Messages sent now, one a day from so many days ago. */
+async function sendDaily(days: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let ago = days; ago > 0; ago--) {
+    const createdAt = context.time.now - ago * dayMs;
+    const message = messageOf("o1", { id: createId(createdAt), createdAt });
+    await context.store.sends.append(message);
+    ids.push(message.id);
+  }
+  return ids;
+}
+
+const messages = async () =>
+  (await context.store.history.messages("o1", "c1", { direction: "forward", limit: 100 })).length;
+
+test("what is older than it is kept for is removed, as time goes on, and nothing when it is kept for ever", async () => {
+  await sendDaily(12);
+  await context.store.audit.append([entryAt(context.time.now - 9.5 * dayMs), entryAt(context.time.now - dayMs)]);
+  expect(await createNode({}).run()).toBe(0);
+  const node = createNode({ messages: 9.5, audit: 9 });
+  expect(await node.run()).toBe(4);
+  expect(await messages()).toBe(9);
+  context.time.now += dayMs;
+  expect(await node.run()).toBe(1);
+  expect(await messages()).toBe(8);
+});
+
+test("sends have three times as long as a step took before the next one, and never less than a moment", async () => {
+  await sendDaily(12);
+  const node = createNode({ messages: 8.5 });
+  await node.run();
+  expect(node.pauses).toEqual([20, 20]);
+  const slow = {
+    async step() {
+      context.time.elapsed += 500;
+      return context.time.elapsed < 1_500 ? 2 : 0;
+    },
+  };
+  const pauses: number[] = [];
+  const pause = async (ms: number) => void pauses.push(ms);
+  const elapsed = { now: () => context.time.elapsed };
+  await createRetention({ retention: slow, keep: keepAll, holder: "n1", clock, elapsed, pause }).run();
+  expect(pauses).toEqual([1_500, 1_500]);
+});
+
+test("one node of several removes, and two runs of one node are one", async () => {
+  await sendDaily(12);
+  const [one, other] = [createNode({ messages: 8.5 }), createNode({ messages: 8.5 }, "n2")];
+  const counts = await Promise.all([one.run(), one.run(), other.run()]);
+  expect(counts.toSorted()).toEqual([0, 0, 4]);
+  context.time.now += dayMs;
+  expect((await other.run()) + (await one.run())).toBe(1);
+});
+
+test("a run ends with the step that is under way when it is stopped, and the next node goes on", async () => {
+  await sendDaily(20);
+  const node = createNode({ messages: 8.5 });
+  const running = node.run();
+  await node.stop();
+  expect(await running).toBe(2);
+  expect(await node.run()).toBe(0);
+  context.time.now += 31_000;
+  expect(await createNode({ messages: 8.5 }, "n2").run()).toBe(10);
+});
+
+test("what a deleted conversation held is kept a day longer than `since` may reach back", async () => {
+  await sendDaily(3);
+  await context.store.conversations.remove("o1", "c1", context.time.now);
+  const node = createNode({});
+  context.time.now += 8 * dayMs;
+  expect(await node.run()).toBe(0);
+  context.time.now += 1;
+  expect(await node.run()).toBeGreaterThan(3);
+});
+
+test("what `since` may recover is there to the last message, and a message that was removed says that it cannot", async () => {
+  const ids = await sendDaily(12);
+  await createNode({ messages: 8 }).run();
+  const catchUp = createCatchUp({ missed: context.store.missed, maxMessages: 1_000, maxDays: 7, clock });
+  const absence = { org: "o1", uid: "u1", head: 13 };
+  const missed = async (since: string) => {
+    const after = await catchUp.resumeAfter(absence, since);
+    return after === undefined ? undefined : (await catchUp.read(absence, after)).length;
+  };
+  expect(await Promise.all(ids.map(missed))).toEqual([...Array(5).fill(undefined), 6, 5, 4, 3, 2, 1, 0]);
+});

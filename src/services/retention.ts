@@ -1,0 +1,89 @@
+import type { Clock } from "../lib/clock.ts";
+import type { RetentionWrites } from "../store/ports.ts";
+
+/** Removes what is kept no longer, a little at a time. */
+export type Retention = {
+  /**
+   * Goes on until nothing is left, another node is at it, or it is stopped. Gives how many rows it removed or changed, 0 at
+   * once when it is under way already. Rejects as the store does; what was done by then stays done.
+   */
+  run(): Promise<number>;
+  /** Ends the run after the step that is under way, and resolves then. */
+  stop(): Promise<void>;
+};
+
+/** How long things are kept, and how far `since` reaches back, in days; `Infinity` for ever. */
+export type Keep = { messages: number; ids: number; audit: number; recovery: number };
+
+type Options = {
+  retention: RetentionWrites;
+  keep: Keep;
+  /** Which node this is. */
+  holder: string;
+  clock: Clock;
+  /** A clock that only goes forward. */
+  elapsed: Clock;
+  pause?(ms: number): Promise<void>;
+  rowsPerStep?: number;
+};
+
+const dayMs = 24 * 3600 * 1000;
+const leaseMs = 30_000;
+const defaultRowsPerStep = 250;
+const shortestPauseMs = 20;
+const pausePerWork = 3; // so that three quarters of the time belong to sends, however slow the disk is
+const marginDays = 1; // for clocks that differ, and for a recovery that takes its time
+const recoveryDaysWhenLifted = 7;
+
+/** Retention over the store. Between two steps the log is free for sends three times as long as the step took. */
+export function createRetention(options: Options): Retention {
+  const { retention, keep, holder, clock, elapsed, pause = Bun.sleep, rowsPerStep = defaultRowsPerStep } = options;
+  const recoveryDays = Number.isFinite(keep.recovery) ? keep.recovery : recoveryDaysWhenLifted;
+  let isStopped = false;
+  let running: Promise<number> | undefined;
+
+  async function step(): Promise<number> {
+    const now = clock.now();
+    const before = (days: number) => (Number.isFinite(days) ? now - days * dayMs : undefined);
+    const changed = await retention.step({
+      holder,
+      leaseMs,
+      now,
+      limit: rowsPerStep,
+      messagesBefore: before(keep.messages),
+      idsBefore: before(keep.ids),
+      auditBefore: before(keep.audit),
+      // What was said before may still have to be played, or be where a client wants to go on from.
+      deletedBefore: now - (recoveryDays + marginDays) * dayMs,
+    });
+    return changed ?? 0;
+  }
+
+  async function removeAll(): Promise<number> {
+    let total = 0;
+    while (!isStopped) {
+      const startedAt = elapsed.now();
+      const changed = await step();
+      if (changed === 0) break;
+      total += changed;
+      await pause(Math.max(shortestPauseMs, (elapsed.now() - startedAt) * pausePerWork));
+    }
+    return total;
+  }
+
+  return {
+    async run() {
+      if (running !== undefined) return 0;
+      running = removeAll();
+      try {
+        return await running;
+      } finally {
+        running = undefined;
+      }
+    },
+    async stop() {
+      isStopped = true;
+      await running?.catch(() => 0); // told by the run
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Row, Sql, SqlValue } from "./driver.ts";
+
+/** Rows of a table that a condition with its values picks, in the order of `key`. */
+export type Ordered = { table: string; key: readonly string[]; where: string; values: SqlValue[] };
+
+/** The key of the last of the first `limit` rows; `undefined` when there are none. */
+export async function lastOfFirst(sql: Sql, rows: Ordered, limit: number): Promise<SqlValue[] | undefined> {
+  const { table, key, where, values } = rows;
+  const columns = key.join(", ");
+  const descending = key.map((column) => `${column} DESC`).join(", ");
+  const [row] = await sql.all<Row>(
+    `SELECT * FROM (SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY ${columns} LIMIT ?) AS first
+     ORDER BY ${descending} LIMIT 1`,
+    ...values,
+    limit,
+  );
+  return row && Object.values(row);
+}
+
+/**
+ * Deletes the first `limit` rows and gives their number. It deletes a range: both engines find that on the index of the key,
+ * whereas PostgreSQL may read the whole table for `key IN (…)`.
+ */
+export async function removeFirst(sql: Sql, rows: Ordered, limit: number): Promise<number> {
+  const { table, key, where, values } = rows;
+  const last = await lastOfFirst(sql, rows, limit);
+  if (last === undefined) return 0;
+  const remove = `DELETE FROM ${table} WHERE ${where} AND (${key.join(", ")}) <= (${key.map(() => "?").join(", ")})`;
+  return await sql.run(remove, ...values, ...last);
+}

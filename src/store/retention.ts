@@ -1,0 +1,55 @@
+import { firstIdOf } from "../lib/ids.ts";
+import type { Driver, Sql } from "./driver.ts";
+import type { RetentionOrder, RetentionWrites } from "./ports.ts";
+import { removeSomeOfAny } from "./removals.ts";
+import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
+
+const takeLease = "UPDATE retention SET holder = ?, held_until = ? WHERE holder = ? OR held_until < ?";
+
+/**
+ * Removes what is kept no longer. Events are found by their ids, which sort by the time they were made, so this needs no
+ * index that sends would have to pay for.
+ */
+export function createRetentionWrites({ driver }: { driver: Driver }): RetentionWrites {
+  return {
+    async step(order) {
+      const { holder, now, leaseMs } = order;
+      return await driver.aside(async (sql) => {
+        const isHeld = (await sql.run(takeLease, holder, now + leaseMs, holder, now)) > 0;
+        return isHeld ? await stepOf(sql, driver, order) : undefined;
+      });
+    },
+  };
+}
+
+/** One kind of work in each step: the next has its turn when nothing is left of the one before. */
+async function stepOf(sql: Sql, { dialect }: Driver, order: RetentionOrder): Promise<number> {
+  const { limit, messagesBefore, idsBefore, auditBefore, deletedBefore } = order;
+  return (
+    (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
+    (await removeOldest(sql, "event", messagesBefore, limit)) ||
+    (await forgetIds(sql, idsBefore, limit)) ||
+    (await removeOldest(sql, "audit", auditBefore, limit))
+  );
+}
+
+async function removeOldest(sql: Sql, table: "event" | "audit", before: number | undefined, limit: number) {
+  return before === undefined ? 0 : await removeFirst(sql, madeBefore(table, before, ""), limit);
+}
+
+/** Counts one row at least where it looked at some: that none of them had an id to forget is no end. */
+async function forgetIds(sql: Sql, before: number | undefined, limit: number): Promise<number> {
+  if (before === undefined) return 0;
+  const [row] = await sql.all<{ ids_after: string }>("SELECT ids_after FROM retention");
+  const after = row?.ids_after ?? "";
+  const [last] = (await lastOfFirst(sql, madeBefore("event", before, after), limit)) ?? [];
+  if (last === undefined) return 0;
+  const forget = "UPDATE event SET mid = NULL, fingerprint = NULL WHERE id > ? AND id <= ? AND mid IS NOT NULL";
+  const forgotten = await sql.run(forget, after, last);
+  await sql.run("UPDATE retention SET ids_after = ?", last);
+  return Math.max(1, forgotten);
+}
+
+function madeBefore(table: "event" | "audit", before: number, after: string): Ordered {
+  return { table, key: ["id"], where: "id > ? AND id < ?", values: [after, firstIdOf(before)] };
+}

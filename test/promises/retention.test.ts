@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createId } from "../../src/lib/ids.ts";
+import type { Driver } from "../../src/store/driver.ts";
+import { migrateStore } from "../../src/store/migrate.ts";
+import { connectPostgres } from "../../src/store/postgres.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { createStore, createWrites } from "../../src/store/store.ts";
+import { messageOf } from "../../src/store/testing/log-suite.ts";
+import { eventually } from "../harness/deadline.ts";
+import { expectProblem } from "../harness/expectations.ts";
+import { type Herald, startHerald } from "../harness/herald.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { startPostgres } from "../harness/postgres.ts";
+import type { Message, Page } from "../harness/wire.ts";
+
+setDefaultTimeout(120_000);
+
+const dayMs = 24 * 3600 * 1000;
+const old = 3_000;
+const recent = 20;
+
+/** Messages of `alice` to `bob` in the conversation `c1` of `o1`: many of a hundred days ago, some of today. */
+async function fill(driver: Driver): Promise<{ oldest: string; lastOld: string; firstRecent: string }> {
+  await migrateStore(driver);
+  const announce = () => undefined;
+  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  await store.organizations.put("o1", undefined, 1);
+  await store.conversations.put("o1", "c1", { participants: ["alice", "bob"] }, 1);
+  const now = Date.now();
+  const ids: string[] = [];
+  for (let index = 0; index < old + recent; index++) {
+    const createdAt = index < old ? now - 100 * dayMs + index : now - 60_000 + index;
+    const id = createId(createdAt);
+    ids.push(id);
+    const message = {
+      _id: id,
+      t: 1,
+      from: "alice",
+      body: `${index}`,
+      cid: "c1",
+      x: {},
+      attachments: [],
+      created_at: "",
+    };
+    const payload = JSON.stringify({ message });
+    void store.sends.append(messageOf("o1", { id, createdAt, sender: "alice", mid: `m${index}`, payload }));
+  }
+  await store.sends.append(messageOf("o1", { sender: "alice" }));
+  await driver.close();
+  const [oldest = "", lastOld = "", firstRecent = ""] = [ids[0], ids[old - 1], ids[old]];
+  return { oldest, lastOld, firstRecent };
+}
+
+function describeServer(
+  engine: string,
+  prepare: () => Promise<{ driver: Driver; env: Record<string, string>; dataDir: string }>,
+) {
+  describe(`a server on ${engine} that removes what is old`, () => {
+    let herald: Herald;
+    let filled: Awaited<ReturnType<typeof fill>>;
+    let dataDir: string;
+
+    beforeAll(async () => {
+      const prepared = await prepare();
+      dataDir = prepared.dataDir;
+      filled = await fill(prepared.driver);
+      const env = { HERALD_RETENTION_MESSAGES_DAYS: "30", HERALD_RETENTION_IDS_DAYS: "1", ...prepared.env };
+      herald = await startHerald({ dataDir, env });
+    });
+    afterAll(async () => {
+      await herald.stop();
+      rmSync(dataDir, { recursive: true });
+    });
+
+    test("goes on taking messages and delivering them, every one in order, while it does", async () => {
+      const org = await createOrganization(herald, "o1");
+      const socket = await org.socket("bob");
+      let sent = 0;
+      while (!herald.logs().includes("kept no longer")) {
+        await org.sent("alice", { id: `while-${sent}`, cid: "c1", body: `while ${sent}` });
+        sent++;
+      }
+      expect(sent).toBeGreaterThan(0);
+      await org.expectNothingElseAfter(
+        socket,
+        Array.from({ length: sent }, (_, index) => `while ${index}`),
+      );
+    });
+
+    test("shows a history that ends where it begins now, and says of older messages that they are not there", async () => {
+      const org = await createOrganization(herald, "o1");
+      const history = await eventually(async () => {
+        const messages = await org.history("c1");
+        return messages.some(({ _id: id }) => id === filled.lastOld) ? undefined : messages;
+      }, "the old messages to be gone");
+      expect(history.at(-1)?._id).toBe(filled.firstRecent);
+      const from = org.path("conversations", "c1", "messages");
+      expectProblem(await herald.admin("GET", `${from}?before=${filled.oldest}`), 404, "message_not_found");
+      const first = await herald.admin<Page<Message>>("GET", `${from}?before=${filled.firstRecent}`);
+      expect(first.body).toEqual({ items: [], cursor: null });
+    });
+
+    test("recovers what it kept, and says so when it cannot", async () => {
+      const org = await createOrganization(herald, "o1");
+      expect((await org.connect("bob", { since: filled.lastOld })).response).toMatchObject({ recovered: false });
+      const { socket, response } = await org.connect("bob", { since: filled.firstRecent });
+      expect(response).toMatchObject({ recovered: true });
+      expect((await socket.next()).message?.body).toBe(`${old + 1}`);
+    });
+
+    test("takes an id that it has forgotten for a new send, and one that it knows for a retry", async () => {
+      const org = await createOrganization(herald, "o1");
+      expect(
+        (await org.send("alice", { id: "m0", cid: "c1", body: "anew" })).headers.get("idempotent-replayed"),
+      ).toBeNull();
+      const again = await org.send("alice", { id: "m0", cid: "c1", body: "anew" });
+      expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([201, "true"]);
+      expectProblem(await org.send("alice", { id: `m${old}`, cid: "c1", body: "another" }), 409, "message_id_conflict");
+    });
+  });
+}
+
+describeServer("SQLite", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "herald-retention-"));
+  return { driver: openSqlite(join(dataDir, "herald.db")), env: {}, dataDir };
+});
+
+const postgres = await startPostgres();
+if (postgres !== undefined) {
+  afterAll(() => postgres.stop());
+  describeServer("PostgreSQL", async () => {
+    const url = await postgres.createDatabase();
+    const dataDir = mkdtempSync(join(tmpdir(), "herald-retention-"));
+    return { driver: connectPostgres(url), env: { HERALD_DATABASE_URL: url }, dataDir };
+  });
+}
