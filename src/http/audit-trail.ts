@@ -22,7 +22,7 @@ export type Trail = {
 type Call = {
   request: Request;
   requestId: string;
-  address: () => string | undefined;
+  address: string | undefined;
   params: () => Record<string, string>;
 };
 
@@ -52,7 +52,7 @@ export function createTrails(
         operation: operationId,
         caller,
         claimedKeyId: idOfApiKey(request.headers.get("admin-api-key") ?? ""),
-        address: address(),
+        address,
         target: { organization, user, conversation, key, ...named },
         status,
         code,

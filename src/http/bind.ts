@@ -70,12 +70,12 @@ export function createBind({ app, authentication, rateLimit, audit, limits, onEr
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
-      const address = () => context.env.requestIP(request)?.address;
+      const address = context.env.requestIP(request)?.address; // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
       try {
         if (scope !== undefined) {
-          caller = await authentication.authenticate(request.headers.get("admin-api-key"), address);
+          caller = await authentication.authenticate(request.headers.get("admin-api-key"), () => address);
           trail.admit(caller);
           rateLimit(caller.keyId);
           permitScope(caller, scope);
