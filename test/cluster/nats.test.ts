@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
+import { startCluster } from "../harness/cluster.ts";
 import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startPostgres } from "../harness/postgres.ts";
@@ -18,30 +18,15 @@ if (postgres !== undefined && nats !== undefined) {
   });
 
   /** Three nodes on one database and one bus, and a listener on each. */
-  async function startCluster() {
-    const env = {
-      HERALD_DATABASE_URL: (await postgres?.createDatabase()) ?? "",
-      HERALD_BUS_URL: nats?.url ?? "",
-      HERALD_ADMIN_API_KEY: TEST_KEY,
-      HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
-    };
-    const nodes = await Promise.all([1, 2, 3].map(() => startHerald({ env })));
-    const [first] = nodes;
-    if (first === undefined) throw new Error("no node");
-    const org = await createOrganization(first);
+  const startThree = async () => {
+    const cluster = await startCluster({ nodes: 3, postgres, nats });
+    const nodes = cluster.nodes.map(({ herald }) => herald);
+    const org = await createOrganization(cluster.node(0).herald);
     const cid = await org.conversation(["alice", "bob"]);
     const sockets: Socket[] = [];
     for (const node of nodes) sockets.push(await (await createOrganization(node, org.id)).socket("bob"));
-    return {
-      nodes,
-      org,
-      cid,
-      sockets,
-      async [Symbol.asyncDispose]() {
-        for (const node of nodes) await node[Symbol.asyncDispose]();
-      },
-    };
-  }
+    return { nodes, org, cid, sockets, [Symbol.asyncDispose]: cluster[Symbol.asyncDispose] };
+  };
 
   async function hear(socket: Socket, count: number, ms?: number): Promise<unknown[]> {
     const heard: unknown[] = [];
@@ -54,7 +39,7 @@ if (postgres !== undefined && nats !== undefined) {
 
   describe("three nodes on PostgreSQL and NATS", () => {
     test("hear on each node what was sent to any, once and in one order", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       const orgs = await Promise.all(nodes.map((node) => createOrganization(node, org.id)));
       const sends = Array.from({ length: 150 }, (_, index) =>
@@ -70,7 +55,7 @@ if (postgres !== undefined && nats !== undefined) {
     });
 
     test("follow membership and sign-out on every node", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       await org.leave(cid, "bob");
       await org.join(cid, "bob");
@@ -81,7 +66,7 @@ if (postgres !== undefined && nats !== undefined) {
     });
 
     test("answer 201 while the bus is away and hear it by the head check; at once when it is back", async () => {
-      await using cluster = await startCluster();
+      await using cluster = await startThree();
       const { org, cid, sockets } = cluster;
       await nats.outage(async () => {
         await org.sent("alice", { cid, body: "without the bus" });

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
+import { startCluster } from "../harness/cluster.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
@@ -9,20 +9,12 @@ const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
-  const startNode = (url: string) =>
-    startHerald({
-      env: {
-        HERALD_DATABASE_URL: url,
-        HERALD_ADMIN_API_KEY: TEST_KEY,
-        HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
-      },
-    });
+  const start = (nodes: number) => startCluster({ nodes, postgres, nats: null });
 
   describe("nodes on one PostgreSQL database", () => {
     test("are one service: what one stores the other tells, and a retry with the other gives the first answer", async () => {
-      const url = await postgres.createDatabase();
-      await using first = await startNode(url);
-      await using second = await startNode(url);
+      await using cluster = await start(2);
+      const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const org = await createOrganization(first);
       const cid = await org.conversation(["alice", "bob"]);
       const message = { id: "once", cid, body: "hello" };
@@ -45,9 +37,8 @@ if (postgres !== undefined) {
     });
 
     test("hear each other's messages by the head check, without a bus, in one order and once", async () => {
-      const url = await postgres.createDatabase();
-      await using first = await startNode(url);
-      await using second = await startNode(url);
+      await using cluster = await start(2);
+      const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const onFirst = await createOrganization(first);
       const onSecond = await createOrganization(second, onFirst.id);
       const cid = await onFirst.conversation(["alice", "bob"]);
@@ -68,7 +59,8 @@ if (postgres !== undefined) {
     });
 
     test("answer 503 while the database is away, keep their connections, and go on when it is back", async () => {
-      await using node = await startNode(await postgres.createDatabase());
+      await using cluster = await start(1);
+      const node = cluster.node(0).herald;
       const org = await createOrganization(node);
       const cid = await org.conversation(["alice", "bob"]);
       const socket = await org.socket("bob");
@@ -86,9 +78,8 @@ if (postgres !== undefined) {
     });
 
     test("lose nothing that was acknowledged when one is killed", async () => {
-      const url = await postgres.createDatabase();
-      await using first = await startNode(url);
-      await using second = await startNode(url);
+      await using cluster = await start(2);
+      const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const org = await createOrganization(first);
       const cid = await org.conversation(["alice"]);
       const sends = Array.from({ length: 200 }, (_, index) => org.send("alice", { cid, body: `message ${index}` }));

@@ -6,10 +6,18 @@ export function reportMissing(program: string, debianPackage: string): undefined
   return undefined;
 }
 
-/** A port that nobody listens on now. */
+/**
+ * A port that nobody listens on now. It lies below those that the system gives to outgoing connections (32768 and up),
+ * so that a server which is stopped and started again finds it free.
+ */
 export function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  const { port } = server;
-  server.stop(true);
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => undefined } }).stop(true);
+      return port;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    }
+  }
 }

@@ -5,6 +5,14 @@ import { freePort, reportMissing } from "./installed.ts";
 /** A NATS server of a suite's own. */
 export type Nats = {
   readonly url: string;
+  /** Ends the server at once (SIGKILL). */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, on the same port. */
+  start(): Promise<void>;
+  /** SIGSTOP: it keeps its connections and does nothing. */
+  freeze(): void;
+  /** SIGCONT. */
+  resume(): void;
   /** Ends the server (SIGKILL), runs `meanwhile`, and starts it again on the same port. */
   outage(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
@@ -19,7 +27,7 @@ export async function startNats(): Promise<Nats | undefined> {
   const run = program;
   const port = freePort();
 
-  async function start() {
+  async function launch() {
     const child = Bun.spawn([run, "-a", "127.0.0.1", "-p", String(port)], { stdout: "ignore", stderr: "pipe" });
     const ready = (async () => {
       const reader = child.stderr.getReader();
@@ -35,21 +43,29 @@ export async function startNats(): Promise<Nats | undefined> {
     return child;
   }
 
-  let child = await start();
-  const end = async () => {
+  let child = await launch();
+  process.on("exit", () => child.kill("SIGKILL"));
+  const kill = async () => {
     child.kill("SIGKILL");
     await child.exited;
   };
+  const start = async () => {
+    child = await launch();
+  };
   return {
     url: `nats://127.0.0.1:${port}`,
+    kill,
+    start,
+    freeze: () => child.kill("SIGSTOP"),
+    resume: () => child.kill("SIGCONT"),
     async outage(meanwhile) {
-      await end();
+      await kill();
       try {
         await meanwhile();
       } finally {
-        child = await start();
+        await start();
       }
     },
-    stop: end,
+    stop: kill,
   };
 }

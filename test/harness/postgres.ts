@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { freePort, reportMissing } from "./installed.ts";
@@ -8,10 +8,16 @@ import { freePort, reportMissing } from "./installed.ts";
 export type Postgres = {
   /** Makes an empty database and gives its URL. */
   createDatabase(): Promise<string>;
-  /** Stops the server at once (`immediate`), runs `meanwhile`, and starts it again. */
+  /** Ends the server and waits for it. `fast` ends its sessions in order, `immediate` is a crash: it recovers at the next start. */
+  shutDown(mode: "fast" | "immediate"): Promise<void>;
+  /** Starts it again after `shutDown`. Resolves when it takes connections. */
+  start(): Promise<void>;
+  /** Shuts down (`immediate`), runs `meanwhile`, and starts again. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
-  /** Freezes every process of the server (SIGSTOP) while `meanwhile` runs. */
-  freeze(meanwhile: () => Promise<void>): Promise<void>;
+  /** SIGSTOP to every process of the server: it keeps its connections and does nothing. */
+  freeze(): void;
+  /** SIGCONT. */
+  resume(): void;
   stop(): void;
 };
 
@@ -38,53 +44,71 @@ export async function startPostgres(): Promise<Postgres | undefined> {
   const isRoot = userInfo().uid === 0;
   if (isRoot) chownSync(folder, idOf("-u"), idOf("-g"));
 
-  function run(program: string, ...args: string[]): string {
+  function commandOf(program: string, args: string[]): string[] {
     const command = [join(programs ?? "", program), ...args];
-    const [file = "", ...rest] = isRoot ? ["runuser", "-u", "postgres", "--", ...command] : command;
-    const { status, stdout, stderr } = spawnSync(file, rest, { encoding: "utf8", cwd: folder });
-    if (status !== 0) throw new Error(`${program} failed: ${stderr || stdout}`);
-    return stdout;
+    return isRoot ? ["runuser", "-u", "postgres", "--", ...command] : command;
   }
 
-  function start(): void {
+  /** Runs a program to its end. Its output goes to a file, since a server that it starts keeps that open. */
+  async function run(program: string, ...args: string[]): Promise<void> {
+    const output = Bun.file(join(folder, `${program}.log`));
+    const child = Bun.spawn(commandOf(program, args), { cwd: folder, stdin: "ignore", stdout: output, stderr: output });
+    if ((await child.exited) !== 0) throw new Error(`${program} failed: ${await output.text()}`);
+  }
+
+  function start(): Promise<void> {
     const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=100`;
-    run("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
+    return run("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
   }
 
-  function signalAll(signal: "SIGSTOP" | "SIGCONT"): void {
-    const main = run("pg_ctl", "status", "-D", data).match(/PID: (\d+)/)?.[1] ?? "";
-    const children = spawnSync("ps", ["-o", "pid=", "--ppid", main], { encoding: "utf8" }).stdout.split("\n");
-    for (const pid of [main, ...children]) if (pid.trim() !== "") process.kill(Number(pid), signal);
+  function shutDown(mode: "fast" | "immediate"): Promise<void> {
+    return run("pg_ctl", "stop", "-w", "-m", mode, "-D", data);
   }
 
-  run("initdb", "-D", data, "-A", "trust", "-U", "herald", "-E", "UTF8", "--no-sync");
-  start();
+  function mainProcess(): string {
+    return readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0] ?? "";
+  }
+
+  function signalChildren(signal: "SIGSTOP" | "SIGCONT"): void {
+    const children = spawnSync("ps", ["-o", "pid=", "--ppid", mainProcess()], { encoding: "utf8" }).stdout.split("\n");
+    for (const pid of children) if (pid.trim() !== "") process.kill(Number(pid), signal);
+  }
+
+  function endAtOnce(): void {
+    if (!existsSync(folder)) return;
+    const [file = "", ...args] = commandOf("pg_ctl", ["stop", "-w", "-m", "immediate", "-D", data]);
+    spawnSync(file, args, { cwd: folder });
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  await run("initdb", "-D", data, "-A", "trust", "-U", "herald", "-E", "UTF8", "--no-sync");
+  await start();
+  process.on("exit", endAtOnce);
   return {
     async createDatabase() {
       const name = `herald_${++databases}`;
-      run("createdb", "-h", "127.0.0.1", "-p", String(port), "-U", "herald", name);
+      await run("createdb", "-h", "127.0.0.1", "-p", String(port), "-U", "herald", name);
       return `postgres://herald@127.0.0.1:${port}/${name}`;
     },
+    shutDown,
+    start,
     async restart(meanwhile) {
-      run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", data);
+      await shutDown("immediate");
       try {
         await meanwhile();
       } finally {
-        start();
+        await start();
       }
     },
-    async freeze(meanwhile) {
-      signalAll("SIGSTOP");
-      try {
-        await meanwhile();
-      } finally {
-        signalAll("SIGCONT");
-      }
+    freeze() {
+      process.kill(Number(mainProcess()), "SIGSTOP"); // first, so that it makes no more children
+      signalChildren("SIGSTOP");
     },
-    stop() {
-      run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", data);
-      rmSync(folder, { recursive: true, force: true });
+    resume() {
+      signalChildren("SIGCONT");
+      process.kill(Number(mainProcess()), "SIGCONT");
     },
+    stop: endAtOnce,
   };
 }
 
