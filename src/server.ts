@@ -12,7 +12,7 @@ import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
-import { systemClock } from "./lib/clock.ts";
+import { steadyClock, systemClock } from "./lib/clock.ts";
 import { createLogger } from "./lib/logger.ts";
 import { readOrCreateSecret } from "./lib/secret-file.ts";
 import { createCatchUp } from "./services/catch-up.ts";
@@ -91,7 +91,7 @@ export async function startHerald(
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
-      clock,
+      clock: steadyClock,
     }),
     readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
     limits: httpLimitsOf(config),
@@ -108,6 +108,7 @@ export async function startHerald(
     bus,
     log: store.log,
     clock,
+    steadyClock,
     limits: gatewayLimitsOf(config),
     publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
     onError,
