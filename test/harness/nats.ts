@@ -20,10 +20,15 @@ export type Nats = {
 
 const places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
 
+/** Where NATS is; `undefined` where it is not installed, which is a failure under CI. */
+export function findNats(): string | undefined {
+  return places.find((place) => existsSync(place)) ?? reportMissing("NATS", "nats-server");
+}
+
 /** Starts a server; `undefined` where NATS is not installed, which is a failure under CI. */
 export async function startNats(): Promise<Nats | undefined> {
-  const program = places.find((place) => existsSync(place));
-  if (program === undefined) return reportMissing("NATS", "nats-server");
+  const program = findNats();
+  if (program === undefined) return undefined;
   const run = program;
   const port = freePort();
 
