@@ -41,17 +41,17 @@ export async function runScenario(
 }
 
 async function play(scenario: AnyScenario, { seed, size, rounds = scenario.rounds[size], onRound }: Options) {
-  const started = await scenario.start(size);
+  const started = await scenario.start();
   if (started === undefined) return undefined;
   await using stage = started.stage;
   const { nodes } = stage;
   const [first] = nodes;
   if (first === undefined) throw new Error("a scenario without a node");
 
-  const { isApart, ...listeners } = { ...defaultListeners, ...scenario.listeners?.(size) };
+  const listeners = { ...defaultListeners, ...scenario.listeners?.(size) };
   const org = await createOrganization(first.herald);
   for (const cid of conversations) await org.conversation([sender, ...usersOf(listeners)], cid);
-  const open = isApart === true ? spawnAudience : openAudience;
+  const open = scenario.listensApart === true ? spawnAudience : openAudience;
   using audience = await open({ ...listeners, org: org.id, urls: nodes.map(({ url }) => url), seed });
   const plan = { ...defaultCalls, homes: nodes.length, ...scenario.calls };
   using callers = startCallers({ nodes, org: org.id, cids: conversations, sender, plan, seed });
@@ -70,7 +70,7 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
   const recoveries: Recoveries = { sendsAgainMs: [], currentAgainMs: [], heardMeanwhileMs: [] };
   await recover(); // only who has heard something can ask for what came after it
   for (let round = 1; round <= rounds; round += 1) {
-    await callers.progress(random.integer(5, mostSendsBetween[size]));
+    await callers.progress(random.integer(5, scenario.mostSendsBetween ?? mostSendsBetween[size]));
     const heal = await started.break({ round, random, callers, audience, size });
     try {
       await Bun.sleep(random.integer(...scenario.holdMs[size]));

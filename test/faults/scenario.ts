@@ -1,7 +1,7 @@
 import type { ClusterNode } from "../harness/cluster.ts";
 import type { StoredLog } from "../harness/event-log.ts";
 import type { Random } from "../harness/random.ts";
-import type { Audience, AudiencePlan } from "./audience.ts";
+import type { Audience, Listeners } from "./audience.ts";
 import type { CallerPlan, Callers } from "./callers.ts";
 
 /** How much: `short` is for every run of the tests, `long` is `npm run faults`. */
@@ -20,9 +20,6 @@ export type Means = { round: number; random: Random; callers: Callers; audience:
 
 /** Ends a fault. */
 export type Heal = () => Promise<void> | void;
-
-/** Who listens; more of them in another process with `isApart`. */
-export type Listeners = Omit<AudiencePlan, "org" | "urls" | "seed"> & { isApart?: boolean };
 
 /** One row of the list of faults: how to break something, and what must come of it. */
 export type Scenario<On extends Stage = Stage> = {
@@ -46,24 +43,28 @@ export type Scenario<On extends Stage = Stage> = {
   /** Whether everyone must hear what is sent while it is broken, before it is healed. */
   hearsMeanwhile?: boolean;
   calls?: Partial<CallerPlan>;
+  /** How many sends there are between two faults, at most. */
+  mostSendsBetween?: number;
   listeners?: (size: Size) => Partial<Listeners>;
+  /** Whether they listen in a process of their own, so that they and the callers do not wait for each other. */
+  listensApart?: boolean;
   /** Starts what it happens to; `undefined` where something is not installed. */
-  stage(size: Size): Promise<On | undefined>;
+  stage(): Promise<On | undefined>;
   /** Breaks something, and gives what ends it. */
   break(stage: On, means: Means): Promise<Heal> | Heal;
 };
 
 /** A scenario of which only its own functions know the stage. */
 export type AnyScenario = Omit<Scenario, "stage" | "break"> & {
-  start(size: Size): Promise<{ stage: Stage; break(means: Means): Promise<Heal> | Heal } | undefined>;
+  start(): Promise<{ stage: Stage; break(means: Means): Promise<Heal> | Heal } | undefined>;
 };
 
 /** Makes a scenario one among others, whatever its stage is. */
 export function defineScenario<On extends Stage>({ stage: open, break: breakIt, ...rest }: Scenario<On>): AnyScenario {
   return {
     ...rest,
-    async start(size) {
-      const stage = await open(size);
+    async start() {
+      const stage = await open();
       return stage && { stage, break: (means) => breakIt(stage, means) };
     },
   };

@@ -16,7 +16,7 @@ import type { Stage } from "./scenario.ts";
 const nodeCount = 3;
 
 /** Limits that would hide what a scenario looks for: callers and clients all come from one address with one key. */
-export const lifted = {
+const lifted = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
   HERALD_LIMIT_REQUESTS_BURST: "0",
   HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "0",
@@ -130,7 +130,7 @@ function throughPort(url: string, port: number | undefined): string {
 }
 
 /** Three nodes, the first and the last on one NATS server and the one between on another. */
-export async function onNatsPair(): Promise<(Stage & Pick<Cluster, "postgres"> & { pair: NatsPair }) | undefined> {
+export async function onNatsPair(): Promise<(Stage & { pair: NatsPair }) | undefined> {
   await using starting = new AsyncDisposableStack();
   const pair = await startNatsPair();
   if (pair === undefined) return undefined;
@@ -144,7 +144,7 @@ export async function onNatsPair(): Promise<(Stage & Pick<Cluster, "postgres"> &
   starting.use(cluster);
   const all = starting.move();
   return {
-    ...cluster,
+    nodes: cluster.nodes,
     pair,
     readLog: (org) => readPostgresLog(cluster.databaseUrl, org),
     [Symbol.asyncDispose]: () => all.disposeAsync(),

@@ -43,7 +43,7 @@ export const postgresFrozen = defineScenario({
   row: "PostgreSQL frozen (SIGSTOP) and resumed",
   expected:
     "Sends wait, or are answered 503 after 15 s, and go on when it thaws. Connections stay open and miss nothing.",
-  rounds: { short: 1, long: 6 },
+  rounds: { short: 1, long: 4 },
   holdMs: { short: [1_000, 2_000], long: [1_000, 25_000] },
   allows: ["503", "none"],
   stage: () => onCluster(),
