@@ -142,6 +142,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     bus,
     log: store.log,
     clock,
+    steadyClock,
     limits: gatewayLimitsOf(config),
     publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
   });
@@ -163,7 +164,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
-      clock,
+      clock: steadyClock,
     }),
     readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
     limits: httpLimitsOf(config),

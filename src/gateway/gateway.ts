@@ -30,7 +30,10 @@ type Dependencies = OutageEvents & {
   sessions: Sessions;
   catchUp: CatchUp;
   history: HistoryReader;
+  /** What tokens are compared with. */
   clock: Clock;
+  /** What heartbeats and rates are measured with: a clock that was set must not stop them. */
+  steadyClock: Clock;
   limits: SocketLimits & { connectionsPerUser: number; connectionsPerAddress: number; nodeBacklogBytes: number };
   /** The server's native publish. */
   publish(topic: string, frame: string): number;
@@ -38,7 +41,7 @@ type Dependencies = OutageEvents & {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, sessions, catchUp, history, clock, limits, onError, onRecovery } = dependencies;
+  const { bus, log, sessions, catchUp, history, clock, steadyClock, limits, onError, onRecovery } = dependencies;
   const roster = createRoster();
   const joining = createRoster();
   const topics = createTopics(dependencies.publish);
@@ -50,8 +53,8 @@ export function createGateway(dependencies: Dependencies) {
   const perAddress = createCounters(limits.connectionsPerAddress);
   const common = { sessions, joiner, perUser, perAddress, limits, clock, onError };
   const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history }) });
-  const webSockets = createWebSockets({ ...common, socketSessions });
-  const streams = createStreams({ ...common, topics });
+  const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
+  const streams = createStreams({ ...common, steadyClock, topics });
 
   let backlogCheckedAt = 0;
 

@@ -22,11 +22,13 @@ type Dependencies = {
   perAddress: Counters;
   limits: { backlogBytes: number; pingMs: number };
   clock: Clock;
+  steadyClock: Clock;
   onError(error: unknown): void;
 };
 
 /** The server-sent events side of the gateway. */
-export function createStreams({ sessions, joiner, topics, perUser, perAddress, limits, clock, onError }: Dependencies) {
+export function createStreams(dependencies: Dependencies) {
+  const { sessions, joiner, topics, perUser, perAddress, limits, clock, steadyClock, onError } = dependencies;
   const streams = new Map<StreamConnection, { beatAt: number }>();
   let isClosing = false;
 
@@ -69,7 +71,7 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
         releasePlaces();
       },
     });
-    streams.set(connection, { beatAt: clock.now() });
+    streams.set(connection, { beatAt: steadyClock.now() });
     timer.extend(session.expiresAt);
     request.signal.addEventListener("abort", () => connection.cut());
 
@@ -111,7 +113,7 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
     },
     /** Sends a comment to every stream that was not sent one for a while. Called every second. */
     beat(): void {
-      const now = clock.now();
+      const now = steadyClock.now();
       for (const [stream, state] of streams) {
         if (now - state.beatAt < limits.pingMs) continue;
         state.beatAt = now;

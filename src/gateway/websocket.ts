@@ -30,6 +30,7 @@ type Dependencies = {
   socketSessions: SocketSessions;
   perAddress: Counters;
   limits: SocketLimits;
+  /** Measures heartbeats and rates, so it must not be one that can be set. */
   clock: Clock;
   onError(error: unknown): void;
 };

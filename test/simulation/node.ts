@@ -126,6 +126,7 @@ export function createNode(options: Options): Node {
     }),
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
     clock,
+    steadyClock: clock,
     limits: {
       frameBytes: 65_536,
       backlogBytes,
