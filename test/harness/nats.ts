@@ -5,6 +5,8 @@ import { freePort, reportMissing } from "./installed.ts";
 /** A NATS server of a suite's own. */
 export type Nats = {
   readonly url: string;
+  /** Of the server's process, which another follows after an outage. */
+  readonly pid: number;
   /** Ends the server (SIGKILL), runs `meanwhile`, and starts it again on the same port. */
   outage(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
@@ -42,6 +44,9 @@ export async function startNats(): Promise<Nats | undefined> {
   };
   return {
     url: `nats://127.0.0.1:${port}`,
+    get pid() {
+      return child.pid;
+    },
     async outage(meanwhile) {
       await end();
       try {
