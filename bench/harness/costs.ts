@@ -60,7 +60,8 @@ export function renderCosts(series: Series): string {
   return ["| Cost | Median | Least – most |", "|---|--:|--:|", ...lines].join("\n");
 }
 
-function costNames(): CostName[] {
+/** The names of all costs, in the order of the table. */
+export function costNames(): CostName[] {
   return Object.keys(costCatalogue) as CostName[]; // its own keys, which the types forget
 }
 

@@ -1,9 +1,10 @@
 import { type CostRun, costSeries } from "../../harness/costs.ts";
 import type { Case } from "../case.ts";
 import {
+  costOfHeadChecks,
+  costOfOrganizations,
   costOfPings,
   costOfSubscriptions,
-  costsOfOrganizations,
   costsOfSockets,
   costsOfStreams,
 } from "./connections.ts";
@@ -24,7 +25,8 @@ export const costs: Case = async (dataDir, { rounds }) => {
     costsOfStreams,
     costOfPings,
     costOfSubscriptions,
-    costsOfOrganizations,
+    costOfOrganizations,
+    costOfHeadChecks,
     costsOfEvents,
     costOfRemembering,
     costsOfStorage,

@@ -5,7 +5,7 @@ import { startPostgres } from "../../../test/harness/postgres.ts";
 import type { Person } from "../../harness/crowd.ts";
 import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
 import { house } from "../../harness/house.ts";
-import { cpuMsOf, memoryOf } from "../../harness/meter.ts";
+import { cpuMsOf, exactCpuMsOf, memoryOf } from "../../harness/meter.ts";
 
 /** Sizes of what is counted up. Large enough that 10 ms, which is what the kernel counts CPU in, do not matter. */
 export const sizes = {
@@ -25,6 +25,7 @@ export type Ground = {
   /** A node alone, on SQLite in this folder of its own. */
   startEmbedded(): Promise<HeraldPeer & { folder: string }>;
   database: SQL;
+  databaseUrl: string;
   natsPid: number;
   /** CPU of all processes of PostgreSQL, in milliseconds. */
   databaseCpuMs(): Promise<number>;
@@ -64,10 +65,11 @@ export async function layGround(dataDir: string): Promise<Ground> {
       return { ...(await startHerald(folder)), folder: join(folder, "herald") };
     },
     database,
+    databaseUrl: url,
     natsPid: nats.pid,
     async databaseCpuMs() {
       const rows: { pid: number }[] = await database`SELECT pid FROM pg_stat_activity`;
-      return rows.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0);
+      return rows.reduce((sum, { pid }) => sum + exactCpuMsOf(pid), 0);
     },
     async stop() {
       await database.close();
