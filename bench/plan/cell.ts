@@ -1,16 +1,7 @@
 import { assumptions } from "./assumptions.ts";
 import type { Costs } from "./known-costs.ts";
-import { eventsPerConnection, type Log, type Workload } from "./workload.ts";
-
-/** How the program behaves: as it does today, or as the plan asks. */
-export type Behaviour = {
-  /** Whether a node hears all events of an organization that has connections there, or those of its connections' conversations. */
-  interest: "organization" | "conversation";
-  /** Whether connections of an organization come to any node, or to as few as hold them. */
-  placement: "anywhere" | "together";
-  /** Whether a node keeps the last events of an organization for ever, or for a minute. */
-  memory: "events" | "minute";
-};
+import { type Behaviour, batchesPerSecond, diskBytesPerConnection, type Traffic, trafficOf } from "./traffic.ts";
+import type { Log, Workload } from "./workload.ts";
 
 /** What each part of a cell is busy with, 1 being all that it has, at the busiest time. */
 export type Utilisation = {
@@ -37,6 +28,8 @@ export type Cell = {
   headChecksPerNode: number;
   natsEvents: number;
   natsBytes: number;
+  /** Events that come from the other parts of split organizations, were all of these in other cells. */
+  crossing: number;
   diskBytesPerDay: number;
   diskBytes: number;
   storm: { connections: number; seconds: number };
@@ -47,23 +40,7 @@ export type Cell = {
 /** Servers of a cell: one database, and what stands around it. */
 export type Servers = { nodes: number; natsServers: number };
 
-const secondsPerDay = 86_400;
 const micros = 1e-6;
-const connectionsTogether = 5_000; // of one organization on one node, before it takes another
-const leastTogether = 2; // nodes, so that the loss of one moves only half
-
-/**
- * Work that is done in batches: what comes while one is under way goes with the next. So `rate` makes at most 1 / `seconds`
- * batches, and few more than it has items when there is little of it.
- */
-export function batchesPerSecond(rate: number, seconds: number): number {
-  return rate / (1 + rate * seconds);
-}
-
-/** How many of `nodes` at least one of `items` meets, when each goes to any of them. */
-export function nodesMet(items: number, nodes: number): number {
-  return nodes * (1 - (1 - 1 / nodes) ** items);
-}
 
 /** Seconds that one commit takes when nothing waits: the work of both sides and the flush. */
 export function commitSeconds(costs: Costs): number {
@@ -75,12 +52,6 @@ export function logSecondsPerEvent(costs: Costs): number {
   return commitSeconds(costs) / costs.eventsPerCommit + costs.sendEventDatabaseCpu * micros;
 }
 
-/** What a connection's events take on the disk, all days that are kept together. */
-export function diskBytesPerConnection(workload: Workload, costs: Costs): number {
-  const eventsPerDay = eventsPerConnection(workload) * workload.meanByPeak * secondsPerDay;
-  return eventsPerDay * workload.retentionDays * costs.eventBytesPostgres;
-}
-
 /** What the servers of one cell are busy with, when these logs have their home there. */
 export function evaluateCell(
   logs: readonly Log[],
@@ -90,57 +61,17 @@ export function evaluateCell(
   servers: Servers,
 ): Cell {
   const { nodes, natsServers } = servers;
-  const perConnection = eventsPerConnection(workload);
-  const kept = behaviour.memory === "minute" ? 60 : assumptions.uptimeSeconds;
-  const total = { connections: 0, logNodes: 0, hints: 0, largest: 0, remembered: 0 };
-  for (const log of logs) {
-    const spread = spreadOf(log, nodes, behaviour);
-    const events = log.connections * perConnection;
-    // Connections of one part are in conversations of the others, so the events of all parts concern each.
-    const recipients = Math.min(workload.recipients, log.ofOrganization) / log.parts;
-    const reached = behaviour.interest === "organization" ? spread : nodesMet(recipients, spread);
-    const hints = events * log.parts * reached;
-    total.connections += log.connections;
-    total.logNodes += spread * log.parts;
-    total.hints += hints;
-    total.largest = Math.max(total.largest, events);
-    total.remembered += Math.min(assumptions.rememberedEvents * log.parts * spread, hints * kept);
-  }
-
-  const sends = total.connections * perConnection;
-  const commitTime = commitSeconds(costs);
-  const commits = nodes * batchesPerSecond(sends / nodes, commitTime);
-  const messages = total.connections * workload.messagesPerConnection;
-  const systemMessages = total.connections * workload.systemMessagesPerConnection;
-  const deliveries = messages * workload.recipients + systemMessages * workload.listedOnline;
-  const connects = total.connections * workload.reconnectsPerConnection;
-  const hintsPerNode = total.hints / nodes;
-  const wakeUps = batchesPerSecond(hintsPerNode, costs.hintCpu * micros);
-  const headChecks = total.logNodes / assumptions.headCheckSeconds;
-
-  const perNode = (microseconds: number) => (microseconds * micros) / nodes / assumptions.nodeCores;
-  const listedPerEvent = (systemMessages / sends) * workload.listed;
-  const nodeCpuBy: Cell["nodeCpuBy"] = {
-    "being there":
-      perNode(costs.idleNodeCpu) * nodes +
-      perNode(total.connections * (costs.socketIdleCpu + costs.pingCpu / assumptions.pingSeconds)),
-    sends: perNode(
-      sends * costs.sendEventCpu + commits * costs.sendCommitCpu + sends * listedPerEvent * costs.recipientSendCpu,
-    ),
-    hints:
-      perNode(total.hints * (costs.hintBusyCpu + listedPerEvent * costs.recipientCpu)) +
-      perNode(nodes * wakeUps * Math.max(0, costs.hintCpu - costs.hintBusyCpu)),
-    deliveries: perNode(deliveries * costs.deliveryCpu),
-    connects: perNode(connects * costs.connectCpu),
-    "head checks": perNode(headChecks * costs.headCheckCpu),
-  };
+  const traffic = trafficOf(logs, workload, behaviour, nodes);
+  const { connections, sends, hints, connects, headChecks } = traffic;
+  const commits = nodes * batchesPerSecond(sends / nodes, commitSeconds(costs));
+  const nodeCpuBy = nodeCpuOf(traffic, commits, nodes, costs);
   const nodeCpu = Object.values(nodeCpuBy).reduce((sum, share) => sum + share, 0);
   const nodeMemoryBytes =
     costs.idleNodeBytes +
-    (total.connections / nodes) *
+    (connections / nodes) *
       (costs.socketBytes + costs.kernelBytes + (workload.conversationsPerConnection - 1) * costs.subscriptionBytes) +
-    (total.logNodes / nodes) * costs.organizationBytes +
-    (total.remembered / nodes) * costs.rememberedEventBytes;
+    (traffic.logNodes / nodes) * costs.organizationBytes +
+    (traffic.remembered / nodes) * costs.rememberedEventBytes;
   const databaseMicros =
     sends * costs.sendEventDatabaseCpu +
     commits * costs.sendCommitDatabaseCpu +
@@ -148,13 +79,13 @@ export function evaluateCell(
     headChecks * costs.headCheckDatabaseCpu +
     nodes * costs.idleNodeDatabaseCpu;
 
-  const natsEvents = sends + total.hints;
+  const natsEvents = sends + hints;
   const natsBytes = natsEvents * (costs.hintBytes + assumptions.busOverheadBytes);
   const natsWakeUps = batchesPerSecond(natsEvents / natsServers, costs.natsCpu * micros);
   const natsCpu =
     ((natsEvents / natsServers) * costs.natsBusyCpu + natsWakeUps * Math.max(0, costs.natsCpu - costs.natsBusyCpu)) *
     micros;
-  const diskBytes = total.connections * diskBytesPerConnection(workload, costs);
+  const diskBytes = connections * diskBytesPerConnection(workload, costs);
 
   return {
     utilisation: {
@@ -162,33 +93,46 @@ export function evaluateCell(
       nodeMemory: nodeMemoryBytes / assumptions.nodeMemoryBytes,
       databaseCpu: (databaseMicros * micros) / assumptions.databaseCores,
       databaseDisk: diskBytes / assumptions.databaseDiskBytes,
-      largestLog: total.largest * logSecondsPerEvent(costs),
+      largestLog: traffic.largestLog * logSecondsPerEvent(costs),
       natsCpu: natsCpu / assumptions.natsCores,
       natsEvents: natsEvents / natsServers / assumptions.natsEventsPerSecond,
       natsNetwork: natsBytes / natsServers / assumptions.networkBytesPerSecond,
     },
-    connectionsPerNode: total.connections / nodes,
-    logsPerNode: total.logNodes / nodes,
+    connectionsPerNode: connections / nodes,
+    logsPerNode: traffic.logNodes / nodes,
     sends,
     commits,
     flushes: batchesPerSecond(commits, costs.flushMs / 1000),
-    deliveries,
-    hintsPerNode,
+    deliveries: traffic.deliveries,
+    hintsPerNode: hints / nodes,
     headChecksPerNode: headChecks / nodes,
     natsEvents,
     natsBytes,
+    crossing: traffic.crossing,
     diskBytesPerDay: diskBytes / workload.retentionDays,
     diskBytes,
-    storm: stormOf(total.connections, nodes, nodeCpu, databaseMicros * micros, costs),
+    storm: stormOf(connections, nodes, nodeCpu, databaseMicros * micros, costs),
     nodeCpuBy,
   };
 }
 
-/** The nodes on which the log has connections. */
-function spreadOf({ connections }: Log, nodes: number, { placement }: Behaviour): number {
-  if (placement === "anywhere") return nodesMet(connections, nodes);
-  const asFew = Math.max(leastTogether, Math.ceil(connections / connectionsTogether));
-  return nodesMet(connections, Math.min(nodes, asFew));
+/** CPU of one node, in cores. Sends, connections and commits are spread evenly over the nodes. */
+function nodeCpuOf(traffic: Traffic, commits: number, nodes: number, costs: Costs): Cell["nodeCpuBy"] {
+  const { connections, sends, listedPerSend, hints, deliveries, connects, headChecks } = traffic;
+  const perNode = (microseconds: number) => (microseconds * micros) / nodes / assumptions.nodeCores;
+  const wakeUps = nodes * batchesPerSecond(hints / nodes, costs.hintCpu * micros);
+  const wakeUpCpu = Math.max(0, costs.hintCpu - costs.hintBusyCpu);
+  const idleCpu = costs.socketIdleCpu + costs.pingCpu / assumptions.pingSeconds;
+  return {
+    "being there": perNode(nodes * costs.idleNodeCpu + connections * idleCpu),
+    sends: perNode(
+      sends * (costs.sendEventCpu + listedPerSend * costs.recipientSendCpu) + commits * costs.sendCommitCpu,
+    ),
+    hints: perNode(hints * (costs.hintBusyCpu + listedPerSend * costs.recipientCpu) + wakeUps * wakeUpCpu),
+    deliveries: perNode(deliveries * costs.deliveryCpu),
+    connects: perNode(connects * costs.connectCpu),
+    "head checks": perNode(headChecks * costs.headCheckCpu),
+  };
 }
 
 /** One node is lost; the others take its connections with the CPU that they have left, and so does the database. */

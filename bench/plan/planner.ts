@@ -1,14 +1,7 @@
 import { assumptions } from "./assumptions.ts";
-import {
-  type Behaviour,
-  type Cell,
-  diskBytesPerConnection,
-  evaluateCell,
-  logSecondsPerEvent,
-  type Servers,
-  type Utilisation,
-} from "./cell.ts";
+import { type Cell, evaluateCell, logSecondsPerEvent, type Servers, type Utilisation } from "./cell.ts";
 import type { Costs } from "./known-costs.ts";
+import { type Behaviour, diskBytesPerConnection } from "./traffic.ts";
 import { eventsPerConnection, type Log, logsOf, organizationSizes, type Workload } from "./workload.ts";
 
 /** What a plan may use, beside servers. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { batchesPerSecond } from "./cell.ts";
 import { type Flow, simulate } from "./queue.ts";
+import { batchesPerSecond } from "./traffic.ts";
 
 const flow: Flow = {
   sends: 600,

@@ -54,7 +54,7 @@ export function renderPlans(known: KnownCosts, target: number, seed: number): st
     `What one thing alone does to ${percent(target)} of one core, or to that share of ${bytes(assumptions.nodeMemoryBytes)}.`,
     table(["One node carries", "", "because"], oneNode(costs, target)),
     "### Step by step",
-    `The workload below, every part at most ${percent(target)} busy. “no” names what stays fuller than that, however many servers there are.`,
+    `The workload above, every part at most ${percent(target)} busy. “no” names what stays fuller than that, however many servers there are.`,
     table(["", "One database carries, a day kept", "Full first", "1 M connections", "100 M connections"], stepRows),
     "### The plans",
     table(["", ...last.map(({ workload }) => workload.name)], planRows(last, costs, seed)),
@@ -154,6 +154,7 @@ function planRows(plans: { workload: Workload; plan: Plan }[], costs: Costs, see
       "Events, bytes a second over the NATS of a cell",
       ({ fullest }) => `${short(fullest.natsEvents)}, ${bytes(fullest.natsBytes)}`,
     ),
+    row("Events a second that come from other cells", ({ fullest }) => short(fullest.crossing)),
     row("Head checks a second of a cell", ({ fullest, servers }) => short(fullest.headChecksPerNode * servers.nodes)),
     row(
       "Disk of a database: a day, all days kept",
