@@ -5,6 +5,8 @@ import { freePort, reportMissing } from "./installed.ts";
 /** A NATS server of a suite's own. */
 export type Nats = {
   readonly url: string;
+  /** Of the server's process, which another follows after an outage. */
+  readonly pid: number;
   /** Ends the server at once (SIGKILL). */
   kill(): Promise<void>;
   /** Starts it again after `kill`, on the same port. */
@@ -59,6 +61,9 @@ export async function startNats(): Promise<Nats | undefined> {
   };
   return {
     url: `nats://127.0.0.1:${port}`,
+    get pid() {
+      return child.pid;
+    },
     kill,
     start,
     freeze: () => child.kill("SIGSTOP"),
