@@ -1,8 +1,9 @@
 import type { Driver } from "./driver.ts";
 import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
 import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
+import organizationTokens from "./migrations/0003-organization-tokens.sql" with { type: "text" };
 
-const migrations = [logAndDirectory, nodes];
+const migrations = [logAndDirectory, nodes, organizationTokens];
 
 /**
  * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was

@@ -45,24 +45,28 @@ for (const [engine, open] of Object.entries(engines)) {
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 2 });
-    expect(await migrateStore(driver)).toEqual({ from: 2, to: 2 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 3 });
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: 3 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
     remove();
   });
 
-  test("of the version before is brought up to date, with what is in it", async () => {
+  test("of an earlier version is brought up to date, with what is in it", async () => {
     const { driver, remove } = openInFolder();
     await migrateStore(driver);
     await driver.transaction(async (sql) => {
-      await sql.run("INSERT INTO organization (id, created_at) VALUES ('o', 1)");
+      await sql.run("ALTER TABLE organization DROP COLUMN tokens_valid_after");
+      await sql.run("INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)");
       await sql.run("DROP TABLE node");
       await sql.run("UPDATE schema_version SET version = 1");
     });
-    expect(await migrateStore(driver)).toEqual({ from: 1, to: 2 });
-    expect(await driver.all("SELECT id FROM organization")).toEqual([{ id: "o" }]);
+    expect(await migrateStore(driver)).toEqual({ from: 1, to: 3 });
+    expect(await driver.all("SELECT id, tokens_valid_after FROM organization ORDER BY id")).toEqual([
+      { id: "gone", tokens_valid_after: 5 },
+      { id: "o", tokens_valid_after: 0 },
+    ]);
     expect(await driver.all("SELECT * FROM node")).toEqual([]);
     await driver.close();
     remove();
