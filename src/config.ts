@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
+import { namesPrivateHost } from "./lib/fetch-document.ts";
 
 /** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
 export class ConfigError extends Error {
@@ -35,6 +36,15 @@ const url = (protocols: string[]) =>
       message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     },
   );
+const flag = z
+  .enum(["0", "1"], "must be 0 or 1")
+  .default("0")
+  .transform((value) => value === "1");
+const tokenSecret = z
+  .string()
+  .refine((value) => Buffer.byteLength(value) >= 32, "must be at least 32 bytes (RFC 7518, section 3.2)")
+  .optional();
+
 /** Every setting, in the order in which `herald serve --help` lists them. */
 const settings = {
   HERALD_HOST: text("127.0.0.1").describe("address to listen on"),
@@ -69,24 +79,24 @@ const settings = {
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
     .optional()
     .describe("admin API key with every scope; without it the first start makes one"),
-  HERALD_TOKEN_SECRET: z
-    .string()
-    .refine((value) => Buffer.byteLength(value) >= 32, "must be at least 32 bytes (RFC 7518, section 3.2)")
-    .optional()
-    .describe("secret that signs user tokens (HS256); without it the first start makes one"),
+  HERALD_TOKEN_SECRET: tokenSecret.describe(
+    "secret that signs user tokens (HS256); without it the first start makes one",
+  ),
+  HERALD_TOKEN_SECRET_PREVIOUS: tokenSecret.describe(
+    "secret before that one: it signs nothing any more, and its tokens are still taken",
+  ),
   HERALD_TOKEN_JWKS_URL: url(["https:", "http:"]).describe(
     "keys of an identity provider whose user tokens are taken too (RS256, ES256, EdDSA)",
+  ),
+  HERALD_TOKEN_JWKS_ALLOW_PRIVATE: flag.describe(
+    "1: the host of HERALD_TOKEN_JWKS_URL may be a name that resolves to a private address, and be asked without TLS",
   ),
   HERALD_TOKEN_ISSUER: optionalText.describe("the `iss` that tokens of the identity provider must carry"),
   HERALD_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
     .describe("least severe level that is logged"),
-  HERALD_DEMO: z
-    .enum(["0", "1"], "must be 0 or 1")
-    .default("0")
-    .transform((value) => value === "1")
-    .describe("1: an empty database gets a demo organization"),
+  HERALD_DEMO: flag.describe("1: an empty database gets a demo organization"),
   HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("bytes of one request body"),
   HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("characters of one message body"),
   HERALD_LIMIT_X_BYTES: limit(32_768).describe("bytes of `x`, as JSON"),
@@ -145,12 +155,24 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     if (name.startsWith("HERALD_") && value !== undefined) given[name] = value;
   }
   const parsed = schema.safeParse(given);
-  if (parsed.success) return Object.freeze(parsed.data);
+  if (parsed.success) {
+    const fault = faultBetween(parsed.data);
+    if (fault !== undefined) throw new ConfigError(fault);
+    return Object.freeze(parsed.data);
+  }
   const issue = parsed.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
     throw new ConfigError(`${issue.keys[0]} is not a setting of Herald; \`herald serve --help\` lists them all`);
   }
   throw new ConfigError(`${issue?.path.join(".")} ${issue?.message}; \`herald serve --help\` explains it`);
+}
+
+/** What is wrong with settings that are each valid, and do not go together. */
+function faultBetween(config: Config): string | undefined {
+  const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_JWKS_ALLOW_PRIVATE: allowsPrivate } = config;
+  if (jwksUrl?.startsWith("http:") === true && !allowsPrivate && !namesPrivateHost(new URL(jwksUrl)))
+    return "HERALD_TOKEN_JWKS_URL must start with https://, for who changes the keys on their way can make tokens; HERALD_TOKEN_JWKS_ALLOW_PRIVATE=1 allows http:// in a private network";
+  return undefined;
 }
 
 function readSettingsFile(file: string): Record<string, string> {

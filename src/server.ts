@@ -13,6 +13,7 @@ import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { systemClock } from "./lib/clock.ts";
+import { fetchDocument } from "./lib/fetch-document.ts";
 import { createId } from "./lib/ids.ts";
 import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
@@ -26,6 +27,7 @@ import { createKeys } from "./services/keys.ts";
 import { createMessages } from "./services/messages.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
+import { createProviderKeys } from "./services/provider-keys.ts";
 import { createSessions } from "./services/sessions.ts";
 import { createSystemMessages } from "./services/system-messages.ts";
 import { createTokens } from "./services/tokens.ts";
@@ -38,6 +40,8 @@ import { createStore, type Database, type DatabaseEvents } from "./store/store.t
 const requestsMayTakeMs = 5000;
 const nodeBeatMs = 2000;
 const leaveMayTakeMs = 1000;
+const keySetMayTakeMs = 5000;
+const maxKeySetBytes = 256 * 1024;
 const clock = systemClock;
 
 /** The bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
@@ -89,7 +93,7 @@ export async function startHerald(
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
   const adminKey = adminKeyOf(config);
   const store = createStore({ ...database, announce });
-  const services = createServices(config, store);
+  const services = createServices(config, store, log);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
   const state = { isStopping: false };
@@ -178,9 +182,30 @@ export async function startHerald(
   };
 }
 
-function createServices(config: Config, store: ReturnType<typeof createStore>) {
+/** The identity provider of the settings. Its keys are fetched when the first token needs them, so that its absence stops no start. */
+function createProvider(config: Config, log: Logger) {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
-  const tokens = createTokens({ secret: tokenSecretOf(config), jwksUrl, issuer, clock });
+  if (jwksUrl === undefined) return undefined;
+  if (issuer === undefined)
+    log.warn("HERALD_TOKEN_ISSUER is not set: any issuer that signs with the keys of HERALD_TOKEN_JWKS_URL is trusted");
+  const limits = { timeoutMs: keySetMayTakeMs, maxBytes: maxKeySetBytes };
+  const keys = createProviderKeys({
+    fetchKeySet: () =>
+      fetchDocument(new URL(jwksUrl), { ...limits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
+    clock,
+    onError: (error) => log.error({ err: error }, "the keys of the identity provider cannot be fetched"),
+    onRecovery: () => log.info("the keys of the identity provider were fetched again"),
+  });
+  return { keys, issuer };
+}
+
+function createServices(config: Config, store: ReturnType<typeof createStore>, log: Logger) {
+  const tokens = createTokens({
+    secret: tokenSecretOf(config),
+    previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
+    provider: createProvider(config, log),
+    clock,
+  });
   const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
   const recovery = {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,

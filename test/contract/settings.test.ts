@@ -25,6 +25,8 @@ const names = [
     "NODE_NAME",
     "ADMIN_API_KEY",
     "TOKEN_SECRET",
+    "TOKEN_SECRET_PREVIOUS",
+    "TOKEN_JWKS_ALLOW_PRIVATE",
     "TOKEN_JWKS_URL",
     "TOKEN_ISSUER",
     "LOG_LEVEL",
@@ -98,7 +100,10 @@ describe("settings", () => {
       { HERALD_TOKEN_SECRET: "short" },
       { HERALD_LOG_LEVEL: "loud" },
       { HERALD_DEMO: "yes" },
+      { HERALD_TOKEN_SECRET_PREVIOUS: "short" },
       { HERALD_TOKEN_JWKS_URL: "not a url" },
+      { HERALD_TOKEN_JWKS_URL: "http://id.example.org/jwks.json" },
+      { HERALD_TOKEN_JWKS_ALLOW_PRIVATE: "yes" },
     ];
     await expectRefused(wrong);
   });
