@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
+import { isAddressRange } from "./lib/addresses.ts";
 import { namesPrivateHost } from "./lib/fetch-document.ts";
 
 /** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
@@ -36,6 +37,19 @@ const url = (protocols: string[]) =>
       message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     },
   );
+/** Items with commas between them, read as an array; without the setting an empty one. */
+const list = (isItem: (item: string) => boolean, message: string) =>
+  z
+    .string()
+    .default("")
+    .transform((value) => (value === "" ? [] : value.split(",").map((item) => item.trim())))
+    .refine((items) => items.every(isItem), message);
+/** Other schemes than those of the web are those of apps, such as `capacitor://localhost`. */
+const isOrigin = (item: string) =>
+  /^https?:/.test(item)
+    ? !item.includes("*") && URL.parse(item)?.origin === item
+    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(item);
+
 const flag = z
   .enum(["0", "1"], "must be 0 or 1")
   .default("0")
@@ -92,6 +106,16 @@ const settings = {
     "1: the host of HERALD_TOKEN_JWKS_URL may be a name that resolves to a private address, and be asked without TLS",
   ),
   HERALD_TOKEN_ISSUER: optionalText.describe("the `iss` that tokens of the identity provider must carry"),
+  HERALD_ALLOWED_ORIGINS: list(
+    (item) => item === "*" || isOrigin(item),
+    "must be origins such as https://app.example.org, lower case and without a path, with commas between them, or *",
+  ).describe(
+    "origins whose pages may connect from a browser, with commas between them; * for all; the server's own always may",
+  ),
+  HERALD_TRUSTED_PROXIES: list(
+    isAddressRange,
+    "must be addresses or ranges such as 10.0.0.0/8, with commas between them",
+  ).describe("addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed, with commas between them"),
   HERALD_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")

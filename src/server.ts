@@ -12,6 +12,8 @@ import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
+import { createAddressSet } from "./lib/addresses.ts";
+import { createClientAddress } from "./lib/client-address.ts";
 import { systemClock } from "./lib/clock.ts";
 import { fetchDocument } from "./lib/fetch-document.ts";
 import { createId } from "./lib/ids.ts";
@@ -111,6 +113,8 @@ export async function startHerald(
     bus,
     log: store.log,
     clock,
+    clientAddress: createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES)),
+    allowedOrigins: new Set(config.HERALD_ALLOWED_ORIGINS),
     limits: gatewayLimitsOf(config),
     publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
   });

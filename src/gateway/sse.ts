@@ -1,7 +1,9 @@
 import type { Server } from "bun";
+import { answerHeaders } from "../contract/answer-headers.ts";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
@@ -9,6 +11,7 @@ import type { Session, Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import type { Joiner } from "./join.ts";
 import type { Listener } from "./listeners.ts";
+import { answerPreflight, type Origins } from "./origins.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
 import type { Topics } from "./topics.ts";
@@ -19,13 +22,17 @@ type Dependencies = {
   topics: Topics;
   perUser: Counters;
   perAddress: Counters;
+  clientAddress: ClientAddress;
+  origins: Origins;
   limits: { backlogBytes: number; pingMs: number };
   clock: Clock;
   onError(error: unknown): void;
 };
 
 /** The server-sent events side of the gateway. */
-export function createStreams({ sessions, joiner, topics, perUser, perAddress, limits, clock, onError }: Dependencies) {
+export function createStreams(dependencies: Dependencies) {
+  const { sessions, joiner, topics, perUser, perAddress, clientAddress, origins, limits, clock, onError } =
+    dependencies;
   const streams = new Map<StreamConnection, { beatAt: number }>();
 
   /** Takes a place for the address and for the user; gives the function that gives both back. */
@@ -85,7 +92,7 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
     return new Response(connection.body, {
       headers: {
         "Content-Type": "text/event-stream",
-        "Cache-Control": "no-store",
+        ...answerHeaders,
         "X-Accel-Buffering": "no",
         "X-Request-Id": id,
         ...(isRecovered !== undefined && { "Herald-Recovered": String(isRecovered) }),
@@ -93,18 +100,26 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
     });
   }
 
+  async function answer(request: Request, address: string, id: string): Promise<Response> {
+    try {
+      origins.require(request);
+      return await open(request, address, id);
+    } catch (thrown) {
+      const error = toHeraldError(thrown);
+      if (error.code === "internal") onError(thrown);
+      return problemResponse(error, id);
+    }
+  }
+
   return {
     /** Answers `GET /sse`. The session's snapshot comes before the answer: all that is committed after it is heard. */
     async handle(request: Request, server: Server<unknown>): Promise<Response> {
       const id = createId();
       server.timeout(request, 0);
-      try {
-        return await open(request, server.requestIP(request)?.address ?? "", id);
-      } catch (thrown) {
-        const error = toHeraldError(thrown);
-        if (error.code === "internal") onError(thrown);
-        return problemResponse(error, id);
-      }
+      const cors = origins.corsHeaders(request);
+      const response = answerPreflight(request, cors) ?? (await answer(request, clientAddress(request, server), id));
+      for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
+      return response;
     },
     /** Sends a comment to every stream that was not sent one for a while. Called every second. */
     beat(): void {

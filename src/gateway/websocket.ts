@@ -2,6 +2,7 @@ import type { Server, WebSocketHandler } from "bun";
 import type { CloseReason } from "../contract/close-codes.ts";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
@@ -9,6 +10,7 @@ import type { Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import type { Listener } from "./listeners.ts";
+import type { Origins } from "./origins.ts";
 import { closeSocket, type Socket, type SocketState } from "./socket.ts";
 import { reasonAfter, type SocketSessions } from "./socket-sessions.ts";
 
@@ -29,6 +31,8 @@ type Dependencies = {
   sessions: Sessions;
   socketSessions: SocketSessions;
   perAddress: Counters;
+  clientAddress: ClientAddress;
+  origins: Origins;
   limits: SocketLimits;
   clock: Clock;
   onError(error: unknown): void;
@@ -36,7 +40,7 @@ type Dependencies = {
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { sessions, socketSessions, perAddress, limits, clock, onError } = dependencies;
+  const { sessions, socketSessions, perAddress, clientAddress, origins, limits, clock, onError } = dependencies;
   const sockets = new Set<Socket>();
 
   function isOverRate({ data }: Socket): boolean {
@@ -126,7 +130,7 @@ export function createWebSockets(dependencies: Dependencies) {
     /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. */
     async upgrade(request: Request, server: Server<SocketState>): Promise<Response | undefined> {
       const requestId = createId();
-      const address = server.requestIP(request)?.address ?? "";
+      const address = clientAddress(request, server);
       let isCounted = false;
       try {
         if (request.method !== "GET")
@@ -136,6 +140,7 @@ export function createWebSockets(dependencies: Dependencies) {
             "bad_request",
             "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
           );
+        origins.require(request);
         isCounted = perAddress.take(address);
         const opening: SocketState["opening"] = isCounted ? await openSession(request) : { refusal: "too_many" };
         const data: SocketState = {

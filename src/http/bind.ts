@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
+import { answerHeaders } from "../contract/answer-headers.ts";
 import { toHeraldError } from "../contract/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
@@ -85,9 +86,10 @@ export function createBind({ app, keys, rateLimit, limits, onError }: Dependenci
 }
 
 function toResponse({ status, body, headers }: Answer, requestId: string): Response {
-  if (body === undefined) return new Response(null, { status, headers: { "X-Request-Id": requestId, ...headers } });
+  if (body === undefined)
+    return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
   return new Response(JSON.stringify(body), {
     status,
-    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...headers },
+    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...answerHeaders, ...headers },
   });
 }
