@@ -106,6 +106,10 @@ const settings = {
     "1: the host of HERALD_TOKEN_JWKS_URL may be a name that resolves to a private address, and be asked without TLS",
   ),
   HERALD_TOKEN_ISSUER: optionalText.describe("the `iss` that tokens of the identity provider must carry"),
+  HERALD_TLS_CERT: optionalText.describe(
+    "file of a certificate with its chain (PEM); with it Herald itself speaks TLS",
+  ),
+  HERALD_TLS_KEY: optionalText.describe("file of the private key of that certificate (PEM, without a passphrase)"),
   HERALD_ALLOWED_ORIGINS: list(
     (item) => item === "*" || isOrigin(item),
     "must be origins such as https://app.example.org, lower case and without a path, with commas between them, or *",
@@ -196,6 +200,8 @@ function faultBetween(config: Config): string | undefined {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_JWKS_ALLOW_PRIVATE: allowsPrivate } = config;
   if (jwksUrl?.startsWith("http:") === true && !allowsPrivate && !namesPrivateHost(new URL(jwksUrl)))
     return "HERALD_TOKEN_JWKS_URL must start with https://, for who changes the keys on their way can make tokens; HERALD_TOKEN_JWKS_ALLOW_PRIVATE=1 allows http:// in a private network";
+  if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
+    return "HERALD_TLS_CERT and HERALD_TLS_KEY go together: set both, or neither";
   return undefined;
 }
 

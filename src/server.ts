@@ -1,6 +1,5 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Server } from "bun";
 import type { Logger } from "pino";
 import type { Bus } from "./bus/bus.ts";
 import { createLocalBus } from "./bus/local.ts";
@@ -16,10 +15,13 @@ import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
 import { systemClock } from "./lib/clock.ts";
 import { fetchDocument } from "./lib/fetch-document.ts";
+import { followTls } from "./lib/follow-tls.ts";
+import { createHttpServer, type HttpServer, overTlsOnly } from "./lib/http-server.ts";
 import { createId } from "./lib/ids.ts";
 import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
 import { readOrCreateSecret } from "./lib/secret-file.ts";
+import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { createCatchUp } from "./services/catch-up.ts";
 import { createConversationDirectory } from "./services/conversations.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
@@ -78,6 +80,8 @@ export async function startHerald(
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
+  const tlsFiles = tlsFilesOf(config);
+  const tls = tlsFiles && openTls(tlsFiles);
   const outages = { onError, onRecovery: () => log.info("the database answers again") };
   const nodeId = createId();
   const bus = createBus(config, nodeId, { onConnect: () => void gateway?.checkHeads(), onError });
@@ -101,11 +105,11 @@ export async function startHerald(
   const state = { isStopping: false };
   let nodes: Nodes | undefined;
   starting.defer(() => Promise.race([nodes?.leave().catch(onError), Bun.sleep(leaveMayTakeMs)]));
-  let server: Server<SocketState> | undefined;
+  let server: HttpServer | undefined;
   let requestsFinished: Promise<void> | undefined;
   starting.defer(async () => {
     await Promise.race([requestsFinished, Bun.sleep(requestsMayTakeMs)]);
-    await server?.stop(true);
+    await server?.cut();
   });
   gateway = createGateway({
     ...services,
@@ -122,7 +126,7 @@ export async function startHerald(
   nodes = createNodes({
     id: nodeId,
     name: config.HERALD_NODE_NAME,
-    url: () => (server === undefined ? "" : urlOf(server)),
+    url: () => server?.url ?? "",
     activity: gateway.activity,
     registry: database.nodes,
     clock,
@@ -142,25 +146,32 @@ export async function startHerald(
     onError,
   });
 
-  server = Bun.serve<SocketState>({
-    hostname: config.HERALD_HOST,
-    port: config.HERALD_PORT,
-    development: false,
-    reusePort: false, // without it `development: false` lets a second server share the port, and half of the calls go there
-    idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
-    // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    routes: {
-      "/ws": (request: Request, running: Server<SocketState>) => gateway.webSockets.upgrade(request, running),
-      "/sse": (request: Request, running: Server<SocketState>) => gateway.streams.handle(request, running),
-    },
-    fetch: handleRequest,
-    websocket: gateway.webSockets.handlers,
-    error(error) {
-      onError(error);
-      return new Response(null, { status: 500 });
-    },
-  });
+  const { webSockets, streams } = gateway;
+  server = createHttpServer<SocketState>(
+    (tls, port) =>
+      Bun.serve<SocketState>({
+        hostname: config.HERALD_HOST,
+        port: port ?? config.HERALD_PORT,
+        development: false,
+        reusePort: false, // without it `development: false` lets a second server share the port, and half of the calls go there
+        // Also the time in which a TLS handshake and a request's head must have come, however they trickle (measured).
+        idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
+        // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key } }),
+        routes: {
+          "/ws": overTlsOnly((request, running) => webSockets.upgrade(request, running), tls),
+          "/sse": overTlsOnly((request, running) => streams.handle(request, running), tls),
+        },
+        fetch: overTlsOnly(handleRequest, tls),
+        websocket: webSockets.handlers,
+        error(error) {
+          onError(error);
+          return new Response(null, { status: 500 });
+        },
+      }),
+    tls,
+  );
   starting.defer(() => {
     requestsFinished = server?.stop();
   });
@@ -168,7 +179,9 @@ export async function startHerald(
   const beat = tellOutages(nodes.beat, outages);
   const beatTimer = setInterval(() => void beat(), nodeBeatMs);
   starting.defer(() => clearInterval(beatTimer));
-  const url = urlOf(server);
+  if (tlsFiles !== undefined && tls !== undefined)
+    starting.defer(followTls({ files: tlsFiles, current: tls, server, clock, log }));
+  const { url } = server;
   log.info({ url, node: nodeId }, "listening");
 
   const engines = starting.move();
@@ -264,6 +277,20 @@ function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   }
 }
 
+function tlsFilesOf({ HERALD_TLS_CERT: cert, HERALD_TLS_KEY: key }: Config): TlsFiles | undefined {
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+function openTls(files: TlsFiles): Tls {
+  try {
+    return readTls(files, clock);
+  } catch (error) {
+    if (error instanceof TlsFileError)
+      throw new ConfigError(`HERALD_TLS_${error.which.toUpperCase()} ${error.message}`);
+    throw error;
+  }
+}
+
 function createBus({ HERALD_BUS_URL: url }: Config, nodeId: string, events: BusEvents): Bus {
   return url === undefined ? createLocalBus({ nodeId }) : createNatsBus({ url, nodeId, ...events });
 }
@@ -311,9 +338,4 @@ async function checkStore(reader: Reader): Promise<string> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-function urlOf(server: Server<SocketState>): string {
-  const host = server.hostname?.includes(":") ? `[${server.hostname}]` : server.hostname;
-  return `http://${host}:${server.port}`;
 }

@@ -29,6 +29,8 @@ const names = [
     "TOKEN_JWKS_ALLOW_PRIVATE",
     "TOKEN_JWKS_URL",
     "TOKEN_ISSUER",
+    "TLS_CERT",
+    "TLS_KEY",
     "ALLOWED_ORIGINS",
     "TRUSTED_PROXIES",
     "LOG_LEVEL",

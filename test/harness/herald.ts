@@ -36,15 +36,24 @@ export type Herald = {
   stop(): Promise<void>;
   /** SIGKILL; waits for the end. */
   kill(): Promise<void>;
-  signal(name: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
+  signal(name: "SIGHUP" | "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   exited: Promise<number>;
   logs(): string;
   logLines(): LogLine[];
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is left in place at the end. */
-export type HeraldOptions = { env?: Record<string, string>; dataDir?: string; key?: string | null; args?: string[] };
+/**
+ * `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is left in place at the end. `ca` is the certificate that
+ * requests over TLS trust.
+ */
+export type HeraldOptions = {
+  env?: Record<string, string>;
+  dataDir?: string;
+  key?: string | null;
+  args?: string[];
+  ca?: string;
+};
 
 const running = new Set<Bun.Subprocess>();
 process.on("exit", () => {
@@ -162,6 +171,7 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
           method,
           ...(init.headers === undefined ? {} : { headers: init.headers }),
           ...(init.body === undefined ? {} : { body: init.body }),
+          ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
         }),
         `the answer to ${method} ${path}`,
       ),
