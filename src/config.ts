@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
-import { isAddressRange } from "./lib/addresses.ts";
-import { namesPrivateHost } from "./lib/fetch-document.ts";
+import { isAddressRange, namesPrivateHost } from "./lib/addresses.ts";
 
 /** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
 export class ConfigError extends Error {
@@ -37,6 +36,7 @@ const url = (protocols: string[]) =>
       message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     },
   );
+
 /** Items with commas between them, read as an array; without the setting an empty one. */
 const list = (isItem: (item: string) => boolean, message: string) =>
   z
@@ -44,6 +44,7 @@ const list = (isItem: (item: string) => boolean, message: string) =>
     .default("")
     .transform((value) => (value === "" ? [] : value.split(",").map((item) => item.trim())))
     .refine((items) => items.every(isItem), message);
+
 /** Other schemes than those of the web are those of apps, such as `capacitor://localhost`. */
 const isOrigin = (item: string) =>
   /^https?:/.test(item)

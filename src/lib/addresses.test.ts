@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createAddressSet, isAddressRange, isPublicAddress, normalizeAddress } from "./addresses.ts";
+import { createAddressSet, isAddressRange, isPublicAddress, namesPrivateHost, normalizeAddress } from "./addresses.ts";
 
 describe("an address", () => {
   test("has one spelling, and IPv4 within IPv6 is IPv4", () => {
@@ -29,6 +29,22 @@ describe("an address", () => {
       ...["::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::", "nonsense", ""],
     ])
       expect({ text, isPublic: isPublicAddress(text) }).toEqual({ text, isPublic: false });
+  });
+});
+
+describe("the host of a URL", () => {
+  test("may be seen to be private by the URL alone, however it is spelt there", () => {
+    const isPrivate = (url: string) => namesPrivateHost(new URL(url));
+    for (const url of [
+      "http://127.0.0.1/",
+      "http://localhost:1/",
+      "http://[::1]/",
+      "http://10.0.0.1/",
+      "http://2130706433/",
+    ])
+      expect({ url, isPrivate: isPrivate(url) }).toEqual({ url, isPrivate: true });
+    for (const url of ["http://93.184.215.14/", "http://id.example.org/", "http://localhost.example.org/"])
+      expect({ url, isPrivate: isPrivate(url) }).toEqual({ url, isPrivate: false });
   });
 });
 

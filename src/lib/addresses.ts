@@ -46,3 +46,9 @@ export function createAddressSet(ranges: readonly string[]): AddressSet {
 export function isPublicAddress(text: string): boolean {
   return isIP(text) !== 0 && ipaddr.process(text).range() === "unicast";
 }
+
+/** Whether a URL itself says that its host is not of the public internet: `localhost`, or a literal private address. */
+export function namesPrivateHost({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && !isPublicAddress(host));
+}

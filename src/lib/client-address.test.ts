@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { rawHttp } from "../../test/harness/raw-http.ts";
 import { createAddressSet } from "./addresses.ts";
 import { createClientAddress } from "./client-address.ts";
 
@@ -25,6 +26,18 @@ describe("the address of a client", () => {
     expect(seen("10.0.0.1", "127.0.0.1, 203.0.113.9, 198.51.100.1, 10.2.3.4")).toBe("198.51.100.1");
     expect(seen("2001:db8::1", "2001:4860::8, 10.0.0.2")).toBe("2001:4860::8");
     expect(seen("10.0.0.1", "10.0.0.3,10.0.0.2")).toBe("10.0.0.3");
+  });
+
+  test("is read from all lines of the header together: a proxy may add one below that of the client", async () => {
+    const believing = createClientAddress(createAddressSet(["127.0.0.1"]));
+    await using server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: (request, running) => new Response(believing(request, running)),
+    });
+    const lines = ["X-Forwarded-For: 203.0.113.9", "X-Other: x", "x-forwarded-for: 198.51.100.1"];
+    const answer = await rawHttp(server.url.href, [`GET / HTTP/1.1\r\nHost: x\r\n${lines.join("\r\n")}\r\n\r\n`]);
+    expect(answer.body).toBe("198.51.100.1");
   });
 
   test("may stand with its port", () => {

@@ -1,8 +1,8 @@
 import { lookup } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
-import { isPublicAddress } from "./addresses.ts";
+import type { LookupFunction } from "node:net";
+import { isPublicAddress, namesPrivateHost } from "./addresses.ts";
 
 type Options = {
   /** Whether a name may resolve to an address that is not public. */
@@ -11,12 +11,6 @@ type Options = {
   timeoutMs: number;
   maxBytes: number;
 };
-
-/** Whether an address itself says that it is not of the public internet: `localhost`, or a literal private address. */
-export function namesPrivateHost({ hostname }: URL): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && !isPublicAddress(host));
-}
 
 /**
  * The text of a small document. Follows no redirect, and connects only to the addresses that it has checked, so that whoever

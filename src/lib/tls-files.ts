@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import type { Clock } from "./clock.ts";
 
 /** The files of a certificate, with the chain behind it, and of its private key, both in PEM form. */
@@ -35,6 +36,10 @@ export function readTls(files: TlsFiles, clock: Clock): Tls {
   if (expiresAt <= clock.now()) throw new TlsFileError("cert", `${files.cert} expired on ${certificate.validTo}`);
   if (Date.parse(certificate.validFrom) > clock.now())
     throw new TlsFileError("cert", `${files.cert} is not valid before ${certificate.validFrom}`);
+  // What the server itself will do with them, such as reading the rest of the chain.
+  parse("cert", files.cert, "cannot be served; look at the chain behind the first certificate", () =>
+    createSecureContext({ cert, key }),
+  );
   return { cert, key, expiresAt };
 }
 

@@ -150,12 +150,18 @@ if (authority !== undefined) {
       chmodSync(unreadable.files.key, 0o000);
       const junk = join(authority.folder, "junk");
       writeFileSync(junk, "junk");
+      const chain = join(authority.folder, "chain");
+      writeFileSync(
+        chain,
+        `${readFileSync(one.files.cert, "utf8")}-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n`,
+      );
       const cases: [Record<string, string>, RegExp][] = [
         [{ HERALD_TLS_CERT: one.files.cert }, /HERALD_TLS_CERT and HERALD_TLS_KEY go together/],
         [{ HERALD_TLS_KEY: one.files.key }, /HERALD_TLS_CERT and HERALD_TLS_KEY go together/],
         [{ ...one.env, HERALD_TLS_CERT: "/nowhere.crt" }, /HERALD_TLS_CERT \/nowhere\.crt cannot be read/],
         [{ ...one.env, HERALD_TLS_KEY: "/nowhere.key" }, /HERALD_TLS_KEY \/nowhere\.key cannot be read/],
         [{ ...one.env, HERALD_TLS_CERT: junk }, /HERALD_TLS_CERT \S+ holds no certificate/],
+        [{ ...one.env, HERALD_TLS_CERT: chain }, /HERALD_TLS_CERT \S+ cannot be served/],
         [{ ...one.env, HERALD_TLS_KEY: junk }, /HERALD_TLS_KEY \S+ holds no private key/],
         [{ ...one.env, HERALD_TLS_KEY: other.files.key }, /HERALD_TLS_KEY \S+ is not the key of the certificate/],
       ];
