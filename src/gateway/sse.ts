@@ -115,10 +115,13 @@ export function createStreams(dependencies: Dependencies) {
     /** Answers `GET /sse`. The session's snapshot comes before the answer: all that is committed after it is heard. */
     async handle(request: Request, server: Server<unknown>): Promise<Response> {
       const id = createId();
-      server.timeout(request, 0);
       const cors = origins.corsHeaders(request);
-      const response = answerPreflight(request, cors) ?? (await answer(request, clientAddress(request, server), id));
-      for (const [name, value] of Object.entries(cors)) response.headers.set(name, value);
+      const preflight = answerPreflight(request, cors);
+      if (preflight !== undefined) return preflight;
+      server.timeout(request, 0);
+      const response = await answer(request, clientAddress(request, server), id);
+      // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow.
+      for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
       return response;
     },
     /** Sends a comment to every stream that was not sent one for a while. Called every second. */

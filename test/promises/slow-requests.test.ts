@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
-import { within } from "../harness/deadline.ts";
+import { eventually, within } from "../harness/deadline.ts";
 import { type Herald, startHerald } from "../harness/herald.ts";
 import { createOrganization } from "../harness/organization.ts";
 
@@ -47,6 +47,10 @@ describe("promise 5: who sends too slowly is cut, and costs the others nothing",
       { first: `${post}Content-Length: 1000000\r\n\r\n`, again: " ".repeat(4000) },
       { first: `${post}Transfer-Encoding: chunked\r\n\r\n`, again: "1\r\n \r\n" },
       { first: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", again: "" },
+      { first: "GET /sse HTTP/1.1\r\nHost: x\r\n\r\n", again: "" },
+      { first: "GET /sse HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", again: "a" },
+      { first: "POST /sse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", again: " " },
+      { first: "GET /ws HTTP/1.1\r\nHost: x\r\n\r\n", again: "" },
     ];
     let isOver = false;
     const all = Promise.all(drips.flatMap((slow) => Array.from({ length: 20 }, () => drip(herald, slow)))).finally(
@@ -67,6 +71,20 @@ describe("promise 5: who sends too slowly is cut, and costs the others nothing",
     await all;
     expect(sent).toBeGreaterThan(0);
     await org.expectNothingElse(alice);
+    await herald.stop();
+  });
+
+  test("a connection whose stream has ended: it does not stay for ever, as a stream may", async () => {
+    await using herald = await startHerald({ env: { HERALD_LIMIT_IDLE_SECONDS: "10" } });
+    const org = await createOrganization(herald);
+    const head = `GET /sse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await org.token("alice")}\r\n\r\n`;
+    const ended = drip(herald, { first: head, again: "" });
+    await eventually(async () => {
+      const { body } = await herald.admin<{ count: number }>("GET", `${org.path("online")}?count=true`);
+      return body.count === 1 ? true : undefined;
+    }, "alice to be online");
+    await herald.admin("DELETE", org.path("users", "alice", "sessions"));
+    await ended;
     await herald.stop();
   });
 });
