@@ -40,6 +40,7 @@ const bind = createBind({
   app,
   authentication: keyring.authentication,
   rateLimit: () => undefined,
+  clientAddress: () => "",
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
   onError,
 });

@@ -3,6 +3,7 @@ import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { ConversationDirectory } from "../services/conversations.ts";
 import type { Directory } from "../services/directory.ts";
@@ -12,7 +13,7 @@ import type { Messages } from "../services/messages.ts";
 import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
-import { type Connections, createBind, type Router, requestIdOf } from "./bind.ts";
+import { createBind, type Router, requestIdOf } from "./bind.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
@@ -25,6 +26,7 @@ type Dependencies = {
   authentication: Authentication;
   keys: Keys;
   rateLimit: RateLimit;
+  clientAddress: ClientAddress;
   messages: Messages;
   systemMessages: SystemMessages;
   directory: Directory;
@@ -38,11 +40,11 @@ type Dependencies = {
 };
 
 /** The HTTP side: takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
-export function createApp(dependencies: Dependencies): (request: Request, from: Connections) => Promise<Response> {
-  const { authentication, rateLimit, limits, onError } = dependencies;
+export function createApp(dependencies: Dependencies): (request: Request, from: Peers) => Promise<Response> {
+  const { authentication, rateLimit, clientAddress, limits, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
-  const bind = createBind({ app, authentication, rateLimit, limits, onError });
+  const bind = createBind({ app, authentication, rateLimit, clientAddress, limits, onError });
   bindMessages(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);

@@ -2,8 +2,9 @@ import type { Driver } from "./driver.ts";
 import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
 import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
 import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
+import organizationTokens from "./migrations/0004-organization-tokens.sql" with { type: "text" };
 
-const migrations = [logAndDirectory, nodes, apiKeys];
+const migrations = [logAndDirectory, nodes, apiKeys, organizationTokens];
 
 /**
  * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was

@@ -12,7 +12,7 @@ const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 
-/** Writes organizations. The row of a deleted one stays, so that its log's offsets are never given twice. */
+/** Writes organizations. The row of a deleted one stays, so that its log's offsets are never given twice and its tokens stay refused. */
 export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
   return {
     async put(org, name, now) {
@@ -35,7 +35,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
         if (!heads.has(org)) return false;
         for (const table of ["participant", "conversation", `"user"`, "event"])
           await sql.run(`DELETE FROM ${table} WHERE org = ?`, org);
-        await sql.run("UPDATE organization SET deleted_at = ? WHERE id = ?", now, org);
+        await sql.run("UPDATE organization SET deleted_at = ?, tokens_valid_after = ? WHERE id = ?", now, now, org);
         await revokeKeysOf(driver, sql, org, now); // made again under the same id it may be somebody else's
         emitSessionEnd(transaction, { org, now });
         return true;

@@ -47,15 +47,29 @@ for (const [engine, open] of Object.entries(engines)) {
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 3 });
-    expect(await migrateStore(driver)).toEqual({ from: 3, to: 3 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 4 });
+    expect(await migrateStore(driver)).toEqual({ from: 4, to: 4 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
     remove();
   });
 
-  test("of the version before API keys and nodes is brought up to date, with what is in it", async () => {
+  test("refuses the tokens of organizations that were deleted before it knew how", async () => {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver, 3);
+    const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
+    await driver.transaction((sql) => sql.run(insert));
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: 4 });
+    expect(await driver.all("SELECT id, tokens_valid_after FROM organization ORDER BY id")).toEqual([
+      { id: "gone", tokens_valid_after: 5 },
+      { id: "o", tokens_valid_after: 0 },
+    ]);
+    await driver.close();
+    remove();
+  });
+
+  test("of an earlier version is brought up to date, with what is in it", async () => {
     const { driver, remove } = openInFolder();
     await expectKeysAfterVersion1(driver);
     expect(await driver.all("SELECT * FROM node")).toEqual([]);

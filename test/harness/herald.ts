@@ -37,7 +37,7 @@ export type Herald = {
   stop(): Promise<void>;
   /** SIGKILL; waits for the end. */
   kill(): Promise<void>;
-  signal(name: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
+  signal(name: "SIGHUP" | "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   exited: Promise<number>;
   logs(): string;
   logLines(): LogLine[];
@@ -46,7 +46,7 @@ export type Herald = {
 
 /**
  * `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is left in place at the end. `prefix` is a command
- * that prepares the surroundings and becomes the server (`exec`).
+ * that prepares the surroundings and becomes the server (`exec`). `ca` is the certificate that requests over TLS trust.
  */
 export type HeraldOptions = {
   env?: Record<string, string>;
@@ -54,6 +54,7 @@ export type HeraldOptions = {
   key?: string | null;
   args?: string[];
   prefix?: string[];
+  ca?: string;
 };
 
 const running = new Set<Bun.Subprocess>();
@@ -174,6 +175,7 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
           method,
           ...(init.headers === undefined ? {} : { headers: init.headers }),
           ...(init.body === undefined ? {} : { body: init.body }),
+          ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
         }),
         `the answer to ${method} ${path}`,
       ),
