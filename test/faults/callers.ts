@@ -3,7 +3,7 @@ import { eventually, within } from "../harness/deadline.ts";
 import { createRandom, type Random } from "../harness/random.ts";
 import type { Ask } from "../harness/wire.ts";
 
-const answerWithinMs = 5_000;
+const answerWithinMs = 10_000;
 const longestBackoffMs = 250;
 const settleWithinMs = 60_000;
 

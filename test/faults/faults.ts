@@ -6,8 +6,7 @@ import { parseArgs } from "node:util";
 import { withSection } from "../../bench/harness/report.ts";
 import { describeSetting } from "../../bench/harness/setting.ts";
 import { createRandom } from "../harness/random.ts";
-import { renderTable } from "./report.ts";
-import type { Result } from "./result.ts";
+import { type Judged, renderReport } from "./report.ts";
 import { repeatCommand, runScenario } from "./run-scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
 
@@ -42,29 +41,30 @@ async function main(): Promise<boolean> {
     rounds: given.rounds === undefined ? undefined : Number(given.rounds),
     onRound: (text: string) => console.error(`  ${text}`),
   };
-  const results: Result[] = [];
+  const results: Judged[] = [];
   let failed = 0;
   for (const scenario of chosen) {
     console.error(`${scenario.name}, seed ${options.seed}`);
     try {
       const seen = await runScenario(scenario, options);
       if (seen === undefined) continue;
-      results.push(seen.result);
-      if (seen.faults.length === 0) continue;
-      console.error(`FAIL ${seen.faults.join("; ")}`);
+      const { result, faults } = seen;
+      results.push({ ...result, faults });
+      if (faults.length === 0) continue;
+      console.error(`FAIL ${faults.join("; ")}`);
     } catch (error) {
       console.error(`FAIL ${error instanceof Error ? error.message : error}`);
     }
     failed += 1;
     console.error(`again: ${repeatCommand(scenario, options)}`);
   }
-  console.log(renderTable(results));
+  console.log(renderReport(results));
   const isWhole = results.length === scenarios.length && !given.short && given.rounds === undefined;
-  if (isWhole && failed === 0) write(results);
+  if (isWhole) write(results);
   return failed === 0;
 }
 
-function write(results: Result[]): void {
+function write(results: Judged[]): void {
   const setting = describeSetting(tmpdir());
   const { date, revision, versions, machine } = setting;
   const folder = resolve(import.meta.dir, "results");
@@ -73,7 +73,7 @@ function write(results: Result[]): void {
   writeFileSync(file, `${JSON.stringify({ setting, results }, undefined, 2)}\n`);
   const page = resolve(import.meta.dir, "../../docs/explanation/promises.md");
   const where = `${date.slice(0, 10)}, revision ${revision}, Bun ${versions.bun}, ${machine.cores} cores (${machine.cpu}).`;
-  writeFileSync(page, withSection(readFileSync(page, "utf8"), `\n${where}\n\n${renderTable(results)}\n`));
+  writeFileSync(page, withSection(readFileSync(page, "utf8"), `\n${where}\n\n${renderReport(results)}\n`));
   console.error(`written: ${file} and ${page}`);
 }
 

@@ -4,20 +4,31 @@ const heads = [
   "Fault",
   "Expected, beside no loss, doubling or disorder",
   "Rounds, seed",
-  "Acknowledged",
+  "Acknowledged; other answers",
+  "Connections, broken",
   "Lost / doubled / misordered / holes",
   "Sends answered again",
   "Everyone current again",
   "Slowest delivery",
 ];
 
-/** The results as a Markdown table. */
-export function renderTable(results: readonly Result[]): string {
+/** A result, and what of it is not as it must be. */
+export type Judged = Result & { faults: string[] };
+
+/** The results as a Markdown table, and below it what is not as it must be. */
+export function renderReport(results: readonly Judged[]): string {
+  const failed = results.filter(({ faults }) => faults.length > 0);
+  const lines = failed.map(({ name, faults }) => `- Not as expected, \`${name}\`: ${faults.join("; ")}`);
+  return [renderTable(results), ...(lines.length > 0 ? ["", ...lines] : [])].join("\n");
+}
+
+function renderTable(results: readonly Result[]): string {
   const rows = results.map((result) => [
     result.row,
     result.expected,
     `${result.rounds}, ${result.seed}`,
-    String(result.acknowledged),
+    [result.acknowledged, ...Object.entries(result.otherAnswers).map(renderAnswers)].join("; "),
+    `${result.connections}, ${result.brokenConnections + result.brokenSlowConnections}`,
     [result.lost, result.doubled, result.misordered, result.holes].join(" / "),
     renderTimes(result.sendsAgainMs),
     renderTimes(result.currentAgainMs),
@@ -25,6 +36,10 @@ export function renderTable(results: readonly Result[]): string {
   ]);
   const lines = [heads, heads.map((_, index) => (index < 2 ? "---" : "--:")), ...rows];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function renderAnswers([answer, count]: [string, number]): string {
+  return answer === "none" ? `${count} without an answer` : `${count} × ${answer}`;
 }
 
 /** The median and the worst, where there was more than one round. */

@@ -29,6 +29,7 @@ export type Scenario<On extends Stage = Stage> = {
   row: string;
   /** What must come of it, beyond what always must: nothing lost, doubled or misordered, no holes. */
   expected: string;
+  /** How often it is broken; 0 leaves it out. */
   rounds: Record<Size, number>;
   /** The shortest and the longest time that it stays broken. */
   holdMs: Record<Size, [shortest: number, longest: number]>;

@@ -43,7 +43,7 @@ export const natsLineCut = defineScenario({
   name: "nats-line-cut",
   row: "One node's line to NATS is cut (proxy)",
   expected: unnoticed,
-  rounds: { short: 1, long: 3 },
+  rounds: { short: 0, long: 3 },
   holdMs: { short: [0, 500], long: [2_000, 20_000] },
   allows: [],
   hearsMeanwhile: true,

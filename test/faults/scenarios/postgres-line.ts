@@ -40,7 +40,7 @@ export const postgresLineSlow = defineScenario({
   name: "postgres-line-slow",
   row: "Every node's line to PostgreSQL is slow: 20 ms each way, 1 MB/s (proxy)",
   expected: "Sends take longer. Connections stay open and miss nothing.",
-  rounds: { short: 1, long: 3 },
+  rounds: { short: 0, long: 3 },
   holdMs: { short: [500, 1_500], long: [5_000, 10_000] },
   allows: [],
   stage: onClusterWithLines,
