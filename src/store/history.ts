@@ -13,7 +13,8 @@ export function createHistory({ reader }: { reader: Reader }): History {
   return {
     async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit }) {
       const order = direction === "forward" ? "ASC" : "DESC";
-      const rows = await reader.all<MessageRow>(
+      const rows = await reader.allOf<MessageRow>(
+        org,
         `SELECT e."offset", e.payload ${fromConversation} AND e."offset" > ? AND e."offset" < ? ORDER BY e."offset" ${order} LIMIT ?`,
         org,
         cid,
@@ -24,7 +25,8 @@ export function createHistory({ reader }: { reader: Reader }): History {
       return rows.map(toMessage);
     },
     async offsetOf(org, cid, id) {
-      const [row] = await reader.all<{ offset: number }>(
+      const [row] = await reader.allOf<{ offset: number }>(
+        org,
         `SELECT e."offset" ${fromConversation} AND e.id = ?`,
         org,
         cid,
@@ -48,7 +50,8 @@ const readMissed = withinBytes(
 export function createMissedMessages({ reader }: { reader: Reader }): MissedMessages {
   return {
     async findMessage(org, id) {
-      const [row] = await reader.all<{ offset: number; created_at: number }>(
+      const [row] = await reader.allOf<{ offset: number; created_at: number }>(
+        org,
         `SELECT "offset", created_at FROM event WHERE id = ? AND org = ? AND kind = 'message'`,
         id,
         org,
@@ -56,7 +59,8 @@ export function createMissedMessages({ reader }: { reader: Reader }): MissedMess
       return row && { offset: Number(row.offset), createdAt: Number(row.created_at) };
     },
     async countMissed(org, uid, after, upTo, limit) {
-      const [row] = await reader.all<{ count: number }>(
+      const [row] = await reader.allOf<{ count: number }>(
+        org,
         `SELECT COUNT(*) AS count FROM (SELECT 1 ${fromMissed} LIMIT ?) AS missed`,
         org,
         uid,
@@ -67,7 +71,7 @@ export function createMissedMessages({ reader }: { reader: Reader }): MissedMess
       return Number(row?.count ?? 0);
     },
     async readMissed(org, uid, after, upTo, limit) {
-      const rows = await reader.all<MessageRow>(readMissed, org, uid, after, upTo, limit);
+      const rows = await reader.allOf<MessageRow>(org, readMissed, org, uid, after, upTo, limit);
       return rows.map(toMessage);
     },
   };

@@ -47,8 +47,8 @@ for (const [engine, open] of Object.entries(engines)) {
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 3 });
-    expect(await migrateStore(driver)).toEqual({ from: 3, to: 3 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 4 });
+    expect(await migrateStore(driver)).toEqual({ from: 4, to: 4 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();

@@ -57,7 +57,8 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
     ...createEntityReads(reader, { table: '"user"', isLive: "deleted_at IS NULL" }),
     async tokensValidAfter(org, uid) {
-      const [row] = await reader.all<{ tokens_valid_after: number }>(
+      const [row] = await reader.allOf<{ tokens_valid_after: number }>(
+        org,
         `SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
         org,
         uid,

@@ -6,8 +6,10 @@ import { freePort, reportMissing } from "./installed.ts";
 
 /** A PostgreSQL server of a suite's own. */
 export type Postgres = {
-  /** Of the server, without a database. */
+  /** Of the server, without a database. Its user owns what it makes, and is no superuser: row-level security holds for it. */
   readonly url: string;
+  /** The same URL for the superuser, who sees everything. */
+  asSuperuser(url: string): string;
   /** Makes an empty database and gives its URL. */
   createDatabase(): Promise<string>;
   /** Ends the server and waits for it. `fast` ends its sessions in order, `immediate` is a crash: it recovers at the next start. */
@@ -82,12 +84,14 @@ export async function startPostgres(): Promise<Postgres | undefined> {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  await run("initdb", "-D", data, "-A", "trust", "-U", "herald", "-E", "UTF8", "--no-sync");
+  await run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync");
   await start();
   process.on("exit", endAtOnce);
+  await run("createuser", "-h", "127.0.0.1", "-p", String(port), "-U", "postgres", "--createdb", "herald");
   const url = `postgres://herald@127.0.0.1:${port}`;
   return {
     url,
+    asSuperuser: (one) => one.replace("//herald@", "//postgres@"),
     async createDatabase() {
       const name = `herald_${++databases}`;
       await run("createdb", "-h", "127.0.0.1", "-p", String(port), "-U", "herald", name);
