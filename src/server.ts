@@ -54,6 +54,8 @@ export type Herald = {
   adminKey: AdminKey;
   /** There when `HERALD_DEMO` is on and the database holds the demo organization. */
   demo: Demo | undefined;
+  /** Everything that it serves, as `GET /admin/organizations/:org`; `ALL` is any method. */
+  routes: string[];
   /**
    * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
    * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
@@ -116,6 +118,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   starting.defer(() => database.close());
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
+  if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
   const services = createServices(config, tokenSecret, store);
@@ -155,7 +158,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     registry: database.nodes,
     clock,
   });
-  const handleRequest = createApp({
+  const app = createApp({
     ...services,
     ...keyring,
     nodes,
@@ -170,6 +173,10 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     onError,
   });
 
+  const realTimeRoutes = {
+    "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
+    "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
+  };
   const listening = Bun.serve<SocketState>({
     hostname: config.HERALD_HOST,
     port: config.HERALD_PORT,
@@ -179,11 +186,8 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
     // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    routes: {
-      "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
-      "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
-    },
-    fetch: handleRequest,
+    routes: realTimeRoutes,
+    fetch: app.handle,
     websocket: connections.webSockets.handlers,
     error(error) {
       onError(error);
@@ -212,6 +216,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     url,
     adminKey,
     demo,
+    routes: [...app.routes, ...Object.keys(realTimeRoutes).map((path) => `ALL ${path}`)],
     async stop() {
       if (state.isStopping) return;
       state.isStopping = true;
