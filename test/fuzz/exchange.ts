@@ -1,5 +1,8 @@
 import { connect } from "node:net";
 
+const pieces = 20;
+const pauseMs = 25;
+
 /** What came of bytes on a bare connection. */
 export type Outcome = {
   /** Of the first answer, if there was one. */
@@ -19,16 +22,21 @@ export type Outcome = {
 export async function exchange(
   url: string,
   chunks: readonly Buffer[],
-  { thenEnds, timeoutMs }: { thenEnds: boolean; timeoutMs: number },
+  { thenEnds, isSlow, timeoutMs }: { thenEnds: boolean; isSlow: boolean; timeoutMs: number },
 ): Promise<Outcome> {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   const done = Promise.withResolvers<boolean>();
   let received: Buffer = Buffer.alloc(0);
-  socket.on("connect", () => {
-    for (const chunk of chunks) if (chunk.length > 0) socket.write(chunk);
+  async function send(): Promise<void> {
+    for (const piece of isSlow ? piecesOf(Buffer.concat(chunks)) : chunks) {
+      if (socket.destroyed) return;
+      if (piece.length > 0) socket.write(piece);
+      if (isSlow) await Bun.sleep(pauseMs);
+    }
     if (thenEnds) socket.end();
-  });
+  }
+  socket.on("connect", () => void send());
   socket.on("data", (data: Buffer) => {
     received = Buffer.concat([received, data]);
     if (!thenEnds && isComplete(received)) done.resolve(false);
@@ -41,6 +49,13 @@ export async function exchange(
   clearTimeout(timer);
   socket.destroy();
   return { ...parse(received), isHung };
+}
+
+function piecesOf(bytes: Buffer): Buffer[] {
+  const size = Math.max(1, Math.ceil(bytes.length / pieces));
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  );
 }
 
 function parse(received: Buffer): Omit<Outcome, "isHung"> {

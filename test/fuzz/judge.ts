@@ -9,11 +9,18 @@ export type Verdict = { answer: string; fault: string | undefined };
 
 const catalogue: Record<string, { status: number }> = errorCatalogue;
 
-/** What the runtime answers by itself, without a body, before Herald sees a request (docs/reference/errors.md). */
+/** What the runtime answers by itself, without a body, before Herald sees a request (docs/decisions/0021-hostile-input.md). */
 const ofTheRuntime = new Set([400, 413, 431, 501, 505]);
 
 /** Requests that two parties could read as two different ones: nobody may serve them. */
-const ambiguous = new Set(["two lengths that differ", "a length and chunks", "odd chunks", "bare line feeds"]);
+const ambiguous = new Set([
+  "two lengths that differ",
+  "a length and chunks",
+  "odd chunks",
+  "bare line feeds",
+  "an odd transfer coding",
+  "an odd length",
+]);
 
 /** Of RFC 6455 (7.4.1): what a client is told that breaks it, or that closes; 1005 stands for no code. The rest are the contract's. */
 const ofTheProtocol = [1000, 1002, 1005, 1007, 1009];

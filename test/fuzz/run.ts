@@ -4,7 +4,8 @@ import { createOrganization, type Organization } from "../harness/organization.t
 import { createRandom } from "../harness/random.ts";
 import { OPCODE, openRawSocket } from "../harness/raw-socket.ts";
 import { exchange } from "./exchange.ts";
-import { makeHttpCase, type Place } from "./http-case.ts";
+import type { Place } from "./http-call.ts";
+import { makeHttpCase } from "./http-case.ts";
 import { judgeHttp, judgeSocket, type Verdict } from "./judge.ts";
 import { once } from "./pick.ts";
 import { makeSocketCase, type SocketCase } from "./socket-case.ts";
@@ -119,7 +120,7 @@ async function playCase(herald: Herald, seed: number, number: number, place: Pla
   }
   const made = makeHttpCase(random, place);
   const thenEnds = !made.isHttp && !once(random, 12);
-  const outcome = await exchange(herald.url, made.chunks, { thenEnds, timeoutMs: hangsAfterMs });
+  const outcome = await exchange(herald.url, made.chunks, { thenEnds, isSlow: made.isSlow, timeoutMs: hangsAfterMs });
   return { kind: `http: ${made.kind}`, bytes: Buffer.concat(made.chunks), verdict: judgeHttp(made, outcome) };
 }
 
