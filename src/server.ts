@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Server } from "bun";
 import type { Logger } from "pino";
 import type { Bus } from "./bus/bus.ts";
 import { createLocalBus } from "./bus/local.ts";
@@ -63,6 +64,8 @@ export type Herald = {
   adminKey: Secret;
   /** There when `HERALD_DEMO` is on and the database holds the demo organization. */
   demo: Demo | undefined;
+  /** Everything that it serves, as `GET /admin/organizations/:org`; `ALL` is any method. */
+  routes: string[];
   /**
    * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
    * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
@@ -131,6 +134,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   starting.defer(() => database.close());
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
+  if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
   const services = createServices(config, tokenSecret, store, log);
@@ -173,7 +177,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     registry: database.nodes,
     clock,
   });
-  const handleRequest = createApp({
+  const app = createApp({
     clientAddress,
     ...services,
     ...keyring,
@@ -189,6 +193,10 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     onError,
   });
 
+  const realTime = {
+    "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
+    "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
+  };
   const listening = createHttpServer<SocketState>(
     (tls, port) =>
       Bun.serve<SocketState>({
@@ -203,10 +211,10 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key } }),
         routes: {
-          "/ws": overTlsOnly((request, running) => connections.webSockets.upgrade(request, running), tls),
-          "/sse": overTlsOnly((request, running) => connections.streams.handle(request, running), tls),
+          "/ws": overTlsOnly(realTime["/ws"], tls),
+          "/sse": overTlsOnly(realTime["/sse"], tls),
         },
-        fetch: overTlsOnly(handleRequest, tls),
+        fetch: overTlsOnly(app.handle, tls),
         websocket: connections.webSockets.handlers,
         error(error) {
           onError(error);
@@ -239,6 +247,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     url,
     adminKey,
     demo,
+    routes: [...app.routes, ...Object.keys(realTime).map((path) => `ALL ${path}`)],
     async stop() {
       if (state.isStopping) return;
       state.isStopping = true;

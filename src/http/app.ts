@@ -39,8 +39,16 @@ type Dependencies = {
   onError(error: unknown, requestId: string): void;
 };
 
-/** The HTTP side: takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
-export function createApp(dependencies: Dependencies): (request: Request, from: Peers) => Promise<Response> {
+/** The HTTP side. */
+export type App = {
+  /** Takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
+  handle(request: Request, from: Peers): Promise<Response>;
+  /** What it answers, as `GET /admin/organizations/:org`. */
+  routes: string[];
+};
+
+/** Binds every operation of the contract, and what is open to everyone. */
+export function createApp(dependencies: Dependencies): App {
   const { authentication, rateLimit, clientAddress, limits, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
@@ -58,10 +66,13 @@ export function createApp(dependencies: Dependencies): (request: Request, from: 
     return problemResponse(toHeraldError(thrown), requestId);
   });
 
-  return async (request, from) => {
-    const fault = faultOf(request.url);
-    if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-    return await app.fetch(request, from);
+  return {
+    async handle(request, from) {
+      const fault = faultOf(request.url);
+      if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
+      return await app.fetch(request, from);
+    },
+    routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };
 }
 

@@ -3,8 +3,9 @@ import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { typ
 import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
 import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
 import organizationTokens from "./migrations/0004-organization-tokens.sql" with { type: "text" };
+import rowSecurity from "./migrations/0005-row-security.sql" with { type: "text" };
 
-const migrations = [logAndDirectory, nodes, apiKeys, organizationTokens];
+const migrations = [logAndDirectory, nodes, apiKeys, organizationTokens, rowSecurity];
 
 /**
  * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was
@@ -22,6 +23,7 @@ export async function migrateStore(driver: Driver, to = migrations.length): Prom
       );
     }
     for (const migration of migrations.slice(from, to)) {
+      if (migration === rowSecurity && !driver.dialect.hasRowSecurity) continue;
       const text = migration.replaceAll(/\bTEXT\b/g, driver.dialect.text);
       for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== "")) await sql.run(statement);
     }

@@ -47,8 +47,8 @@ for (const [engine, open] of Object.entries(engines)) {
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 4 });
-    expect(await migrateStore(driver)).toEqual({ from: 4, to: 4 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 5 });
+    expect(await migrateStore(driver)).toEqual({ from: 5, to: 5 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
@@ -60,7 +60,7 @@ describe("SQLite", () => {
     await migrateStore(driver, 3);
     const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
     await driver.transaction((sql) => sql.run(insert));
-    expect(await migrateStore(driver)).toEqual({ from: 3, to: 4 });
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: 5 });
     expect(await driver.all("SELECT id, tokens_valid_after FROM organization ORDER BY id")).toEqual([
       { id: "gone", tokens_valid_after: 5 },
       { id: "o", tokens_valid_after: 0 },

@@ -57,7 +57,8 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
     ...createEntityReads(reader, { table: '"user"', isLive: "deleted_at IS NULL" }),
     async tokensValidAfter(org, uid) {
-      const rows = await reader.all<{ tokens_valid_after: number }>(
+      const rows = await reader.allOf<{ tokens_valid_after: number }>(
+        org,
         `SELECT tokens_valid_after FROM organization WHERE id = ?
           UNION ALL SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
         org,

@@ -29,6 +29,7 @@ const messages = (org: string) => `SELECT id FROM event WHERE org = ${org} AND k
 export async function readPostgresLog(url: string, org: string): Promise<StoredLog> {
   const sql = new SQL(url, { max: 1 });
   try {
+    await sql`SELECT set_config('herald.orgs', ${JSON.stringify([org])}, false)`; // or row-level security shows nothing
     const [row] = await sql.unsafe<Row[]>(summary("$1"), [org]);
     const rows = await sql.unsafe<{ id: string }[]>(messages("$1"), [org]);
     return toStoredLog(row, rows);

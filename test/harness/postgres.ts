@@ -8,8 +8,10 @@ import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
 /** A PostgreSQL server of a suite's own. */
 export type Postgres = {
   readonly port: number;
-  /** Of the server, without a database. */
+  /** Of the server, without a database. Its user owns what it makes, and is no superuser: row-level security holds for it. */
   readonly url: string;
+  /** The same URL for the superuser, who sees everything. */
+  asSuperuser(url: string): string;
   /** Makes an empty database and gives its URL. */
   createDatabase(): Promise<string>;
   /** Ends the server and waits for it. `fast` ends its sessions in order, `immediate` is a crash: it recovers at the next start. */
@@ -97,26 +99,18 @@ export async function startPostgres(options: { diskMegabytes?: number } = {}): P
     rmSync(folder, { recursive: true, force: true });
   }
 
-  await run("initdb", "-D", data, "-A", "trust", "-U", "herald", "-E", "UTF8", "--no-sync");
+  await run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync");
   process.on("exit", endAtOnce);
   await start();
+  const superuser = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];
+  await run("createuser", ...superuser, "--createdb", "herald");
   if (diskMegabytes !== undefined)
-    await run(
-      "psql",
-      "-h",
-      "127.0.0.1",
-      "-p",
-      String(port),
-      "-U",
-      "herald",
-      "-c",
-      `CREATE TABLESPACE disk LOCATION '${disk}'`,
-      "postgres",
-    );
+    await run("psql", ...superuser, "-c", `CREATE TABLESPACE disk OWNER herald LOCATION '${disk}'`, "postgres");
   const url = `postgres://herald@127.0.0.1:${port}`;
   return {
     port,
     url,
+    asSuperuser: (one) => one.replace("//herald@", "//postgres@"),
     async createDatabase() {
       const name = `herald_${++databases}`;
       const place = diskMegabytes === undefined ? [] : ["-D", "disk"];
