@@ -4,14 +4,16 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { cases } from "./cases/all.ts";
 import type { Findings } from "./cases/case.ts";
+import { costSeries, renderCosts } from "./harness/costs.ts";
 import { renderTable, withSection } from "./harness/report.ts";
 import type { Pace } from "./harness/rounds.ts";
 import { createDataDir } from "./harness/servers.ts";
 import { describeSetting, type Setting } from "./harness/setting.ts";
 
-const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,nodes] [--rounds 5] [--patience 0] [--json]
-  --quick   about half a minute: shows the table and writes nothing
+const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
+  --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing
+  --save    with --only: writes the runs to results/<date>-<revision>-<parts>.json
   --rounds  runs of each contender
   --patience  seconds that may be spent on waiting for the machine to be quiet
   --json    also prints every run`;
@@ -22,6 +24,7 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     rounds: { type: "string" },
     patience: { type: "string", default: "0" },
+    save: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -63,21 +66,30 @@ async function main(): Promise<void> {
   if (options.help) return console.log(usage);
   const pace = options.quick ? quickPace : fullPace;
   const rounds = options.rounds === undefined ? pace.rounds : Number(options.rounds);
-  const names = options.only?.split(",") ?? Object.keys(cases);
+  const all = Object.keys(cases).filter((name) => !options.quick || name !== "costs");
+  const names = options.only?.split(",") ?? all;
   const findings = await measure(names, { ...pace, rounds, patience: { ms: Number(options.patience) * 1000 } });
-  const section = `${describe(findings)}\n\n${renderTable(findings.rows)}`;
+  const tables = [describe(findings)];
+  if (findings.rows.length > 0) tables.push(renderTable(findings.rows));
+  const costs = findings.series[costSeries.title];
+  if (costs !== undefined) tables.push(renderCosts(costs));
+  const section = tables.join("\n\n");
   console.log(section);
   if (options.json) console.log(JSON.stringify(findings.series, undefined, 1));
-  if (options.quick || options.only !== undefined) return;
+  const isWhole = !options.quick && options.only === undefined;
+  if (!isWhole && !options.save) return;
 
   const { date, revision } = findings.setting;
   const results = resolve(import.meta.dir, "results");
   mkdirSync(results, { recursive: true });
-  const file = resolve(results, `${date.slice(0, 10)}-${revision === "" ? "unversioned" : revision}.json`);
+  const name = [date.slice(0, 10), revision === "" ? "unversioned" : revision, ...(isWhole ? [] : names)].join("-");
+  const file = resolve(results, `${name}.json`);
   writeFileSync(file, `${JSON.stringify(findings, undefined, 2)}\n`);
+  console.error(`written: ${file}`);
+  if (!isWhole) return;
   const readme = resolve(import.meta.dir, "README.md");
   writeFileSync(readme, withSection(readFileSync(readme, "utf8"), `\n${section}\n`));
-  console.error(`written: ${file} and ${readme}`);
+  console.error(`written: ${readme}`);
 }
 
 await main();

@@ -42,6 +42,7 @@ const bind = createBind({
   authentication: keyring.authentication,
   rateLimit: () => undefined,
   audit: createAudit({ ...store, clock, elapsed: clock, onError }),
+  clientAddress: () => "",
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
   onError,
 });

@@ -34,7 +34,10 @@ async function fill(driver: ReturnType<typeof openSqlite>): Promise<void> {
       payload,
       created_at: oldAt,
     }));
-    await driver.transaction((sql) => sql.rows.insert("event", rows));
+    await driver.transaction(async (sql) => {
+      await sql.limitTo(["old"]);
+      await sql.rows.insert("event", rows);
+    });
   }
   await driver.transaction((sql) =>
     sql.run("INSERT INTO organization (id, head, created_at) VALUES ('old', ?, 1)", events),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
+import { isAddressRange, namesPrivateHost } from "./lib/addresses.ts";
 
 /** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
 export class ConfigError extends Error {
@@ -35,6 +36,30 @@ const url = (protocols: string[]) =>
       message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     },
   );
+
+/** Items with commas between them, read as an array; without the setting an empty one. */
+const list = (isItem: (item: string) => boolean, message: string) =>
+  z
+    .string()
+    .default("")
+    .transform((value) => (value === "" ? [] : value.split(",").map((item) => item.trim())))
+    .refine((items) => items.every(isItem), message);
+
+/** Other schemes than those of the web are those of apps, such as `capacitor://localhost`. */
+const isOrigin = (item: string) =>
+  /^https?:/.test(item)
+    ? !item.includes("*") && URL.parse(item)?.origin === item
+    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(item);
+
+const flag = z
+  .enum(["0", "1"], "must be 0 or 1")
+  .default("0")
+  .transform((value) => value === "1");
+const tokenSecret = z
+  .string()
+  .refine((value) => Buffer.byteLength(value) >= 32, "must be at least 32 bytes (RFC 7518, section 3.2)")
+  .optional();
+
 /** Every setting, in the order in which `herald serve --help` lists them. */
 const settings = {
   HERALD_HOST: text("127.0.0.1").describe("address to listen on"),
@@ -69,24 +94,38 @@ const settings = {
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
     .optional()
     .describe("admin API key with every scope; without it the first start makes one"),
-  HERALD_TOKEN_SECRET: z
-    .string()
-    .refine((value) => Buffer.byteLength(value) >= 32, "must be at least 32 bytes (RFC 7518, section 3.2)")
-    .optional()
-    .describe("secret that signs user tokens (HS256); without it the first start makes one"),
+  HERALD_TOKEN_SECRET: tokenSecret.describe(
+    "secret that signs user tokens (HS256); without it the first start makes one",
+  ),
+  HERALD_TOKEN_SECRET_PREVIOUS: tokenSecret.describe(
+    "secret before that one: it signs nothing any more, and its tokens are still taken",
+  ),
   HERALD_TOKEN_JWKS_URL: url(["https:", "http:"]).describe(
     "keys of an identity provider whose user tokens are taken too (RS256, ES256, EdDSA)",
   ),
+  HERALD_TOKEN_JWKS_ALLOW_PRIVATE: flag.describe(
+    "1: the host of HERALD_TOKEN_JWKS_URL may be a name that resolves to a private address, and be asked without TLS",
+  ),
   HERALD_TOKEN_ISSUER: optionalText.describe("the `iss` that tokens of the identity provider must carry"),
+  HERALD_TLS_CERT: optionalText.describe(
+    "file of a certificate with its chain (PEM); with it Herald itself speaks TLS",
+  ),
+  HERALD_TLS_KEY: optionalText.describe("file of the private key of that certificate (PEM, without a passphrase)"),
+  HERALD_ALLOWED_ORIGINS: list(
+    (item) => item === "*" || isOrigin(item),
+    "must be origins such as https://app.example.org, lower case and without a path, with commas between them, or *",
+  ).describe(
+    "origins whose pages may connect from a browser, with commas between them; * for all; the server's own always may",
+  ),
+  HERALD_TRUSTED_PROXIES: list(
+    isAddressRange,
+    "must be addresses or ranges such as 10.0.0.0/8, with commas between them",
+  ).describe("addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed, with commas between them"),
   HERALD_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
     .describe("least severe level that is logged"),
-  HERALD_DEMO: z
-    .enum(["0", "1"], "must be 0 or 1")
-    .default("0")
-    .transform((value) => value === "1")
-    .describe("1: an empty database gets a demo organization"),
+  HERALD_DEMO: flag.describe("1: an empty database gets a demo organization"),
   HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("bytes of one request body"),
   HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("characters of one message body"),
   HERALD_LIMIT_X_BYTES: limit(32_768).describe("bytes of `x`, as JSON"),
@@ -153,15 +192,64 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   }
   const parsed = schema.safeParse(given);
   if (parsed.success) {
-    const conflict = retentionConflictOf(parsed.data);
-    if (conflict === undefined) return Object.freeze(parsed.data);
-    throw new ConfigError(`${conflict}; \`herald serve --help\` explains it`);
+    const fault = faultBetween(parsed.data);
+    if (fault !== undefined) throw new ConfigError(fault);
+    return Object.freeze(parsed.data);
   }
   const issue = parsed.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
     throw new ConfigError(`${issue.keys[0]} is not a setting of Herald; \`herald serve --help\` lists them all`);
   }
   throw new ConfigError(`${issue?.path.join(".")} ${issue?.message}; \`herald serve --help\` explains it`);
+}
+
+/** The limits of what a request may bring. */
+export function httpLimitsOf(config: Config) {
+  return {
+    requestBytes: config.HERALD_LIMIT_REQUEST_BYTES,
+    bodyCharacters: config.HERALD_LIMIT_BODY_CHARACTERS,
+    xBytes: config.HERALD_LIMIT_X_BYTES,
+    attachments: config.HERALD_LIMIT_ATTACHMENTS,
+    recipients: config.HERALD_LIMIT_RECIPIENTS,
+    participants: config.HERALD_LIMIT_PARTICIPANTS,
+    jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
+  };
+}
+
+/** The limits of connections, in bytes, milliseconds and numbers. */
+export function gatewayLimitsOf(config: Config) {
+  return {
+    frameBytes: config.HERALD_LIMIT_FRAME_BYTES,
+    backlogBytes: config.HERALD_LIMIT_CONNECTION_BACKLOG_BYTES,
+    nodeBacklogBytes: config.HERALD_LIMIT_NODE_BACKLOG_BYTES,
+    requestsPerWindow: config.HERALD_LIMIT_REQUESTS_PER_CONNECTION,
+    jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
+    pingMs: config.HERALD_LIMIT_PING_SECONDS,
+    pongMs: config.HERALD_LIMIT_PONG_SECONDS,
+    connectionsPerUser: config.HERALD_LIMIT_CONNECTIONS_PER_USER,
+    connectionsPerAddress: config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS,
+  };
+}
+
+/** How long things are kept, in days. */
+export function keepOf(config: Config) {
+  return {
+    messages: config.HERALD_RETENTION_MESSAGES_DAYS,
+    ids: config.HERALD_RETENTION_IDS_DAYS,
+    audit: config.HERALD_RETENTION_AUDIT_DAYS,
+    recovery: config.HERALD_LIMIT_RECOVERY_DAYS,
+  };
+}
+
+/** What is wrong with settings that are each valid, and do not go together. */
+function faultBetween(config: Config): string | undefined {
+  const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_JWKS_ALLOW_PRIVATE: allowsPrivate } = config;
+  if (jwksUrl?.startsWith("http:") === true && !allowsPrivate && !namesPrivateHost(new URL(jwksUrl)))
+    return "HERALD_TOKEN_JWKS_URL must start with https://, for who changes the keys on their way can make tokens; HERALD_TOKEN_JWKS_ALLOW_PRIVATE=1 allows http:// in a private network";
+  if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
+    return "HERALD_TLS_CERT and HERALD_TLS_KEY go together: set both, or neither";
+  const conflict = retentionConflictOf(config);
+  return conflict && `${conflict}; \`herald serve --help\` explains it`;
 }
 
 /** What does not fit together in how long things are kept: nothing may be removed that `since` may ask for. */

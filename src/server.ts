@@ -1,22 +1,29 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Server } from "bun";
 import type { Logger } from "pino";
 import type { Bus } from "./bus/bus.ts";
 import { createLocalBus } from "./bus/local.ts";
 import { type BusEvents, createNatsBus } from "./bus/nats.ts";
-import { type Config, ConfigError } from "./config.ts";
+import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import { createApiKey } from "./contract/api-key.ts";
 import type { LogEvent } from "./contract/log-event.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { createRateLimit } from "./http/limits.ts";
+import { createAddressSet } from "./lib/addresses.ts";
+import { createClientAddress } from "./lib/client-address.ts";
 import { steadyClock, systemClock } from "./lib/clock.ts";
+import { fetchDocument } from "./lib/fetch-document.ts";
+import { followTls } from "./lib/follow-tls.ts";
+import { createHttpServer, type HttpServer, overTlsOnly, urlOf } from "./lib/http-server.ts";
 import { createId } from "./lib/ids.ts";
+import { inTime } from "./lib/in-time.ts";
 import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
-import { readOrCreateSecret } from "./lib/secret-file.ts";
+import { createSecret, givenOrMade, type Secret } from "./lib/secret-file.ts";
+import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { createAudit } from "./services/audit.ts";
 import { createCatchUp } from "./services/catch-up.ts";
 import { createConversationDirectory } from "./services/conversations.ts";
@@ -27,6 +34,7 @@ import { createKeyring } from "./services/keyring.ts";
 import { createMessages } from "./services/messages.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
+import { createProviderKeys } from "./services/provider-keys.ts";
 import { createRetention } from "./services/retention.ts";
 import { createSessions } from "./services/sessions.ts";
 import { createSystemMessages } from "./services/system-messages.ts";
@@ -39,25 +47,29 @@ import { createStore, type Database, type DatabaseEvents } from "./store/store.t
 
 const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
+const stopExplanation = `not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`;
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
 const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const auditMayTakeMs = 2_000;
+const keySetMayTakeMs = 5_000;
+const maxKeySetBytes = 256 * 1024;
 const clock = systemClock;
+const ownSecretsAdvice =
+  "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
-
-/** A secret such as the bootstrap API key: from the settings (then without a file), or from the data folder, made at the first start. */
-export type AdminKey = { value: string; file: string | undefined; isNew: boolean };
 
 /** A running node. */
 export type Herald = {
   url: string;
-  adminKey: AdminKey;
+  adminKey: Secret;
   /** There when `HERALD_DEMO` is on and the database holds the demo organization. */
   demo: Demo | undefined;
+  /** Everything that it serves, as `GET /admin/organizations/:org`; `ALL` is any method. */
+  routes: string[];
   /**
    * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
    * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
@@ -66,14 +78,17 @@ export type Herald = {
 };
 
 /** What the workers of one machine share. */
-export type Shared = { url: string; port: number; adminKey: AdminKey; log: Logger };
+export type Shared = { url: string; port: number; adminKey: Secret; log: Logger };
 
 /** Makes what workers share and must not each make: the secrets, and the choice of a port, on which nobody may listen yet. */
 export async function prepareWorkers(config: Config): Promise<Shared> {
   prepareDataFolder(config);
   const { HERALD_HOST: hostname, HERALD_PORT: port } = config;
   const alone = Bun.serve({ hostname, port, reusePort: false, development: false, fetch: () => new Response(null) });
-  const shared = { url: urlOf(alone), port: Number(new URL(alone.url).port) };
+  const shared = {
+    url: urlOf(alone, config.HERALD_TLS_CERT !== undefined),
+    port: Number(new URL(alone.url).port),
+  };
   await alone.stop(true);
   const log = createLogger(config.HERALD_LOG_LEVEL);
   return { ...shared, adminKey: secretsOf(config, log).adminKey, log };
@@ -99,8 +114,11 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   process.on("unhandledRejection", onError);
   starting.defer(() => void process.off("unhandledRejection", onError));
 
+  const tlsFiles = tlsFilesOf(config);
+  const tls = tlsFiles && openTls(tlsFiles);
   const outages = { onError, onRecovery: () => log.info("the database answers again") };
   const nodeId = createId();
+  const clientAddress = createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES));
   const state = { isStopping: false, hasBus: config.HERALD_BUS_URL === undefined };
   const onConnect = () => {
     state.hasBus = true;
@@ -120,9 +138,10 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   starting.defer(() => database.close());
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
+  if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
-  const services = createServices(config, tokenSecret, store);
+  const services = createServices(config, tokenSecret, store, log);
   const keyring = createKeyring({
     keys: store.keys,
     bootstrapKey: adminKey.value,
@@ -140,14 +159,17 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
 
   let nodes: Nodes | undefined;
   starting.defer(() => Promise.race([nodes?.leave().catch(onError), Bun.sleep(leaveMayTakeMs)]));
-  let server: Server<SocketState> | undefined;
-  starting.defer(() => server?.stop(true));
+  let server: HttpServer | undefined;
+  starting.defer(() => server?.cut());
   const connections = createGateway({
     ...services,
     ...outages,
     bus,
     log: store.log,
     clock,
+    steadyClock,
+    clientAddress,
+    allowedOrigins: new Set(config.HERALD_ALLOWED_ORIGINS),
     limits: gatewayLimitsOf(config),
     publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
   });
@@ -156,12 +178,13 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   nodes = createNodes({
     id: nodeId,
     name: config.HERALD_NODE_NAME,
-    url: () => (server === undefined ? "" : urlOf(server)),
+    url: () => server?.url ?? "",
     activity: connections.activity,
     registry: database.nodes,
     clock,
   });
-  const handleRequest = createApp({
+  const app = createApp({
+    clientAddress,
     ...services,
     ...keyring,
     audit,
@@ -170,33 +193,43 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
-      clock,
+      clock: steadyClock,
     }),
     readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
     limits: httpLimitsOf(config),
     onError,
   });
 
-  const listening = Bun.serve<SocketState>({
-    hostname: config.HERALD_HOST,
-    port: config.HERALD_PORT,
-    development: false,
-    // Without it `development: false` lets a second server share the port, and half of the calls go there.
-    reusePort: worker !== undefined,
-    idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
-    // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    routes: {
-      "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
-      "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
-    },
-    fetch: handleRequest,
-    websocket: connections.webSockets.handlers,
-    error(error) {
-      onError(error);
-      return new Response(null, { status: 500 });
-    },
-  });
+  const realTime = {
+    "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
+    "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
+  };
+  const listening = createHttpServer<SocketState>(
+    (tls, port) =>
+      Bun.serve<SocketState>({
+        hostname: config.HERALD_HOST,
+        port: port ?? config.HERALD_PORT,
+        development: false,
+        // Without it `development: false` lets a second server share the port, and half of the calls go there.
+        reusePort: worker !== undefined,
+        // Also the time in which a TLS handshake and a request's head must have come, however they trickle (measured).
+        idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
+        // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key } }),
+        routes: {
+          "/ws": overTlsOnly(realTime["/ws"], tls),
+          "/sse": overTlsOnly(realTime["/sse"], tls),
+        },
+        fetch: overTlsOnly(app.handle, tls),
+        websocket: connections.webSockets.handlers,
+        error(error) {
+          onError(error);
+          return new Response(null, { status: 500 });
+        },
+      }),
+    tls,
+  );
   server = listening;
   starting.defer(async () => {
     // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
@@ -221,7 +254,9 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     clearInterval(retentionTimer);
     return Promise.race([retention.stop(), Bun.sleep(leaveMayTakeMs)]);
   });
-  const url = urlOf(listening);
+  if (tlsFiles !== undefined && tls !== undefined)
+    starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
+  const { url } = listening;
   if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
   log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
 
@@ -230,35 +265,42 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     url,
     adminKey,
     demo,
+    routes: [...app.routes, ...Object.keys(realTime).map((path) => `ALL ${path}`)],
     async stop() {
       if (state.isStopping) return;
       state.isStopping = true;
       log.info("stopping");
       // In reverse: no new calls and the last ones answered, connections closed, store, bus.
-      await inTime(engines.disposeAsync());
+      await inTime(engines.disposeAsync(), stopMayTakeMs, stopExplanation);
       log.info("stopped");
     },
   };
 }
 
-/** Resolves with `stopped`, or rejects when that takes too long. */
-async function inTime(stopped: Promise<void>): Promise<void> {
-  const { promise: overdue, reject } = Promise.withResolvers<never>();
-  const explain = () =>
-    reject(
-      new Error(`not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`),
-    );
-  const timer = setTimeout(explain, stopMayTakeMs);
-  try {
-    await Promise.race([stopped, overdue]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** The identity provider of the settings. Its keys are fetched when the first token needs them, so that its absence stops no start. */
+function createProvider(config: Config, log: Logger) {
+  const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
+  if (jwksUrl === undefined) return undefined;
+  if (issuer === undefined)
+    log.warn("HERALD_TOKEN_ISSUER is not set: any issuer that signs with the keys of HERALD_TOKEN_JWKS_URL is trusted");
+  const limits = { timeoutMs: keySetMayTakeMs, maxBytes: maxKeySetBytes };
+  const keys = createProviderKeys({
+    fetchKeySet: () =>
+      fetchDocument(new URL(jwksUrl), { ...limits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
+    clock,
+    onError: (error) => log.error({ err: error }, "the keys of the identity provider cannot be fetched"),
+    onRecovery: () => log.info("the keys of the identity provider were fetched again"),
+  });
+  return { keys, issuer };
 }
 
-function createServices(config: Config, tokenSecret: string, store: ReturnType<typeof createStore>) {
-  const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
-  const tokens = createTokens({ secret: tokenSecret, jwksUrl, issuer, clock });
+function createServices(config: Config, tokenSecret: string, store: ReturnType<typeof createStore>, log: Logger) {
+  const tokens = createTokens({
+    secret: tokenSecret,
+    previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
+    provider: createProvider(config, log),
+    clock,
+  });
   const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
   const recovery = {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
@@ -275,41 +317,6 @@ function createServices(config: Config, tokenSecret: string, store: ReturnType<t
   };
 }
 
-function keepOf(config: Config) {
-  return {
-    messages: config.HERALD_RETENTION_MESSAGES_DAYS,
-    ids: config.HERALD_RETENTION_IDS_DAYS,
-    audit: config.HERALD_RETENTION_AUDIT_DAYS,
-    recovery: config.HERALD_LIMIT_RECOVERY_DAYS,
-  };
-}
-
-function httpLimitsOf(config: Config) {
-  return {
-    requestBytes: config.HERALD_LIMIT_REQUEST_BYTES,
-    bodyCharacters: config.HERALD_LIMIT_BODY_CHARACTERS,
-    xBytes: config.HERALD_LIMIT_X_BYTES,
-    attachments: config.HERALD_LIMIT_ATTACHMENTS,
-    recipients: config.HERALD_LIMIT_RECIPIENTS,
-    participants: config.HERALD_LIMIT_PARTICIPANTS,
-    jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
-  };
-}
-
-function gatewayLimitsOf(config: Config) {
-  return {
-    frameBytes: config.HERALD_LIMIT_FRAME_BYTES,
-    backlogBytes: config.HERALD_LIMIT_CONNECTION_BACKLOG_BYTES,
-    nodeBacklogBytes: config.HERALD_LIMIT_NODE_BACKLOG_BYTES,
-    requestsPerWindow: config.HERALD_LIMIT_REQUESTS_PER_CONNECTION,
-    jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
-    pingMs: config.HERALD_LIMIT_PING_SECONDS,
-    pongMs: config.HERALD_LIMIT_PONG_SECONDS,
-    connectionsPerUser: config.HERALD_LIMIT_CONNECTIONS_PER_USER,
-    connectionsPerAddress: config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS,
-  };
-}
-
 function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   try {
     mkdirSync(folder, { recursive: true });
@@ -319,6 +326,20 @@ function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
     throw new ConfigError(
       `HERALD_DATA_DIR ${folder} cannot be used (${reason}); set it to a folder that this user may write`,
     );
+  }
+}
+
+function tlsFilesOf({ HERALD_TLS_CERT: cert, HERALD_TLS_KEY: key }: Config): TlsFiles | undefined {
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+function openTls(files: TlsFiles): Tls {
+  try {
+    return readTls(files, clock);
+  } catch (error) {
+    if (error instanceof TlsFileError)
+      throw new ConfigError(`HERALD_TLS_${error.which.toUpperCase()} ${error.message}`);
+    throw error;
   }
 }
 
@@ -351,25 +372,15 @@ function rootCauseOf(error: unknown): string {
 }
 
 /** The secrets of the settings, or else those in the data folder, which the first start makes. */
-function secretsOf(config: Config, log: Logger): { adminKey: AdminKey; tokenSecret: string; keySecret: string } {
-  const createSecret = () => Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
-  const adminKey = givenOrMade(config, config.HERALD_ADMIN_API_KEY, "admin-api-key", () => createApiKey().key);
-  const tokenSecret = givenOrMade(config, config.HERALD_TOKEN_SECRET, "token-secret", createSecret);
-  if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) {
-    log.warn(
-      "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET",
-    );
-  }
+function secretsOf(config: Config, log: Logger): { adminKey: Secret; tokenSecret: string; keySecret: string } {
+  const { HERALD_DATA_DIR: folder, HERALD_ADMIN_API_KEY: givenKey, HERALD_TOKEN_SECRET: givenSecret } = config;
+  const adminKey = givenOrMade(givenKey, join(folder, "admin-api-key"), () => createApiKey().key);
+  const tokenSecret = givenOrMade(givenSecret, join(folder, "token-secret"), createSecret);
+  if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) log.warn(ownSecretsAdvice);
   // What the digests of API keys are made with. Nodes on one database must share it, so there it is the secret they share.
-  const keySecret =
-    config.HERALD_DATABASE_URL === undefined ? givenOrMade(config, undefined, "key-secret", createSecret) : tokenSecret;
+  const isShared = config.HERALD_DATABASE_URL !== undefined;
+  const keySecret = isShared ? tokenSecret : givenOrMade(undefined, join(folder, "key-secret"), createSecret);
   return { adminKey, tokenSecret: tokenSecret.value, keySecret: keySecret.value };
-}
-
-function givenOrMade(config: Config, given: string | undefined, name: string, create: () => string): AdminKey {
-  if (given !== undefined) return { value: given, file: undefined, isNew: false };
-  const file = join(resolve(config.HERALD_DATA_DIR), name);
-  return { file, ...readOrCreateSecret(file, create) };
 }
 
 async function checkStore(reader: Reader): Promise<string> {
@@ -379,9 +390,4 @@ async function checkStore(reader: Reader): Promise<string> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-function urlOf(server: Pick<Server<unknown>, "hostname" | "port">): string {
-  const host = server.hostname?.includes(":") ? `[${server.hostname}]` : server.hostname;
-  return `http://${host}:${server.port}`;
 }

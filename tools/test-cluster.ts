@@ -1,4 +1,4 @@
-// Runs the contract tests once more, against three nodes on PostgreSQL and NATS in place of one with an embedded database:
+// Runs the tests of the contract and of its security once more, against three nodes on PostgreSQL and NATS in place of one with an embedded database:
 // calls and connections go to the nodes in turn. `npm run test:cluster` runs all, `npm run test:cluster -- sse since` two files.
 import { spawn } from "bun";
 import { startNats } from "../test/harness/nats.ts";
@@ -11,11 +11,15 @@ const leftOut: Readonly<Record<string, string>> = {
     "how one node reads its settings, its data folder and its port, and starts again on them",
   "test/contract/keys-changes.test.ts":
     "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.test.ts",
+  "test/security/injection.test.ts": "starts one node and three by itself",
 };
 
 const wanted = process.argv.slice(2);
-const files = sourceFiles(["test/contract"]).filter(
-  (file) => !Object.hasOwn(leftOut, file) && (wanted.length === 0 || wanted.some((word) => file.includes(word))),
+const files = sourceFiles(["test/contract", "test/security"]).filter(
+  (file) =>
+    file.endsWith(".test.ts") &&
+    !Object.hasOwn(leftOut, file) &&
+    (wanted.length === 0 || wanted.some((word) => file.includes(word))),
 );
 
 const postgres = await startPostgres();

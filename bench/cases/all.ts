@@ -5,6 +5,7 @@ import { inRounds, type Pace } from "../harness/rounds.ts";
 import { startPeer } from "../harness/servers.ts";
 import { openBareStage, openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
+import { costs } from "./costs/costs.ts";
 import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
@@ -141,7 +142,7 @@ async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<Her
 }
 
 /** Every part, by its name on the command line, in the order in which they run. */
-export const cases: Readonly<Record<string, Case>> = { sends, deliveries, latency, pauses, nodes };
+export const cases: Readonly<Record<string, Case>> = { sends, deliveries, latency, pauses, nodes, costs };
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

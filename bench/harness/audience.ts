@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import type { Socket } from "bun";
+import { handshake, headEnd, maskedText } from "./handshake.ts";
 
 /** Many WebSocket clients of one conversation, which count what they hear and do not read it. */
 export type Audience = {
@@ -32,7 +32,6 @@ type Listener = { isUpgraded: boolean; hasJoined: boolean; bytes: number; frames
 
 const atOnce = 100;
 const ringSize = 1 << 16; // messages under way at one time, at most
-const headEnd = "\r\n\r\n";
 
 /**
  * Opens one socket for each list of headers. A socket is a TCP connection that divides the bytes it gets by the size of a
@@ -93,16 +92,7 @@ export async function openAudience(options: Options): Promise<Audience> {
       socket: {
         open(socket) {
           sockets.push(socket);
-          const handshake = [
-            `GET ${path} HTTP/1.1`,
-            `Host: ${host}`,
-            "Connection: Upgrade",
-            "Upgrade: websocket",
-            "Sec-WebSocket-Version: 13",
-            `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
-            ...lines,
-          ];
-          socket.write(`${handshake.join("\r\n")}${headEnd}`);
+          socket.write(handshake(host, path, lines));
         },
         data(socket, chunk) {
           if (socket.data.hasJoined) hear(socket.data, chunk);
@@ -143,13 +133,6 @@ export async function openAudience(options: Options): Promise<Audience> {
       for (const socket of sockets) socket.end();
     },
   };
-}
-
-/** A client's text frame, masked with zeros, shorter than 126 bytes (RFC 6455, section 5.2). */
-function maskedText(text: string): Buffer {
-  const payload = Buffer.from(text);
-  if (payload.length > 125) throw new Error("a greeting must be shorter than 126 bytes");
-  return Buffer.concat([Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 }
 
 /** The length of the head of a server's frame, and of the whole frame. */

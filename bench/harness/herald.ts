@@ -9,6 +9,9 @@ export type HeraldPeer = Peer & {
   tokensOf(uids: readonly string[]): Promise<string[]>;
 };
 
+/** Signs the user tokens of every run, so that a crowd can make its own. */
+export const tokenSecret = "bench-token-secret-0123456789abcdefghijklmnop";
+
 const lifted = [
   "REQUESTS_PER_SECOND",
   "REQUESTS_BURST",
@@ -24,6 +27,7 @@ export async function startHerald(dataDir: string, settings: Record<string, stri
     HERALD_PORT: "0",
     HERALD_DATA_DIR: join(dataDir, "herald"),
     HERALD_ADMIN_API_KEY: house.key,
+    HERALD_TOKEN_SECRET: tokenSecret,
     HERALD_LIMIT_PING_SECONDS: "86400",
     ...Object.fromEntries(lifted.map((name) => [`HERALD_LIMIT_${name}`, "0"])),
     ...settings,

@@ -19,6 +19,15 @@ export function sendBody(cid: string, org: string = house.org): object {
   };
 }
 
+/** A system message to these users. */
+export function systemBody(uids: readonly string[]): object {
+  return {
+    organizationId: house.org,
+    senderId: house.sender,
+    messageSystem: { id: idPlaceholder, uids, x: { kind: "note" } },
+  };
+}
+
 /** Answers as Herald does, byte for byte as long. */
 export const sampleAnswer = {
   ask: { mid: idPlaceholder, server_mid: "00000000-0000-7000-8000-000000000000", t: 1_700_000_000 },

@@ -40,6 +40,23 @@ export function cpuMsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * clockTickMs;
 }
 
+/** Time on a processor of a process's first thread, in milliseconds, to the nanosecond: for programs that have no other thread. */
+export function exactCpuMsOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}
+
+/** Memory that a process holds (VmRSS, proc(5)), in bytes. */
+export function memoryOf(pid: number): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kibibytes) * 1024;
+}
+
+/** What the kernel holds for its own objects on the whole machine, sockets among them (Slab, proc(5)), in bytes. */
+export function memoryOfKernel(): number {
+  const [, kibibytes] = /^Slab:\s+(\d+) kB$/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
+  return Number(kibibytes) * 1024;
+}
+
 /** Everything of the first line of `/proc/stat` but idle and iowait, without guest time, which user time holds already. */
 function busyMsOfMachine(): number {
   const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");

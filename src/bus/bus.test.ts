@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join as joinPath } from "node:path";
 import { connect } from "@nats-io/transport-node";
 import { within } from "../../test/harness/deadline.ts";
 import { freePort } from "../../test/harness/installed.ts";
@@ -211,6 +214,48 @@ if (nats !== undefined) {
       expect(errors.map(String)).toEqual([`Error: a message on ${logSubject("o")} cannot be handled`]);
       await bus.close();
     });
+
+    test("joins when the bus that refused it takes it, at the start and later, with all subscriptions", async () => {
+      const folder = mkdtempSync(joinPath(tmpdir(), "herald-nats-"));
+      const file = joinPath(folder, "nats.conf");
+      const setPassword = (password: string) =>
+        writeFileSync(file, `authorization { user: "herald", password: "${password}" }`);
+      setPassword("another");
+      const guarded = await startNats("-c", file);
+      if (guarded === undefined) throw new Error("NATS was there before");
+      const happened: string[] = [];
+      let wake = () => {};
+      const tell = (what: string) => {
+        happened.push(what);
+        wake();
+      };
+      const until = async (what: string) => {
+        while (!happened.includes(what)) await within(new Promise<void>((resolve) => (wake = resolve)), what);
+        happened.length = 0;
+      };
+      const bus = createNatsBus({
+        url: guarded.url.replace("//", "//herald:right@"),
+        nodeId: "n",
+        onConnect: () => tell("joined"),
+        onError: (error) => tell(/refuses this node/.test(String(error)) ? "refused" : String(error)),
+      });
+      const one = collect();
+      await bus.subscribe("o", one.handler);
+      for (const round of [1, 2]) {
+        await until("refused");
+        setPassword("right");
+        await guarded.outage(async () => undefined);
+        await until("joined");
+        await bus.subscribe(`round ${round}`, () => undefined); // flushed, so that the other subscription is there, too
+        bus.publish([event("o", round)]);
+        expect(await one.take(1)).toEqual([round]);
+        setPassword("another");
+        await guarded.outage(async () => undefined);
+      }
+      await bus.close();
+      await guarded.stop();
+      rmSync(folder, { recursive: true });
+    }, 60_000);
 
     test("tries no more to join once it is closed", async () => {
       const port = freePort();

@@ -14,6 +14,7 @@ import { logSubject, presenceSubject } from "./subjects.ts";
 const pingIntervalMs = 2_000;
 const reconnectWaitMs = 250;
 const connectWithinMs = 2_000;
+const refusedWaitMs = 2_000;
 const flushWithinMs = 1_000;
 const answerWithinMs = 1_000;
 
@@ -55,9 +56,17 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
   let isThere = false;
   let isClosing = false;
 
-  open().catch((error: unknown) => {
-    if (!isClosing) onError(error);
-  });
+  stayConnected().catch(onError);
+
+  /** The client gives up when it is refused, as with a wrong password; that may be mended while this node runs. */
+  async function stayConnected(): Promise<void> {
+    while (!isClosing) {
+      const reason = await open().catch((error: unknown) => error);
+      if (isClosing) return;
+      onError(new Error("the bus refuses this node, which tries again every 2 s", { cause: reason }));
+      await Bun.sleep(refusedWaitMs);
+    }
+  }
 
   /** Called before each attempt to connect; there is no other way to end the attempts while there was no connection. */
   function waitBeforeConnect(): number {
@@ -65,7 +74,8 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     return reconnectWaitMs;
   }
 
-  async function open(): Promise<void> {
+  /** Resolves when the connection is over for good. */
+  async function open(): Promise<unknown> {
     const name = `herald ${nodeId}`;
     const opened = await connect({ ...parseUrl(url), ...resilience, name, reconnectDelayHandler: waitBeforeConnect });
     connection = opened;
@@ -79,6 +89,9 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     isThere = true;
     watch(opened).catch(onError);
     onConnect();
+    const reason = await opened.closed();
+    isThere = false;
+    return reason;
   }
 
   async function watch(opened: NatsConnection): Promise<void> {
@@ -125,7 +138,7 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     async subscribe(org, handler) {
       const subscriber: Subscriber = { org, handler, subscription: undefined };
       subscribers.add(subscriber);
-      if (connection !== undefined) {
+      if (connection !== undefined && !connection.isClosed()) {
         listen(connection, subscriber);
         // While the bus is away a flush would wait for it; the head check does instead.
         await Promise.race([connection.flush().catch(() => undefined), Bun.sleep(flushWithinMs)]);

@@ -34,10 +34,11 @@ export function accessServer(options: ClientOptions): ServerAccess {
   return { url, admin };
 }
 
-function urlOf({ HERALD_HOST: host, HERALD_PORT: port }: Config): string {
+function urlOf({ HERALD_HOST: host, HERALD_PORT: port, HERALD_TLS_CERT: certificate }: Config): string {
   if (port === 0)
     throw new CliError(exitCodes.usage, "HERALD_PORT is 0, which picks a free port; name the address by --url.");
-  return reachableUrl(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`);
+  const scheme = certificate === undefined ? "http" : "https";
+  return reachableUrl(`${scheme}://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`);
 }
 
 /** The address to reach a server at that listens on all addresses (`0.0.0.0`, `::`); others stay as they are. */

@@ -29,6 +29,11 @@ export const errorCatalogue = {
     title: "The key may not send as this user",
     advice: "Use a `senderId` that the key allows.",
   },
+  origin_forbidden: {
+    status: 403,
+    title: "Pages of this origin may not connect",
+    advice: "Add the origin to `HERALD_ALLOWED_ORIGINS`.",
+  },
   sender_not_participant: {
     status: 403,
     title: "The sender is not a participant of the conversation",

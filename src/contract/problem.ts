@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { answerHeaders } from "./answer-headers.ts";
 import { type ErrorCode, errorCatalogue, type HeraldError } from "./errors.ts";
 
 const codes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
@@ -48,6 +49,11 @@ export function problemDocument(error: HeraldError, requestId: string): Problem 
 export function problemResponse(error: HeraldError, requestId: string): Response {
   return new Response(JSON.stringify(problemDocument(error, requestId)), {
     status: error.status,
-    headers: { "Content-Type": "application/problem+json", "X-Request-Id": requestId, ...error.headers },
+    headers: {
+      "Content-Type": "application/problem+json",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+      ...error.headers,
+    },
   });
 }

@@ -12,7 +12,7 @@ export const realtimeChannels = {
     address: "/ws",
     title: "WebSocket",
     description:
-      "Each text frame is one JSON object whose one top-level key names it. A client sends `connect` with a user token within 10 seconds; `Authorization: Bearer <user token>` on the upgrade connects at once. Each request is answered once, with its `id`. A user may have several connections.",
+      "Each text frame is one JSON object whose one top-level key names it. A client sends `connect` with a user token within 10 seconds; `Authorization: Bearer <user token>` on the upgrade connects at once. Each request is answered once, with its `id`. A user may have several connections. A page in a browser may connect if its origin is the server's own or one of `HERALD_ALLOWED_ORIGINS`; others get 403 `origin_forbidden`, on `/sse` too.",
   },
   sse: {
     address: "/sse",

@@ -1,4 +1,5 @@
 import type { Bus } from "../bus/bus.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
@@ -7,6 +8,7 @@ import type { HistoryReader } from "../services/history.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { createJoiner } from "./join.ts";
 import { cutMostBehind } from "./listeners.ts";
+import { createOrigins } from "./origins.ts";
 import { createPlayer } from "./player.ts";
 import { answerPresence } from "./presence.ts";
 import { createRequestHandler } from "./requests.ts";
@@ -30,7 +32,13 @@ type Dependencies = OutageEvents & {
   sessions: Sessions;
   catchUp: CatchUp;
   history: HistoryReader;
+  /** What tokens are compared with. */
   clock: Clock;
+  /** What heartbeats and rates are measured with: a clock that was set must not stop them. */
+  steadyClock: Clock;
+  clientAddress: ClientAddress;
+  /** The origins whose pages may connect, beside the server's own; `*` for all. */
+  allowedOrigins: ReadonlySet<string>;
   limits: SocketLimits & { connectionsPerUser: number; connectionsPerAddress: number; nodeBacklogBytes: number };
   /** The server's native publish. */
   publish(topic: string, frame: string): number;
@@ -38,7 +46,8 @@ type Dependencies = OutageEvents & {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, sessions, catchUp, history, clock, limits, onError, onRecovery } = dependencies;
+  const { bus, log, sessions, catchUp, history, clock, steadyClock, limits, clientAddress, onError, onRecovery } =
+    dependencies;
   const roster = createRoster();
   const joining = createRoster();
   const topics = createTopics(dependencies.publish);
@@ -48,10 +57,11 @@ export function createGateway(dependencies: Dependencies) {
   const joiner = createJoiner({ sequencers, catchUp, log, roster, joining });
   const perUser = createCounters(limits.connectionsPerUser);
   const perAddress = createCounters(limits.connectionsPerAddress);
-  const common = { sessions, joiner, perUser, perAddress, limits, clock, onError };
+  const origins = createOrigins(dependencies.allowedOrigins);
+  const common = { sessions, joiner, perUser, perAddress, clientAddress, origins, limits, clock, onError };
   const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history }) });
-  const webSockets = createWebSockets({ ...common, socketSessions });
-  const streams = createStreams({ ...common, topics });
+  const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
+  const streams = createStreams({ ...common, steadyClock, topics });
 
   let backlogCheckedAt = 0;
 

@@ -3,12 +3,13 @@ import fc from "fast-check";
 import type { LogEvent } from "../contract/log-event.ts";
 import { createSequencer, type Sequencer } from "./sequencer.ts";
 
-function event(offset: number, bytes = 10): LogEvent {
-  return { org: "o", offset, kind: "message", id: `e${offset}`, cid: "c", payload: "x".repeat(bytes), uids: undefined };
+function event(offset: number, characters = 10, character = "x"): LogEvent {
+  const payload = character.repeat(characters);
+  return { org: "o", offset, kind: "message", id: `e${offset}`, cid: "c", payload, uids: undefined };
 }
 
 /** A log that reads like the store, and a sequencer on it. */
-function setUp(options: { position?: number; committed?: number; purgedUpTo?: number } = {}) {
+function setUp(options: { position?: number; committed?: number; purgedUpTo?: number; play?: () => boolean } = {}) {
   const log = { head: options.committed ?? 0, reads: 0, isBroken: false };
   const played: number[] = [];
   const errors: unknown[] = [];
@@ -24,7 +25,7 @@ function setUp(options: { position?: number; committed?: number; purgedUpTo?: nu
     },
     play: (played_) => {
       played.push(played_.offset);
-      return false;
+      return options.play?.() ?? false;
     },
     onError: (error) => errors.push(error),
   });
@@ -102,6 +103,25 @@ describe("a sequencer", () => {
     expect(played.length).toBeLessThan(10);
     await settled(sequencer, 10);
     expect(played).toEqual(upTo(10));
+  });
+
+  test("plays a part of a burst and then waits while somebody is slow, also when its events come one by one", async () => {
+    const times: number[] = [];
+    const { sequencer, played } = setUp({
+      play: () => {
+        times.push(performance.now());
+        return true;
+      },
+    });
+    for (const offset of upTo(6)) {
+      sequencer.offer(event(offset, 60_000, "語")); // three bytes each: one of them fills more than half of a turn
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await settled(sequencer, 6);
+    expect(played).toEqual(upTo(6));
+    // A timer fires late on a busy machine, but not early.
+    const pauses = times.slice(1).map((time, index) => time - (times[index] ?? time));
+    expect(Math.min(...pauses)).toBeGreaterThan(10);
   });
 
   test("keeps no more than a few MiB of a burst: what it lets go it reads from the store", async () => {

@@ -8,7 +8,9 @@ const maxHeldBytes = 4 * 1024 * 1024;
 const repairDelayMs = 5;
 const retryDelayMs = 250;
 const pageSize = 200;
-const pauseMs = 4;
+// While somebody is slow an organization is played at 16 MB/s at most, so that who reads at that pace is not cut.
+const slowTurnMs = 16;
+const slowTurnBytes = bytesPerTurn / 4;
 
 /** Plays the events of one organization in offset order, without holes, each once. */
 export type Sequencer = {
@@ -54,6 +56,7 @@ export function createSequencer({ position: start, read, play, onError }: Option
   let target = start; // the highest offset known to exist
   let turnBytes = 0; // played in this turn of the event loop
   let isTurnEnding = false;
+  let isTurnSlow = false;
   let isReading = false;
   let isStopped = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
@@ -62,14 +65,14 @@ export function createSequencer({ position: start, read, play, onError }: Option
   function hold(event: LogEvent): void {
     if (held.has(event.offset) || held.size >= maxHeld || heldBytes >= maxHeldBytes) return;
     held.set(event.offset, event);
-    heldBytes += event.payload.length;
+    heldBytes += bytesOf(event);
   }
 
   function takeHeld(offset: number): LogEvent | undefined {
     const event = held.get(offset);
     if (event === undefined) return undefined;
     held.delete(offset);
-    heldBytes -= event.payload.length;
+    heldBytes -= bytesOf(event);
     return event;
   }
 
@@ -78,7 +81,7 @@ export function createSequencer({ position: start, read, play, onError }: Option
     let next: LogEvent | undefined = event;
     while (next !== undefined) {
       ready.push(next);
-      readyBytes += next.payload.length;
+      readyBytes += bytesOf(next);
       last = next.offset;
       next = readyBytes < maxReadyBytes ? takeHeld(last + 1) : undefined;
     }
@@ -87,15 +90,14 @@ export function createSequencer({ position: start, read, play, onError }: Option
   function pump(): void {
     if (isStopped) return;
     let count = 0;
-    let isSlow = false;
-    while (turnBytes < bytesPerTurn) {
-      const event = ready[count];
-      if (event === undefined) break;
-      isSlow = play(event) || isSlow;
+    for (let event = ready[0]; event !== undefined; event = ready[count]) {
+      const bytes = bytesOf(event);
+      if (turnBytes > 0 && turnBytes + bytes > bytesPerTurn) break;
+      isTurnSlow = play(event) || isTurnSlow;
       ring.push(event);
       position = event.offset;
-      turnBytes += event.payload.length;
-      readyBytes -= event.payload.length;
+      turnBytes += bytes;
+      readyBytes -= bytes;
       count++;
     }
     ready = ready.slice(count);
@@ -104,21 +106,25 @@ export function createSequencer({ position: start, read, play, onError }: Option
       waiters.delete(waiter);
       waiter.resolve();
     }
-    if (turnBytes > 0) endTurn(isSlow && ready.length > 0);
+    if (turnBytes > 0) endTurn();
     if (ready.length === 0 && target > last) repairAfter(repairDelayMs);
   }
 
   /** A burst is cut into turns of the event loop, so that a healthy reader takes what was sent before more is added. */
-  function endTurn(isSlow: boolean): void {
+  function endTurn(): void {
     if (isTurnEnding) return;
     isTurnEnding = true;
-    const begin = () => {
-      isTurnEnding = false;
-      turnBytes = 0;
-      pump();
-    };
-    if (isSlow) setTimeout(begin, pauseMs);
-    else setImmediate(begin);
+    setImmediate(() => {
+      if (isTurnSlow && turnBytes >= slowTurnBytes) setTimeout(beginTurn, slowTurnMs);
+      else beginTurn();
+    });
+  }
+
+  function beginTurn(): void {
+    isTurnEnding = false;
+    isTurnSlow = false;
+    turnBytes = 0;
+    pump();
   }
 
   function repairAfter(delayMs: number): void {
@@ -186,4 +192,9 @@ export function createSequencer({ position: start, read, play, onError }: Option
       waiters.clear();
     },
   };
+}
+
+/** What an event is on the wire, where a character may have up to four bytes. */
+function bytesOf({ payload }: LogEvent): number {
+  return Buffer.byteLength(payload);
 }

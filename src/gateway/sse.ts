@@ -1,7 +1,9 @@
 import type { Server } from "bun";
+import { answerHeaders } from "../contract/answer-headers.ts";
 import { HeraldError, toHeraldError, unavailable } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
@@ -10,6 +12,7 @@ import type { Session, Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import type { Joiner } from "./join.ts";
 import type { Listener } from "./listeners.ts";
+import { answerPreflight, type Origins } from "./origins.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
 import type { Topics } from "./topics.ts";
@@ -20,13 +23,18 @@ type Dependencies = {
   topics: Topics;
   perUser: Counters;
   perAddress: Counters;
+  clientAddress: ClientAddress;
+  origins: Origins;
   limits: { backlogBytes: number; pingMs: number };
   clock: Clock;
+  steadyClock: Clock;
   onError(error: unknown): void;
 };
 
 /** The server-sent events side of the gateway. */
-export function createStreams({ sessions, joiner, topics, perUser, perAddress, limits, clock, onError }: Dependencies) {
+export function createStreams(dependencies: Dependencies) {
+  const { sessions, joiner, topics, perUser, perAddress, clientAddress, origins, limits, clock, steadyClock, onError } =
+    dependencies;
   const streams = new Map<StreamConnection, { beatAt: number }>();
   let isClosing = false;
 
@@ -69,7 +77,7 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
         releasePlaces();
       },
     });
-    streams.set(connection, { beatAt: clock.now() });
+    streams.set(connection, { beatAt: steadyClock.now() });
     timer.extend(session.expiresAt);
     request.signal.addEventListener("abort", () => connection.cut());
 
@@ -88,7 +96,7 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
     return new Response(connection.body, {
       headers: {
         "Content-Type": "text/event-stream",
-        "Cache-Control": "no-store",
+        ...answerHeaders,
         "X-Accel-Buffering": "no",
         "X-Request-Id": id,
         ...(isRecovered !== undefined && { "Herald-Recovered": String(isRecovered) }),
@@ -96,22 +104,33 @@ export function createStreams({ sessions, joiner, topics, perUser, perAddress, l
     });
   }
 
+  async function answer(request: Request, address: string, id: string): Promise<Response> {
+    try {
+      origins.require(request);
+      return await open(request, address, id);
+    } catch (thrown) {
+      const error = toHeraldError(thrown);
+      if (error.code === "internal") onError(thrown);
+      return problemResponse(error, id);
+    }
+  }
+
   return {
     /** Answers `GET /sse`. The session's snapshot comes before the answer: all that is committed after it is heard. */
     async handle(request: Request, server: Server<unknown>): Promise<Response> {
       const id = createId();
+      const cors = origins.corsHeaders(request);
+      const preflight = answerPreflight(request, cors);
+      if (preflight !== undefined) return preflight;
       server.timeout(request, 0);
-      try {
-        return await open(request, server.requestIP(request)?.address ?? "", id);
-      } catch (thrown) {
-        const error = toHeraldError(thrown);
-        if (error.code === "internal") onError(thrown);
-        return problemResponse(error, id);
-      }
+      const response = await answer(request, clientAddress(request, server), id);
+      // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow.
+      for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
+      return response;
     },
     /** Sends a comment to every stream that was not sent one for a while. Called every second. */
     beat(): void {
-      const now = clock.now();
+      const now = steadyClock.now();
       for (const [stream, state] of streams) {
         if (now - state.beatAt < limits.pingMs) continue;
         state.beatAt = now;

@@ -74,7 +74,12 @@ export function createStreamConnection({ id, session, topics, maxWaitingBytes, o
     onClose();
   }
 
-  const listener = { deliver: (event: LogEvent) => connection.deliver([event]) };
+  const listener = {
+    deliver(event: LogEvent) {
+      connection.deliver([event]);
+      return waitingBytes > comfortableBytes;
+    },
+  };
 
   const connection: StreamConnection = {
     id,

@@ -1,11 +1,11 @@
 import type { LogEvent } from "../contract/log-event.ts";
 
-/** A listener that the runtime's own topics do not reach: a server-sent event stream. */
-export type StreamListener = { deliver(event: LogEvent): void };
+/** A listener that the runtime's own topics do not reach: a server-sent event stream. `deliver` gives true when it is slow to take it. */
+export type StreamListener = { deliver(event: LogEvent): boolean };
 
 /** Where frames are published: one topic for each conversation and one for each user. */
 export type Topics = {
-  /** Gives the event to every listener of the topic. True when a socket is slow to take it. */
+  /** Gives the event to every listener of the topic. True when one of them is slow to take it. */
   publish(topic: string, event: LogEvent): boolean;
   addStream(topic: string, listener: StreamListener): void;
   removeStream(topic: string, listener: StreamListener): void;
@@ -29,8 +29,9 @@ export function createTopics(publishToSockets: (topic: string, frame: string) =>
   const streams = new Map<string, Set<StreamListener>>();
   return {
     publish(topic, event) {
-      for (const listener of streams.get(topic) ?? []) listener.deliver(event);
-      return publishToSockets(topic, event.payload) === -1;
+      let isSlow = publishToSockets(topic, event.payload) === -1;
+      for (const listener of streams.get(topic) ?? []) isSlow = listener.deliver(event) || isSlow;
+      return isSlow;
     },
     addStream(topic, listener) {
       const listeners = streams.get(topic) ?? new Set();

@@ -1,6 +1,7 @@
 import type { Server, WebSocketHandler } from "bun";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
@@ -9,6 +10,7 @@ import type { Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import type { Listener } from "./listeners.ts";
+import type { Origins } from "./origins.ts";
 import { closeSocket, type Socket, type SocketState } from "./socket.ts";
 import { reasonAfter, type SocketSessions } from "./socket-sessions.ts";
 
@@ -29,14 +31,17 @@ type Dependencies = {
   sessions: Sessions;
   socketSessions: SocketSessions;
   perAddress: Counters;
+  clientAddress: ClientAddress;
+  origins: Origins;
   limits: SocketLimits;
+  /** Measures heartbeats and rates, so it must not be one that can be set. */
   clock: Clock;
   onError(error: unknown): void;
 };
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { sessions, socketSessions, perAddress, limits, clock, onError } = dependencies;
+  const { sessions, socketSessions, perAddress, clientAddress, origins, limits, clock, onError } = dependencies;
   const sockets = new Set<Socket>();
   let isClosing = false;
 
@@ -129,7 +134,7 @@ export function createWebSockets(dependencies: Dependencies) {
     /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. */
     async upgrade(request: Request, server: Server<SocketState>): Promise<Response | undefined> {
       const requestId = createId();
-      const address = server.requestIP(request)?.address ?? "";
+      const address = clientAddress(request, server);
       let isCounted = false;
       try {
         if (request.method !== "GET")
@@ -139,6 +144,7 @@ export function createWebSockets(dependencies: Dependencies) {
             "bad_request",
             "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
           );
+        origins.require(request);
         isCounted = perAddress.take(address);
         const opening: SocketState["opening"] = isCounted ? await openSession(request) : { refusal: "too_many" };
         const data: SocketState = {

@@ -3,6 +3,7 @@ import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { ConversationDirectory } from "../services/conversations.ts";
@@ -13,7 +14,7 @@ import type { Messages } from "../services/messages.ts";
 import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
-import { type Connections, createBind, type Router, requestIdOf } from "./bind.ts";
+import { createBind, type Router, requestIdOf } from "./bind.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
@@ -27,6 +28,7 @@ type Dependencies = {
   keys: Keys;
   rateLimit: RateLimit;
   audit: Audit;
+  clientAddress: ClientAddress;
   messages: Messages;
   systemMessages: SystemMessages;
   directory: Directory;
@@ -39,12 +41,20 @@ type Dependencies = {
   onError(error: unknown, requestId: string): void;
 };
 
-/** The HTTP side: takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
-export function createApp(dependencies: Dependencies): (request: Request, from: Connections) => Promise<Response> {
-  const { authentication, rateLimit, audit, limits, onError } = dependencies;
+/** The HTTP side. */
+export type App = {
+  /** Takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
+  handle(request: Request, from: Peers): Promise<Response>;
+  /** What it answers, as `GET /admin/organizations/:org`. */
+  routes: string[];
+};
+
+/** Binds every operation of the contract, and what is open to everyone. */
+export function createApp(dependencies: Dependencies): App {
+  const { authentication, rateLimit, clientAddress, audit, limits, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
-  const bind = createBind({ app, authentication, rateLimit, audit, limits, onError });
+  const bind = createBind({ app, authentication, rateLimit, clientAddress, audit, limits, onError });
   bindMessages(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);
@@ -59,10 +69,13 @@ export function createApp(dependencies: Dependencies): (request: Request, from: 
     return problemResponse(toHeraldError(thrown), requestId);
   });
 
-  return async (request, from) => {
-    const fault = faultOf(request.url);
-    if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-    return await app.fetch(request, from);
+  return {
+    async handle(request, from) {
+      const fault = faultOf(request.url);
+      if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
+      return await app.fetch(request, from);
+    },
+    routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };
 }
 

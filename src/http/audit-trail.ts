@@ -22,7 +22,8 @@ export type Trail = {
 type Call = {
   request: Request;
   requestId: string;
-  address: string | undefined;
+  /** Empty when nobody knows it. */
+  address: string;
   params: () => Record<string, string>;
 };
 
@@ -52,7 +53,7 @@ export function createTrails(
         operation: operationId,
         caller,
         claimedKeyId: idOfApiKey(request.headers.get("admin-api-key") ?? ""),
-        address,
+        address: address || undefined,
         target: { organization, user, conversation, key, ...named },
         status,
         code,

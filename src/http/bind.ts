@@ -1,11 +1,13 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
+import { answerHeaders } from "../contract/answer-headers.ts";
 import type { AuditTarget } from "../contract/audit.ts";
 import { toHeraldError } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { validate } from "../contract/validation.ts";
+import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
@@ -33,17 +35,15 @@ export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body exte
   handler: (input: Input<Params, Query, Body>) => Promise<Answer>,
 ) => void;
 
-/** Tells the address that a request came from; Bun's server does. */
-export type Connections = { requestIP(request: Request): { address: string } | null };
-
 /** The router. Its requests are handed over together with where they came from. */
-export type Router = Hono<{ Bindings: Connections }>;
+export type Router = Hono<{ Bindings: Peers }>;
 
 type Dependencies = {
   app: Router;
   authentication: Authentication;
   rateLimit: RateLimit;
   audit: Pick<Audit, "record" | "note">;
+  clientAddress: ClientAddress;
   limits: { requestBytes: number; jsonDepth: number };
   onError(error: unknown, requestId: string): void;
 };
@@ -60,7 +60,15 @@ export function requestIdOf(request: Request): string {
  * One way through the house for every operation: key, rate, scope, path, query, body, service, answer. Errors become problem
  * documents here and nowhere else; an unknown error is logged and shown as `internal`.
  */
-export function createBind({ app, authentication, rateLimit, audit, limits, onError }: Dependencies): Bind {
+export function createBind({
+  app,
+  authentication,
+  rateLimit,
+  clientAddress,
+  audit,
+  limits,
+  onError,
+}: Dependencies): Bind {
   return (operation, handler) => {
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
@@ -70,7 +78,7 @@ export function createBind({ app, authentication, rateLimit, audit, limits, onEr
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
-      const address = context.env.requestIP(request)?.address; // now: nobody knows it once the caller has hung up
+      const address = clientAddress(request, context.env); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
       try {
@@ -122,9 +130,10 @@ function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
 }
 
 function toResponse({ status, body, headers }: Answer, requestId: string): Response {
-  if (body === undefined) return new Response(null, { status, headers: { "X-Request-Id": requestId, ...headers } });
+  if (body === undefined)
+    return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
   return new Response(JSON.stringify(body), {
     status,
-    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...headers },
+    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...answerHeaders, ...headers },
   });
 }

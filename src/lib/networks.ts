@@ -18,16 +18,6 @@ export function isNetwork(text: string): boolean {
   return isLowest && !address.isIPv4MappedAddress();
 }
 
-/** Tells whether an address lies in one of `networks`, all of them in CIDR notation. IPv4 written as IPv6 counts as IPv4. */
-export function createNetworkMatcher(networks: string[]): (address: string) => boolean {
-  const parsed = networks.map((network) => ipaddr.parseCIDR(network));
-  return (address) => {
-    if (!ipaddr.isValid(address)) return false;
-    const parsedAddress = ipaddr.process(address);
-    return parsed.some((network) => contains(network, parsedAddress));
-  };
-}
-
 /** Whether every address of `network` lies in one of `networks`. Neighbours that only together hold it do not count. */
 export function isWithin(network: string, networks: string[]): boolean {
   const [address, prefix] = ipaddr.parseCIDR(network);

@@ -1,5 +1,19 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
+
+/** A secret, and the file that holds it unless it was given. */
+export type Secret = { value: string; file: string | undefined; isNew: boolean };
+
+/** The secret that was given, or else the one of `file`, which is made there the first time. */
+export function givenOrMade(given: string | undefined, file: string, create: () => string): Secret {
+  if (given !== undefined) return { value: given, file: undefined, isNew: false };
+  return { file: resolve(file), ...readOrCreateSecret(file, create) };
+}
+
+/** A new secret of 384 bits, as text. */
+export function createSecret(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString("base64url");
+}
 
 /** Reads a secret from `file`, or makes one and leaves it there for the owner alone (mode 0600). */
 export function readOrCreateSecret(file: string, create: () => string): { value: string; isNew: boolean } {

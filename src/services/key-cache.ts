@@ -1,7 +1,7 @@
 import { HeraldError, unavailable } from "../contract/errors.ts";
+import { createAddressSet } from "../lib/addresses.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createNetworkMatcher } from "../lib/networks.ts";
 import type { KeyReads, StoredKey } from "../store/ports.ts";
 import type { Caller } from "./permissions.ts";
 
@@ -100,5 +100,5 @@ function toKnown(key: StoredKey): KnownKey {
     const secretExpiresAt = secret.expiresAt === null ? undefined : endsAt;
     return { digest: Buffer.from(secret.digest, "base64url"), endsAt, caller: { keyId, rights, secretExpiresAt } };
   });
-  return { secrets, isFrom: networks === null ? undefined : createNetworkMatcher(networks) };
+  return { secrets, isFrom: networks === null ? undefined : createAddressSet(networks).has };
 }

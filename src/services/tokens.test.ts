@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from "jose";
+import { createProviderKeys } from "./provider-keys.ts";
 import { createTokens } from "./tokens.ts";
 
 const secret = "a secret of at least thirty-two bytes";
@@ -7,17 +8,26 @@ const now = 1_795_000_000_123;
 const clock = { now: () => now };
 const user = { org: "o", uid: "u", ttlSeconds: 60, issuedAfter: 0 };
 
-/** A key set on a port of its own, as an identity provider serves it. */
-async function startProvider(algorithm: "ES256" | "EdDSA" | "RS256") {
+/** An identity provider: its key set, and tokens that it signs. */
+async function createProvider(algorithm: "ES256" | "EdDSA" | "RS256") {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
-  const keys = [{ ...(await exportJWK(publicKey)), kid: "k1", alg: algorithm, use: "sig" }];
-  const server = Bun.serve({ port: 0, fetch: () => Response.json({ keys }) });
-  const sign = (claims: Record<string, unknown>) =>
+  const jwk = { ...(await exportJWK(publicKey)), kid: "k1", alg: algorithm, use: "sig" };
+  const keys = createProviderKeys({
+    fetchKeySet: async () => JSON.stringify({ keys: [jwk] }),
+    clock,
+    onError(error) {
+      throw error;
+    },
+    onRecovery: () => undefined,
+  });
+  const sign = (claims: Record<string, unknown>, header: Record<string, unknown> = {}) =>
     new SignJWT({ sub: "u", org: "o", aud: "herald", iss: "idp", exp: now / 1000 + 60, ...claims })
-      .setProtectedHeader({ alg: algorithm, typ: "JWT", kid: "k1" })
+      .setProtectedHeader({ alg: algorithm, typ: "JWT", kid: "k1", ...header })
       .sign(privateKey);
-  return { url: server.url.href, sign, [Symbol.dispose]: () => void server.stop(true) };
+  return { provider: { keys, issuer: "idp" }, jwk, sign };
 }
+
+const unauthorized = { code: "unauthorized" };
 
 describe("a user token", () => {
   test("says whose it is, from when and until when, to the millisecond", async () => {
@@ -50,27 +60,78 @@ describe("a user token", () => {
   test.each(["ES256", "EdDSA", "RS256"] as const)(
     "of an identity provider is taken when it is signed with %s",
     async (algorithm) => {
-      using provider = await startProvider(algorithm);
-      const tokens = createTokens({ secret, clock, jwksUrl: provider.url, issuer: "idp" });
-      expect(await tokens.verify(await provider.sign({ iat: now / 1000 }))).toMatchObject({
+      const { provider, sign } = await createProvider(algorithm);
+      const tokens = createTokens({ secret, clock, provider });
+      expect(await tokens.verify(await sign({ iat: now / 1000 }))).toMatchObject({
         org: "o",
         uid: "u",
         issuedAt: now,
       });
-      await expect(tokens.verify(await provider.sign({ iss: "other" }))).rejects.toMatchObject({
-        code: "unauthorized",
-      });
-      await expect(tokens.verify(await provider.sign({ aud: "other" }))).rejects.toMatchObject({
-        code: "unauthorized",
-      });
+      for (const claims of [
+        { iss: "other" },
+        { iss: undefined },
+        { aud: "other" },
+        { exp: undefined },
+        { sub: undefined },
+      ])
+        await expect(tokens.verify(await sign(claims))).rejects.toMatchObject(unauthorized);
+      for (const header of [{ typ: undefined }, { typ: "at+jwt" }, { kid: "unknown" }])
+        await expect(tokens.verify(await sign({}, header))).rejects.toMatchObject(unauthorized);
     },
   );
 
   test("of Herald's own is taken beside those of a provider", async () => {
-    using provider = await startProvider("ES256");
-    const tokens = createTokens({ secret, clock, jwksUrl: provider.url, issuer: "idp" });
+    const { provider } = await createProvider("ES256");
+    const tokens = createTokens({ secret, clock, provider });
     const { token } = await tokens.issue(user);
     expect(decodeJwt(token).aud).toBe("herald");
     expect((await tokens.verify(token)).uid).toBe("u");
+  });
+
+  test("is taken with the algorithm of its key only: a provider's public key is no secret, and a secret no public key", async () => {
+    const { provider, jwk } = await createProvider("RS256");
+    const tokens = createTokens({ secret, clock, provider });
+    const claims = { sub: "u", org: "o", aud: "herald", iss: "idp", exp: now / 1000 + 60 };
+    for (const text of [JSON.stringify(jwk), jwk.n ?? "", "k1".padEnd(32)]) {
+      const forged = await new SignJWT(claims)
+        .setProtectedHeader({ alg: "HS256", typ: "JWT", kid: "k1" })
+        .sign(new TextEncoder().encode(text));
+      await expect(tokens.verify(forged)).rejects.toMatchObject(unauthorized);
+    }
+    for (const alg of ["RS384", "PS256"] as const) {
+      const { privateKey } = await generateKeyPair(alg);
+      const other = await new SignJWT(claims).setProtectedHeader({ alg, typ: "JWT", kid: "k1" }).sign(privateKey);
+      await expect(tokens.verify(other)).rejects.toMatchObject(unauthorized);
+    }
+  });
+
+  test("that brings a key along is refused, although its signature is good", async () => {
+    const { provider, jwk, sign } = await createProvider("ES256");
+    const tokens = createTokens({ secret, clock, provider });
+    expect((await tokens.verify(await sign({}))).uid).toBe("u");
+    for (const header of [
+      { jwk },
+      { jku: "https://idp.example/jwks" },
+      { x5u: "https://idp.example/x" },
+      { x5c: ["x"] },
+    ]) {
+      await expect(tokens.verify(await sign({}, header))).rejects.toMatchObject(unauthorized);
+      const own = await new SignJWT({ sub: "u", org: "o", aud: "herald", exp: now / 1000 + 60 })
+        .setProtectedHeader({ alg: "HS256", typ: "JWT", ...header })
+        .sign(new TextEncoder().encode(secret));
+      await expect(tokens.verify(own)).rejects.toMatchObject(unauthorized);
+    }
+  });
+
+  test("of the previous secret is taken while that is known, and new ones are of the new secret", async () => {
+    const next = "another secret of thirty-two bytes or more";
+    const { token } = await createTokens({ secret, clock }).issue(user);
+    const rotating = createTokens({ secret: next, previousSecret: secret, clock });
+    expect((await rotating.verify(token)).uid).toBe("u");
+    const rotated = createTokens({ secret: next, clock });
+    await expect(rotated.verify(token)).rejects.toMatchObject(unauthorized);
+    expect((await rotated.verify((await rotating.issue(user)).token)).uid).toBe("u");
+    const late = createTokens({ secret: next, previousSecret: secret, clock: { now: () => now + 91_000 } });
+    await expect(late.verify(token)).rejects.toMatchObject(unauthorized);
   });
 });

@@ -1,14 +1,16 @@
 import {
-  createRemoteJWKSet,
   decodeProtectedHeader,
+  errors,
   type JWTPayload,
   type JWTVerifyOptions,
   jwtVerify,
+  type ProtectedHeaderParameters,
   SignJWT,
 } from "jose";
 import { HeraldError } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { ProviderKeys } from "./provider-keys.ts";
 
 /** Who a token speaks for. Times in milliseconds since the Unix epoch. */
 export type Identity = { org: string; uid: string; issuedAt: number; expiresAt: number };
@@ -22,45 +24,58 @@ export type Tokens = {
     ttlSeconds: number;
     issuedAfter: number;
   }): Promise<{ token: string; expiresAt: number }>;
-  /** Throws `unauthorized` for a token that is not valid now. */
+  /** Throws `unauthorized` for a token that is not valid now, `unavailable` when the provider's keys cannot be had. */
   verify(token: string): Promise<Identity>;
 };
 
 type Options = {
   /** The HS256 secret, at least 32 bytes. */
   secret: string;
-  /** An identity provider whose tokens are taken too. */
-  jwksUrl?: string | undefined;
-  issuer?: string | undefined;
+  /** The secret before it: signs nothing any more, but its tokens are still taken. */
+  previousSecret?: string | undefined;
+  /** An identity provider whose tokens are taken too; with an `issuer`, only those that name it. */
+  provider?: { keys: ProviderKeys; issuer?: string | undefined } | undefined;
   clock: Clock;
 };
 
 const audience = "herald";
 const skewSeconds = 30;
 const providerAlgorithms = ["RS256", "ES256", "EdDSA"];
+/** Where a token could bring its own key along, or say where to get it (RFC 7515, sections 4.1.2, 4.1.3, 4.1.5, 4.1.6). */
+const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof ProtectedHeaderParameters)[];
 
 /**
- * The algorithm is bound to the key: HS256 to Herald's secret, the others to the provider's key set. `none` and keys
- * inside a token are refused (RFC 8725, sections 2.1 and 3.1). `iat` carries milliseconds as a fraction, which
+ * The algorithm is bound to the key: HS256 to Herald's secrets, the others to the provider's key set. `none`, and tokens that
+ * bring a key along, are refused (RFC 8725, sections 2.1, 3.1 and 3.10). `iat` carries milliseconds as a fraction, which
  * RFC 7519, section 2 allows: a sign-out must tell tokens of one second apart.
  */
-export function createTokens({ secret, jwksUrl, issuer, clock }: Options): Tokens {
+export function createTokens({ secret, previousSecret, provider, clock }: Options): Tokens {
   const ownKey = new TextEncoder().encode(secret);
-  const providerKeys = jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(jwksUrl));
+  const previousKey = previousSecret === undefined ? undefined : new TextEncoder().encode(previousSecret);
   const common = { audience, typ: "JWT", clockTolerance: skewSeconds, requiredClaims: ["exp", "sub", "org"] };
 
   async function verifySignature(token: string): Promise<JWTPayload> {
+    const header = decodeProtectedHeader(token);
+    if (ownKeyHeaders.some((name) => header[name] !== undefined))
+      throw unauthorized("a token must not bring its own key along");
     const options: JWTVerifyOptions = { ...common, currentDate: new Date(clock.now()) };
-    if (providerKeys !== undefined && decodeProtectedHeader(token).alg !== "HS256") {
-      const { payload } = await jwtVerify(token, providerKeys, {
-        ...options,
-        algorithms: providerAlgorithms,
-        ...(issuer !== undefined && { issuer }),
-      });
-      return payload;
-    }
-    const { payload } = await jwtVerify(token, ownKey, { ...options, algorithms: ["HS256"] });
+    if (provider === undefined || header.alg === "HS256") return await verifyOwn(token, options);
+    const { payload } = await jwtVerify(token, provider.keys, {
+      ...options,
+      algorithms: providerAlgorithms,
+      ...(provider.issuer !== undefined && { issuer: provider.issuer }),
+    });
     return payload;
+  }
+
+  async function verifyOwn(token: string, common: JWTVerifyOptions): Promise<JWTPayload> {
+    const options = { ...common, algorithms: ["HS256"] };
+    try {
+      return (await jwtVerify(token, ownKey, options)).payload;
+    } catch (error) {
+      if (previousKey === undefined || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      return (await jwtVerify(token, previousKey, options)).payload;
+    }
   }
 
   function toIdentity({ sub, org, iat, exp }: JWTPayload): Identity {

@@ -8,6 +8,8 @@ export type Dialect = {
   text: string;
   /** Keeps others from migrating until the transaction ends. */
   lockMigrations: string | undefined;
+  /** Whether tables can be told which rows to show (row-level security). */
+  hasRowSecurity: boolean;
 };
 
 /** SQLite: one writer at a time, so a transaction needs no locks. */
@@ -16,6 +18,7 @@ export const sqliteDialect: Dialect = {
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
   text: "TEXT",
   lockMigrations: undefined,
+  hasRowSecurity: false,
 };
 
 /** PostgreSQL. */
@@ -26,4 +29,5 @@ export const postgresDialect: Dialect = {
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
   text: `TEXT COLLATE "C"`,
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
+  hasRowSecurity: true,
 };

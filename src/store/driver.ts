@@ -15,7 +15,14 @@ export type Sql = {
 };
 
 /** What reads of a database need. They see what was committed before they began. */
-export type Reader = Sql & { dialect: Dialect };
+export type Reader = Sql & {
+  dialect: Dialect;
+  /**
+   * All rows, as one organization may see them. With row-level security these are, in tables with an `org`, its own and no
+   * others, whatever the text asks for; what `all` sees of such a table is nothing.
+   */
+  allOf<Shape extends Row>(org: string, text: string, ...values: SqlValue[]): Promise<Shape[]>;
+};
 
 /**
  * Many rows in one call. All rows of a call have the same columns. Names of tables and columns are the store's own, never
@@ -30,7 +37,11 @@ export type Rows = {
 };
 
 /** What a transaction is done with. */
-export type Transaction = Sql & { rows: Rows };
+export type Transaction = Sql & {
+  rows: Rows;
+  /** From now on the transaction may touch the rows of these organizations; before, of none. Without row-level security it always may. */
+  limitTo(orgs: readonly string[]): Promise<void>;
+};
 
 /** One database. */
 export type Driver = Reader & {

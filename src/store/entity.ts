@@ -23,11 +23,11 @@ export function createEntityReads(reader: Reader, { table, isLive: isLiveEntity 
   const page = `SELECT id, name, created_at FROM ${table} WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
   return {
     async get(org: string, id: string): Promise<Entity | undefined> {
-      const [row] = await reader.all<EntityRow>(find, org, id);
+      const [row] = await reader.allOf<EntityRow>(org, find, org, id);
       return row && toEntity(row);
     },
     async list(org: string, { after, limit }: EntityPage): Promise<Entity[]> {
-      return (await reader.all<EntityRow>(page, org, after ?? "", limit)).map(toEntity);
+      return (await reader.allOf<EntityRow>(org, page, org, after ?? "", limit)).map(toEntity);
     },
   };
 }

@@ -27,7 +27,7 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
       return new Map(rows.map(({ id, head }) => [id, Number(head)]));
     },
     async readAfter(org, offset, limit) {
-      const rows = await reader.all<EventRow>(readEvents, org, offset, limit);
+      const rows = await reader.allOf<EventRow>(org, readEvents, org, offset, limit);
       return rows.map((row) => toEvent(org, row));
     },
   };

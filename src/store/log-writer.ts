@@ -64,7 +64,7 @@ export function createLogWriter({
 
   async function write<Result>(orgs: string[], work: Work<Result>): Promise<{ result: Result; events: StoredEvent[] }> {
     return await driver.transaction(async (sql) => {
-      const heads = await lock(sql, orgs);
+      const [heads] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs)]);
       const next = new Map(heads);
       const events: StoredEvent[] = [];
       const emit = (event: NewEvent) => {

@@ -2,10 +2,14 @@ import type { Driver } from "./driver.ts";
 import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
 import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
 import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
-import audit from "./migrations/0004-audit.sql" with { type: "text" };
-import retention from "./migrations/0005-retention.sql" with { type: "text" };
+import organizationTokens from "./migrations/0004-organization-tokens.sql" with { type: "text" };
+import rowSecurity from "./migrations/0005-row-security.sql" with { type: "text" };
+import audit from "./migrations/0006-audit.sql" with { type: "text" };
+import retention from "./migrations/0007-retention.sql" with { type: "text" };
 
-const migrations = [logAndDirectory, nodes, apiKeys, audit, retention];
+const migrations = [logAndDirectory, nodes, apiKeys, organizationTokens, rowSecurity, audit, retention];
+
+const rowSecurityOnly = /\b(ROW LEVEL SECURITY|CREATE POLICY)\b/;
 
 /**
  * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was
@@ -24,7 +28,8 @@ export async function migrateStore(driver: Driver, to = migrations.length): Prom
     }
     for (const migration of migrations.slice(from, to)) {
       const text = migration.replaceAll(/\bTEXT\b/g, driver.dialect.text);
-      for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== "")) await sql.run(statement);
+      for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== ""))
+        if (driver.dialect.hasRowSecurity || !rowSecurityOnly.test(statement)) await sql.run(statement);
     }
     if (rows.length === 0) await sql.run("INSERT INTO schema_version (version) VALUES (?)", to);
     else await sql.run("UPDATE schema_version SET version = ?", to);

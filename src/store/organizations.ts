@@ -18,8 +18,9 @@ const stepsOfPut = 200;
 type Dependencies = { driver: Driver; writer: LogWriter };
 
 /**
- * Writes organizations. The row of a deleted one stays, so that its log's offsets are never given twice. What it held is left
- * to be removed in small steps; who makes it again goes through the rest of them first, so that it begins empty.
+ * Writes organizations. The row of a deleted one stays, so that its log's offsets are never given twice and its tokens stay
+ * refused. What it held is left to be removed in small steps; who makes it again goes through the rest of them first, so that
+ * it begins empty.
  */
 export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
   return {
@@ -45,7 +46,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
         const { sql, heads } = transaction;
         const upTo = heads.get(org);
         if (upTo === undefined) return false;
-        await sql.run("UPDATE organization SET deleted_at = ? WHERE id = ?", now, org);
+        await sql.run("UPDATE organization SET deleted_at = ?, tokens_valid_after = ? WHERE id = ?", now, now, org);
         await leaveToRemoval(sql, { org, upTo, now });
         await revokeKeysOf(driver, sql, org, now); // made again under the same id it may be somebody else's
         emitSessionEnd(transaction, { org, now });

@@ -57,7 +57,8 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
 export function createParticipantReads({ reader }: { reader: Reader }): ParticipantReads {
   return {
     async list(org, cid, { after, limit }) {
-      const rows = await reader.all<EntityRow>(
+      const rows = await reader.allOf<EntityRow>(
+        org,
         `SELECT u.id, u.name, u.created_at FROM participant p JOIN "user" u ON u.org = p.org AND u.id = p.uid
          WHERE p.org = ? AND p.cid = ? AND p.uid > ? AND ${isLiveOrganization("p.org")} ORDER BY p.uid LIMIT ?`,
         org,
@@ -68,7 +69,8 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
       return rows.map(toEntity);
     },
     async has(org, cid, uid) {
-      return (await reader.all(`${findParticipant} AND ${isLiveOrganization("org")}`, org, cid, uid)).length > 0;
+      const find = `${findParticipant} AND ${isLiveOrganization("org")}`;
+      return (await reader.allOf(org, find, org, cid, uid)).length > 0;
     },
   };
 }
@@ -77,7 +79,8 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
 export function createStanding({ reader }: { reader: Reader }): Standing {
   return {
     async snapshot(org, uid) {
-      const rows = await reader.all<{ head: number; cid: string | null }>(
+      const rows = await reader.allOf<{ head: number; cid: string | null }>(
+        org,
         `SELECT o.head, p.cid FROM organization o LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
          WHERE o.id = ? AND o.deleted_at IS NULL`,
         uid,
@@ -88,7 +91,8 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
     },
     async conversations(org, uid, { after, limit }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
-      const rows = await reader.all<{ id: string; name: string | null; created_at: number; updated_at: number }>(
+      const rows = await reader.allOf<{ id: string; name: string | null; created_at: number; updated_at: number }>(
+        org,
         `SELECT c.id, c.name, c.created_at, c.updated_at FROM participant p JOIN conversation c ON c.org = p.org AND c.id = p.cid
          WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
          ORDER BY c.updated_at DESC, c.id LIMIT ?`,

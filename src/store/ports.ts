@@ -124,7 +124,7 @@ export type Users = UserReads & UserWrites;
 export type UserReads = {
   get(org: string, uid: string): Promise<Entity | undefined>;
   list(org: string, page: EntityPage): Promise<Entity[]>;
-  /** Tokens issued at or before this time are refused; 0 when the user was never signed out, also of unknown users. */
+  /** Tokens issued at or before this time are refused: that of the user's last sign-out, or of the organization's last deletion if that was later; 0 when there was neither, also of unknown users. */
   tokensValidAfter(org: string, uid: string): Promise<number>;
 };
 

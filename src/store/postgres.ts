@@ -29,6 +29,10 @@ const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadli
 const outOfSpace = /^53100$/;
 const passing = /^(08|53|40|57|25006|25P03|55P03|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|E(CONN|PIPE|TIMEDOUT))/;
 
+const findExemption = "SELECT 1 AS one FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
+const exemptionAdvice =
+  "the database user is a superuser or has BYPASSRLS, so row-level security does not hold for it; give Herald a plain user that owns the database (see docs/how-to/run-a-cluster.md)";
+
 type Connection = Pick<SQL, "unsafe">;
 type Use = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;
 type Pool = { use<Result>(run: (pool: SQL) => Promise<Result>): Promise<Result>; close(): Promise<void> };
@@ -74,11 +78,19 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
     (pool: SQL) =>
       pool.begin((connection) => {
         const sql = sqlOn((query) => query(connection));
-        return work({ ...sql, rows: createRowsInOne(sql) });
+        return work({ ...sql, rows: createRowsInOne(sql), limitTo: (orgs) => limit(connection, orgs) });
       });
 
   return {
     ...sqlOn((query) => readers.use(query)),
+    allOf: <Shape extends Row>(org: string, text: string, ...values: SqlValue[]) =>
+      readers.use((pool) =>
+        pool.begin(async (connection) => {
+          const sql = sqlOn((query) => query(connection));
+          const [, rows] = await Promise.all([limit(connection, [org]), sql.all<Shape>(text, ...values)]);
+          return rows;
+        }),
+      ),
     dialect: postgresDialect,
     transaction: (work) => queues.writer.add(() => writer.use(begin(work))),
     aside: (work) => queues.housekeeper.add(() => housekeeper.use(begin(work))),
@@ -94,12 +106,24 @@ export async function openPostgres(url: string, announce: (events: LogEvent[]) =
   const driver = connectPostgres(url);
   try {
     const migrated = await migrateStore(driver);
-    const writes = createWrites({ driver, announce });
-    return { reader: driver, writes, nodes: createNodeRegistry(driver), migrated, close: driver.close };
+    const [role] = await driver.all<Row>(findExemption);
+    return {
+      reader: driver,
+      writes: createWrites({ driver, announce }),
+      nodes: createNodeRegistry(driver),
+      migrated,
+      advice: role === undefined ? undefined : exemptionAdvice,
+      close: driver.close,
+    };
   } catch (error) {
     await driver.close();
     throw error;
   }
+}
+
+/** What the policies of the tables read, until the transaction ends (`migrations/0005-row-security.sql`). */
+async function limit(connection: Connection, orgs: readonly string[]): Promise<void> {
+  await connection.unsafe("SELECT set_config('herald.orgs', $1, true)", [JSON.stringify(orgs)]);
 }
 
 /** Connections that are thrown away when one does not answer in time: there is no other way to be rid of a frozen server. */

@@ -1,5 +1,5 @@
 import type { Dialect } from "./dialect.ts";
-import type { Row, Sql } from "./driver.ts";
+import type { Row, Sql, Transaction } from "./driver.ts";
 import { type Ordered, removeFirst } from "./remove-first.ts";
 
 /** What of a deleted conversation is still stored: its events up to an offset. `cid` `""`: all of a deleted organization. */
@@ -24,7 +24,12 @@ export async function leaveToRemoval(
 }
 
 /** Removes at most `limit` rows of what an organization held before it was deleted. False when nothing was left of it. */
-export async function removeSomeOf(sql: Sql, { forUpdate }: Dialect, org: string, limit: number): Promise<boolean> {
+export async function removeSomeOf(
+  sql: Transaction,
+  { forUpdate }: Dialect,
+  org: string,
+  limit: number,
+): Promise<boolean> {
   const find = "SELECT org, cid, up_to FROM removal WHERE org = ? AND cid = ''";
   const [removal] = await sql.all<Removal>(find + forUpdate, org);
   if (removal === undefined) return false;
@@ -34,7 +39,7 @@ export async function removeSomeOf(sql: Sql, { forUpdate }: Dialect, org: string
 
 /** Removes at most `limit` rows of what was deleted: conversations before a time, organizations at once. Gives their number. */
 export async function removeSomeOfAny(
-  sql: Sql,
+  sql: Transaction,
   { forUpdate }: Dialect,
   { deletedBefore, limit }: { deletedBefore: number; limit: number },
 ): Promise<number> {
@@ -45,7 +50,8 @@ export async function removeSomeOfAny(
 }
 
 /** When nothing was left the removal itself goes, which counts as a row. */
-async function removeSome(sql: Sql, { org, cid, up_to: upTo }: Removal, limit: number): Promise<number> {
+async function removeSome(sql: Transaction, { org, cid, up_to: upTo }: Removal, limit: number): Promise<number> {
+  await sql.limitTo([org]);
   for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : [eventsOf(org, cid, upTo)]) {
     const removed = await removeFirst(sql, rows, limit);
     if (removed > 0) return removed;

@@ -1,5 +1,5 @@
 import { firstIdOf } from "../lib/ids.ts";
-import type { Driver, Sql } from "./driver.ts";
+import type { Driver, Sql, Transaction } from "./driver.ts";
 import type { RetentionOrder, RetentionWrites } from "./ports.ts";
 import { removeSomeOfAny } from "./removals.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
@@ -23,14 +23,21 @@ export function createRetentionWrites({ driver }: { driver: Driver }): Retention
 }
 
 /** One kind of work in each step: the next has its turn when nothing is left of the one before. */
-async function stepOf(sql: Sql, { dialect }: Driver, order: RetentionOrder): Promise<number> {
-  const { limit, messagesBefore, idsBefore, auditBefore, deletedBefore } = order;
+async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrder): Promise<number> {
+  const { limit, auditBefore, deletedBefore } = order;
   return (
     (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
-    (await removeOldest(sql, "event", messagesBefore, limit)) ||
-    (await forgetIds(sql, idsBefore, limit)) ||
+    (await touchOld(sql, order)) ||
     (await removeOldest(sql, "audit", auditBefore, limit))
   );
+}
+
+/** Old is what is old, whose it may be: this is for the events of all organizations, of deleted ones too. */
+async function touchOld(sql: Transaction, { messagesBefore, idsBefore, limit }: RetentionOrder): Promise<number> {
+  if (messagesBefore === undefined && idsBefore === undefined) return 0;
+  const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
+  await sql.limitTo(organizations.map(({ id }) => id));
+  return (await removeOldest(sql, "event", messagesBefore, limit)) || (await forgetIds(sql, idsBefore, limit));
 }
 
 async function removeOldest(sql: Sql, table: "event" | "audit", before: number | undefined, limit: number) {

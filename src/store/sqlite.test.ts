@@ -11,7 +11,7 @@ import { describeAudit } from "./testing/audit-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
-import { describeRetention, expectRemovalsAfterVersion4 } from "./testing/retention-suite.ts";
+import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), "herald-store-"));
@@ -51,15 +51,29 @@ for (const [engine, open] of Object.entries(engines)) {
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 5 });
-    expect(await migrateStore(driver)).toEqual({ from: 5, to: 5 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 7 });
+    expect(await migrateStore(driver)).toEqual({ from: 7, to: 7 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
     remove();
   });
 
-  test("of the version before API keys and nodes is brought up to date, with what is in it", async () => {
+  test("refuses the tokens of organizations that were deleted before it knew how", async () => {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver, 3);
+    const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
+    await driver.transaction((sql) => sql.run(insert));
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: 7 });
+    expect(await driver.all("SELECT id, tokens_valid_after FROM organization ORDER BY id")).toEqual([
+      { id: "gone", tokens_valid_after: 5 },
+      { id: "o", tokens_valid_after: 0 },
+    ]);
+    await driver.close();
+    remove();
+  });
+
+  test("of an earlier version is brought up to date, with what is in it", async () => {
     const { driver, remove } = openInFolder();
     await expectKeysAfterVersion1(driver);
     expect(await driver.all("SELECT * FROM node")).toEqual([]);
@@ -69,7 +83,7 @@ describe("SQLite", () => {
 
   test("of the version before retention forgets nothing but what had been deleted", async () => {
     const { driver, remove } = openInFolder();
-    await expectRemovalsAfterVersion4(driver);
+    await expectRemovalsAfterVersion6(driver);
     await driver.close();
     remove();
   });

@@ -31,7 +31,7 @@ export function openSqlite(file: string): Driver {
   writer.run(`PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`);
   const reader = openSqliteReader(file);
   const rows = createRowsOneByOne((text, values) => writer.query<Row, SqlValue[]>(text).all(...values));
-  const statements: Transaction = { ...sqlOn(writer), rows };
+  const statements: Transaction = { ...sqlOn(writer), rows, limitTo: async () => undefined };
   const queue = createQueue();
 
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
@@ -64,7 +64,13 @@ export function openSqlite(file: string): Driver {
 /** Opens a database that `openSqlite` made, to read what was committed. */
 export function openSqliteReader(file: string): Reader & { close(): void } {
   const database = connect(file, { readonly: true });
-  return { ...sqlOn(database), dialect: sqliteDialect, close: () => database.close() };
+  const sql = sqlOn(database);
+  return {
+    ...sql,
+    allOf: (_, text, ...values) => sql.all(text, ...values),
+    dialect: sqliteDialect,
+    close: () => database.close(),
+  };
 }
 
 /** Two servers on one file would not hear each other. The lock is SQLite's own, so it ends with the process, however it ends. */

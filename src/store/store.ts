@@ -39,6 +39,8 @@ export type Database = {
   nodes: NodeRegistry;
   /** The schema's version before and after. */
   migrated: { from: number; to: number };
+  /** What the operator should change, if anything. */
+  advice?: string | undefined;
   close(): Promise<void>;
 };
 

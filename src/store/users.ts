@@ -57,12 +57,15 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
     ...createEntityReads(reader, { table: '"user"', isLive: "deleted_at IS NULL" }),
     async tokensValidAfter(org, uid) {
-      const [row] = await reader.all<{ tokens_valid_after: number }>(
-        `SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
+      const rows = await reader.allOf<{ tokens_valid_after: number }>(
+        org,
+        `SELECT tokens_valid_after FROM organization WHERE id = ?
+          UNION ALL SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
+        org,
         org,
         uid,
       );
-      return Number(row?.tokens_valid_after ?? 0);
+      return Math.max(0, ...rows.map((row) => Number(row.tokens_valid_after)));
     },
   };
 }

@@ -6,7 +6,7 @@ import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
 import { eventually } from "../harness/deadline.ts";
 import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/expectations.ts";
-import { useHerald } from "../harness/herald.ts";
+import { startHerald, useHerald } from "../harness/herald.ts";
 import { callWith, createKey } from "../harness/keys.ts";
 import { createOrganization, readList } from "../harness/organization.ts";
 import { uniqueId } from "../harness/random.ts";
@@ -318,4 +318,19 @@ describe("the audit log", () => {
       listMessages: "all",
     });
   });
+});
+
+test("an entry tells the client's address as a trusted proxy does, with a key that is taken and with one that is not", async () => {
+  await using node = await startHerald({ env: { HERALD_TRUSTED_PROXIES: "127.0.0.1" } });
+  const forwarded = { "X-Forwarded-For": "198.51.100.1, 203.0.113.9" };
+  await node.admin("PUT", "/admin/organizations/o1", {}, forwarded);
+  await node.http("PUT", "/admin/organizations/o1", { headers: forwarded });
+  const entries = await eventually(async () => {
+    const { items } = (await node.admin<Page<Entry>>("GET", "/admin/audit")).body;
+    return items.length >= 2 ? items : undefined;
+  }, "two entries");
+  expect(entries.map(({ status, address }) => `${status} ${address}`).sort()).toEqual([
+    "201 203.0.113.9",
+    "401 203.0.113.9",
+  ]);
 });

@@ -90,4 +90,33 @@ describe("connections", () => {
     await org.expectNothingElse(carol);
     await server.stop();
   });
+
+  test("behind a trusted proxy count for the client that it names; nobody else is believed", async () => {
+    await using server: Herald = await startHerald({
+      env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1", HERALD_TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" },
+    });
+    const forwarded = (value: string) => openSocket(server.url, { headers: { "X-Forwarded-For": value } });
+    using first = await forwarded("198.51.100.1");
+    using second = await forwarded("203.0.113.9, 198.51.100.2, 10.0.0.9");
+    // What the client wrote before its own address makes no other client of it.
+    using again = await forwarded("192.0.2.77, 198.51.100.1");
+    await expectClosed(again, 4429);
+    const org = await createOrganization(server);
+    const headers = { ...bearer(await org.token("alice")), "X-Forwarded-For": "192.0.2.78, 198.51.100.2" };
+    const stream = await requestSse(server.url, headers);
+    if ("sse" in stream) throw new Error("a second connection was granted");
+    expectProblem(stream.refused, 429, "rate_limited");
+    using proxy = await forwarded("nonsense");
+    using proxyAgain = await openSocket(server.url);
+    await expectClosed(proxyAgain, 4429);
+    for (const socket of [first, second, proxy]) await socket.expectSilence();
+    await server.stop();
+
+    await using wary: Herald = await startHerald({ env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1" } });
+    using one = await openSocket(wary.url, { headers: { "X-Forwarded-For": "198.51.100.1" } });
+    using other = await openSocket(wary.url, { headers: { "X-Forwarded-For": "198.51.100.2" } });
+    await expectClosed(other, 4429);
+    await one.expectSilence();
+    await wary.stop();
+  });
 });

@@ -98,6 +98,22 @@ describe("organizations", () => {
     await other.expectNothingElse(neighbour);
   });
 
+  test("that were deleted and made again take no token from before, of any user, and take new ones at once", async () => {
+    const first = await createOrganization(herald());
+    const stale = await Promise.all(["alice", "bob"].map((uid) => first.token(uid)));
+    await herald().admin("DELETE", first.path());
+    const second = await createOrganization(herald(), first.id);
+    await second.user("alice");
+    for (const token of stale)
+      expectProblem(
+        await herald().http("GET", "/sse", { headers: { Authorization: `Bearer ${token}` } }),
+        401,
+        "unauthorized",
+      );
+    using alice = await second.socket("alice");
+    await second.expectNothingElse(alice);
+  });
+
   test("that were deleted and made again are new ones, and deliver", async () => {
     const first = await createOrganization(herald());
     const cid = await first.conversation(["alice", "bob"]);

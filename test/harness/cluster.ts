@@ -1,4 +1,4 @@
-import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "./herald.ts";
+import { type Herald, type HeraldOptions, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "./herald.ts";
 import { freePort } from "./installed.ts";
 import { type Nats, startNats } from "./nats.ts";
 import { type Postgres, startPostgres } from "./postgres.ts";
@@ -67,7 +67,7 @@ export async function startCluster({ nodes: count, env, ...given }: Options): Pr
     HERALD_PORT: String(freePort()),
     ...env?.(index, databaseUrl),
   });
-  const begun = Array.from({ length: count }, (_, index) => startNode(settings(index)));
+  const begun = Array.from({ length: count }, (_, index) => startNode({ env: settings(index) }));
   // All of them are awaited before one of them may fail, so that none is left behind.
   for (const result of await Promise.allSettled(begun)) {
     if (result.status === "fulfilled") starting.use(result.value);
@@ -88,9 +88,9 @@ export async function startCluster({ nodes: count, env, ...given }: Options): Pr
   };
 }
 
-/** Starts a node that can be killed and started again. `HERALD_PORT` must be given, so that it comes back at the same place. */
-async function startNode(env: Record<string, string>): Promise<ClusterNode & AsyncDisposable> {
-  const first = await startHerald({ env });
+/** Starts a node that can be killed and started again; `HERALD_PORT` must be among the settings. */
+export async function startNode(options: HeraldOptions): Promise<ClusterNode & AsyncDisposable> {
+  const first = await startHerald(options);
   let herald = first;
   let isRunning = true;
   const node: ClusterNode & AsyncDisposable = {
@@ -104,7 +104,7 @@ async function startNode(env: Record<string, string>): Promise<ClusterNode & Asy
     },
     isRunning: () => isRunning,
     async start() {
-      herald = await startHerald({ env, dataDir: first.dataDir });
+      herald = await startHerald({ ...options, dataDir: first.dataDir });
       isRunning = true;
     },
     async stop() {

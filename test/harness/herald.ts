@@ -37,15 +37,25 @@ export type Herald = {
   stop(): Promise<void>;
   /** SIGKILL; waits for the end. */
   kill(): Promise<void>;
-  signal(name: "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
+  signal(name: "SIGHUP" | "SIGTERM" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   exited: Promise<number>;
   logs(): string;
   logLines(): LogLine[];
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is left in place at the end. */
-export type HeraldOptions = { env?: Record<string, string>; dataDir?: string; key?: string | null; args?: string[] };
+/**
+ * `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is left in place at the end. `prefix` is a command
+ * that prepares the surroundings and becomes the server (`exec`). `ca` is the certificate that requests over TLS trust.
+ */
+export type HeraldOptions = {
+  env?: Record<string, string>;
+  dataDir?: string;
+  key?: string | null;
+  args?: string[];
+  prefix?: string[];
+  ca?: string;
+};
 
 const running = new Set<Bun.Subprocess>();
 process.on("exit", () => {
@@ -60,9 +70,9 @@ function cleanEnvironment(env: Record<string, string>): Record<string, string> {
   return { ...clean, ...env };
 }
 
-function spawnHerald(args: string[], env: Record<string, string>, cwd: string = root) {
-  const child = Bun.spawn([process.execPath, join(root, "src/cli/herald.ts"), ...args], {
-    cwd,
+function spawnHerald(args: string[], env: Record<string, string>, prefix: string[] = []) {
+  const child = Bun.spawn([...prefix, process.execPath, join(root, "src/cli/herald.ts"), ...args], {
+    cwd: root,
     env: cleanEnvironment(env),
     stdin: "ignore",
     stdout: "pipe",
@@ -123,13 +133,14 @@ export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
 export async function startHerald(options: HeraldOptions = {}): Promise<Herald> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "herald-test-"));
   const key = options.key === null ? "" : (options.key ?? TEST_KEY);
-  const child = spawnHerald(["serve", ...(options.args ?? [])], {
+  const settings = {
     ...(options.env?.HERALD_DATABASE_URL === undefined && (await clusterSettings(TEST_TOKEN_SECRET))),
     HERALD_PORT: "0",
     HERALD_DATA_DIR: dataDir,
     ...(options.key === null ? {} : { HERALD_ADMIN_API_KEY: key }),
     ...options.env,
-  });
+  };
+  const child = spawnHerald(["serve", ...(options.args ?? [])], settings, options.prefix);
   const lines: string[] = [];
   const logs = () => lines.join("\n");
   const listening = Promise.withResolvers<string>();
@@ -164,6 +175,7 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
           method,
           ...(init.headers === undefined ? {} : { headers: init.headers }),
           ...(init.body === undefined ? {} : { body: init.body }),
+          ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
         }),
         `the answer to ${method} ${path}`,
       ),

@@ -1,8 +1,20 @@
+import { userInfo } from "node:os";
+
 /** Says in one line what is skipped where a program is missing; under CI that is a failure. */
 export function reportMissing(program: string, debianPackage: string): undefined {
-  const install = `apt-get install ${debianPackage}`;
-  if (process.env.CI === "true") throw new Error(`${program} is not installed: ${install}`);
-  console.log(`skipped, since ${program} is not installed (${install}): what needs it`);
+  return skip(`${program} is not installed (apt-get install ${debianPackage})`);
+}
+
+/** Whether this is root, who alone may make namespaces and mounts. Says what is skipped otherwise; under CI that is a failure. */
+export function isRoot(purpose: string): boolean {
+  if (userInfo().uid === 0) return true;
+  skip(`only root may do this: ${purpose}`);
+  return false;
+}
+
+function skip(reason: string): undefined {
+  if (process.env.CI === "true") throw new Error(reason);
+  console.log(`skipped, since ${reason}: what needs it`);
   return undefined;
 }
 

@@ -5,6 +5,8 @@ import { freePort, reportMissing } from "./installed.ts";
 /** A NATS server of a suite's own. */
 export type Nats = {
   readonly url: string;
+  /** Of the server's process, which another follows after an outage. */
+  readonly pid: number;
   /** Ends the server at once (SIGKILL). */
   kill(): Promise<void>;
   /** Starts it again after `kill`, on the same port. */
@@ -25,15 +27,18 @@ export function findNats(): string | undefined {
   return places.find((place) => existsSync(place));
 }
 
-/** Starts a server; `undefined` where NATS is not installed, which is a failure under CI. */
-export async function startNats(): Promise<Nats | undefined> {
+/** Starts a server with these arguments, too; `undefined` where NATS is not installed, which is a failure under CI. */
+export async function startNats(...args: string[]): Promise<Nats | undefined> {
   const program = findNats();
   if (program === undefined) return reportMissing("NATS", "nats-server");
   const run = program;
   const port = freePort();
 
   async function launch() {
-    const child = Bun.spawn([run, "-a", "127.0.0.1", "-p", String(port)], { stdout: "ignore", stderr: "pipe" });
+    const child = Bun.spawn([run, "-a", "127.0.0.1", "-p", String(port), ...args], {
+      stdout: "ignore",
+      stderr: "pipe",
+    });
     const ready = (async () => {
       const reader = child.stderr.getReader();
       let log = "";
@@ -59,6 +64,9 @@ export async function startNats(): Promise<Nats | undefined> {
   };
   return {
     url: `nats://127.0.0.1:${port}`,
+    get pid() {
+      return child.pid;
+    },
     kill,
     start,
     freeze: () => child.kill("SIGSTOP"),

@@ -1,19 +1,25 @@
 import { spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { freePort, reportMissing } from "./installed.ts";
+import { freePort, isRoot, reportMissing } from "./installed.ts";
+import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
 
 /** A PostgreSQL server of a suite's own. */
 export type Postgres = {
-  /** Of the server, without a database. */
+  readonly port: number;
+  /** Of the server, without a database. Its user owns what it makes, and is no superuser: row-level security holds for it. */
   readonly url: string;
+  /** The same URL for the superuser, who sees everything. */
+  asSuperuser(url: string): string;
   /** Makes an empty database and gives its URL. */
   createDatabase(): Promise<string>;
   /** Ends the server and waits for it. `fast` ends its sessions in order, `immediate` is a crash: it recovers at the next start. */
   shutDown(mode: "fast" | "immediate"): Promise<void>;
   /** Starts it again after `shutDown`. Resolves when it takes connections. */
   start(): Promise<void>;
+  /** Fills the disk that its databases are on, with `diskMegabytes`; gives what frees it. */
+  fillDisk(): () => void;
   /** Shuts down (`immediate`), runs `meanwhile`, and starts again. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
   /** SIGSTOP to every process of the server: it keeps its connections and does nothing. */
@@ -32,28 +38,39 @@ export function findPostgres(): string | undefined {
   return newest === undefined ? undefined : join(versionsFolder, newest, "bin");
 }
 
-/** Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed, which is a failure under CI. */
-export async function startPostgres(): Promise<Postgres | undefined> {
+/**
+ * Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed, which is a failure under
+ * CI. With `diskMegabytes` its databases are on a disk of that size (the write-ahead log is not), which needs root and is gone
+ * when it is shut down.
+ */
+export async function startPostgres(options: { diskMegabytes?: number } = {}): Promise<Postgres | undefined> {
+  const { diskMegabytes } = options;
   const programs = findPostgres() ?? reportMissing("PostgreSQL", "postgresql");
   if (programs === undefined) return undefined;
+  if (diskMegabytes !== undefined && !isRoot("a small disk")) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "herald-postgres-"));
   const data = join(folder, "data");
   const port = freePort();
   let databases = 0;
 
   // The server refuses to run as root, so there it runs as the user that Debian's package made.
-  const isRoot = userInfo().uid === 0;
-  if (isRoot) chownSync(folder, idOf("-u"), idOf("-g"));
+  const runsAsRoot = userInfo().uid === 0;
+  const disk = join(folder, "disk");
+  mkdirSync(disk);
+  if (runsAsRoot) for (const path of [folder, disk]) chownSync(path, idOf("-u"), idOf("-g"));
 
   function commandOf(program: string, args: string[]): string[] {
     const command = [join(programs ?? "", program), ...args];
-    return isRoot ? ["runuser", "-u", "postgres", "--", ...command] : command;
+    return runsAsRoot ? ["runuser", "-u", "postgres", "--", ...command] : command;
   }
 
   /** Runs a program to its end. Its output goes to a file, since a server that it starts keeps that open. */
   async function run(program: string, ...args: string[]): Promise<void> {
     const output = Bun.file(join(folder, `${program}.log`));
-    const child = Bun.spawn(commandOf(program, args), { cwd: folder, stdin: "ignore", stdout: output, stderr: output });
+    const plain = commandOf(program, args);
+    const isStart = args[0] === "start";
+    const command = isStart && diskMegabytes !== undefined ? withSmallDisk(disk, diskMegabytes, plain) : plain;
+    const child = Bun.spawn(command, { cwd: folder, stdin: "ignore", stdout: output, stderr: output });
     if ((await child.exited) !== 0) throw new Error(`${program} failed: ${await output.text()}`);
   }
 
@@ -82,19 +99,27 @@ export async function startPostgres(): Promise<Postgres | undefined> {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  await run("initdb", "-D", data, "-A", "trust", "-U", "herald", "-E", "UTF8", "--no-sync");
-  await start();
+  await run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync");
   process.on("exit", endAtOnce);
+  await start();
+  const superuser = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];
+  await run("createuser", ...superuser, "--createdb", "herald");
+  if (diskMegabytes !== undefined)
+    await run("psql", ...superuser, "-c", `CREATE TABLESPACE disk OWNER herald LOCATION '${disk}'`, "postgres");
   const url = `postgres://herald@127.0.0.1:${port}`;
   return {
+    port,
     url,
+    asSuperuser: (one) => one.replace("//herald@", "//postgres@"),
     async createDatabase() {
       const name = `herald_${++databases}`;
-      await run("createdb", "-h", "127.0.0.1", "-p", String(port), "-U", "herald", name);
+      const place = diskMegabytes === undefined ? [] : ["-D", "disk"];
+      await run("createdb", ...place, "-h", "127.0.0.1", "-p", String(port), "-U", "herald", name);
       return `${url}/${name}`;
     },
     shutDown,
     start,
+    fillDisk: () => fillDisk(insideOf(Number(mainProcess()), disk)),
     async restart(meanwhile) {
       await shutDown("immediate");
       try {

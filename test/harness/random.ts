@@ -1,5 +1,11 @@
 /** A seeded source of numbers from 0 to below 1 (mulberry32). `TEST_SEED` repeats a run. */
-export type Random = { seed: number; next(): number; integer(from: number, to: number): number };
+export type Random = {
+  seed: number;
+  next(): number;
+  integer(from: number, to: number): number;
+  /** One of these; throws if there are none. */
+  pick<T>(items: readonly T[]): T;
+};
 
 export function createRandom(seed: number = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_007)): Random {
   let state = seed >>> 0;
@@ -9,7 +15,17 @@ export function createRandom(seed: number = Number(process.env.TEST_SEED ?? Date
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
-  return { seed, next, integer: (from, to) => from + Math.floor(next() * (to - from + 1)) };
+  const integer = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
+  return {
+    seed,
+    next,
+    integer,
+    pick(items) {
+      const item = items[integer(0, items.length - 1)];
+      if (item === undefined) throw new Error("there is nothing to pick from");
+      return item;
+    },
+  };
 }
 
 let counter = 0;

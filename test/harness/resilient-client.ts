@@ -1,4 +1,4 @@
-import type { Organization } from "./organization.ts";
+import type { Herald } from "./herald.ts";
 import { uniqueId } from "./random.ts";
 import { openRawSocket, type RawSocket } from "./raw-socket.ts";
 import type { Event, SocketResponse } from "./wire.ts";
@@ -9,6 +9,8 @@ export type Ledger = {
   seen: string[];
   /** How often a connection of it heard an id that the same connection had heard before. */
   repeatsWithinConnection: number;
+  /** The ids that each connection heard, in order, repeats and all. */
+  perConnection: string[][];
   /** Times that the server said `recovered: false`. */
   gapsAdmitted: number;
   connections: number;
@@ -32,8 +34,20 @@ export type ResilientClient = {
   waitFor(id: string): Promise<void>;
 };
 
-export function createResilientClient(org: Organization, uid: string, token: string): ResilientClient {
-  const ledger: Ledger = { seen: [], repeatsWithinConnection: 0, gapsAdmitted: 0, connections: 0 };
+/** `onFirstSeen` is called with each id when it is heard for the first time. */
+export function createResilientClient(
+  org: { herald: Pick<Herald, "url"> },
+  uid: string,
+  token: string,
+  onFirstSeen: (id: string) => void = () => undefined,
+): ResilientClient {
+  const ledger: Ledger = {
+    seen: [],
+    repeatsWithinConnection: 0,
+    perConnection: [],
+    gapsAdmitted: 0,
+    connections: 0,
+  };
   const known = new Set<string>();
   const waiters = new Map<string, () => void>();
   let raw: RawSocket | undefined;
@@ -46,6 +60,8 @@ export function createResilientClient(org: Organization, uid: string, token: str
     attempts += 1;
     const attempt = attempts;
     const onThisConnection = new Set<string>();
+    const order: string[] = [];
+    ledger.perConnection.push(order);
     const answered = Promise.withResolvers<SocketResponse>();
     const onText = (text: string) => {
       const frame = JSON.parse(text) as Event & { response?: SocketResponse };
@@ -54,15 +70,17 @@ export function createResilientClient(org: Organization, uid: string, token: str
       if (heard === undefined) return;
       if (onThisConnection.has(heard)) ledger.repeatsWithinConnection += 1;
       onThisConnection.add(heard);
+      order.push(heard);
       last = heard;
       if (known.has(heard)) return;
       known.add(heard);
       ledger.seen.push(heard);
+      onFirstSeen(heard);
       waiters.get(heard)?.();
     };
     const socket = await openRawSocket(url, { onText });
-    raw = socket;
-    if (cutAttempt === attempt) socket.cut();
+    if (cutAttempt >= attempt) socket.cut();
+    else raw = socket;
     ledger.connections += 1;
     socket.sendText({ request: { connect: { token, ...(last === undefined ? {} : { since: last }) }, id } });
     const lost = socket.ended.then(

@@ -39,13 +39,14 @@ let requests = 0;
 /** Opens a WebSocket and waits until the upgrade is done. Sends nothing by itself. */
 export async function openSocket(
   url: string,
-  options: { headers?: Record<string, string>; uid?: string; protocols?: string[] } = {},
+  options: { headers?: Record<string, string>; uid?: string; protocols?: string[]; ca?: string } = {},
 ): Promise<Socket> {
   const uid = options.uid ?? "somebody";
   const owner = `the socket of ${uid}`;
   const socket = new BunWebSocket(`${url.replace(/^http/, "ws")}/ws`, {
     headers: options.headers ?? {},
     ...(options.protocols === undefined ? {} : { protocols: options.protocols }),
+    ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
   });
   const frames: string[] = [];
   const events = createInbox<Event>(owner);

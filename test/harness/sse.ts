@@ -96,7 +96,13 @@ async function readStream(
     else if (field === "data") data.push(value);
   };
   for await (const chunk of body) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+    const text = decoder.decode(chunk, { stream: true });
+    // A large event comes in many chunks: only what may hold the end of a line is looked at.
+    if (!rest.endsWith("\r") && !/[\r\n]/.test(text)) {
+      rest += text;
+      continue;
+    }
+    const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? "";
     for (const line of lines) onLine(line);
   }

@@ -126,6 +126,9 @@ export function createNode(options: Options): Node {
     }),
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
     clock,
+    steadyClock: clock,
+    clientAddress: () => "",
+    allowedOrigins: new Set(),
     limits: {
       frameBytes: 65_536,
       backlogBytes,

@@ -128,7 +128,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "a burst is played at once",
-    changes: [{ file: sequencer, from: "while (turnBytes < bytesPerTurn) {", to: "for (;;) {" }],
+    changes: [{ file: sequencer, from: "if (turnBytes > 0 && turnBytes + bytes > bytesPerTurn) break;", to: "" }],
   },
   {
     name: "a request whose connection fails later is answered twice",

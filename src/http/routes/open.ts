@@ -1,19 +1,32 @@
+import { createHash } from "node:crypto";
+import { answerHeaders } from "../../contract/answer-headers.ts";
 import { asyncApiDocument } from "../../contract/asyncapi.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { openApiDocument } from "../../contract/openapi.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { referencePages } from "../../contract/reference/pages.ts";
+import { stylesheet } from "../../contract/reference/style.ts";
 import { type Bind, type Router, requestIdOf } from "../bind.ts";
 
 /** What a node says of itself; a value other than `ok` says what is wrong. */
 export type Readiness = () => Promise<Record<string, string>>;
 
+/** Pages run no script, load nothing, and use the one stylesheet that they hold; no other page may frame or open them. */
 const pageHeaders = {
   "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "Content-Security-Policy": [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(stylesheet).digest("base64")}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
   "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
   "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+  "Cross-Origin-Resource-Policy": "same-origin",
 };
 
 /** What is open to everyone: health, the documents, the reference pages. */
@@ -44,6 +57,9 @@ export function bindOpen(
   app.get(
     "/",
     ({ req }) =>
-      new Response(null, { status: 302, headers: { Location: "/docs", "X-Request-Id": requestIdOf(req.raw) } }),
+      new Response(null, {
+        status: 302,
+        headers: { Location: "/docs", "X-Request-Id": requestIdOf(req.raw), ...answerHeaders },
+      }),
   );
 }

@@ -136,6 +136,21 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await store.log.heads([org])).get(org)).toBe(5);
     });
 
+    test("refuses the tokens of a deleted organization for ever, also when it is made again", async () => {
+      const { organizations, users } = context.store;
+      const org = await createOrganization();
+      await users.put(org, "u1", undefined, 1);
+      expect(await users.tokensValidAfter(org, "u1")).toBe(0);
+      await users.endSessions(org, "u1", 3);
+      await organizations.remove(org, 5);
+      await organizations.put(org, undefined, 6);
+      for (const uid of ["u1", "never seen"]) expect(await users.tokensValidAfter(org, uid)).toBe(5);
+      await users.put(org, "u1", undefined, 6);
+      await users.endSessions(org, "u1", 7);
+      expect(await users.tokensValidAfter(org, "u1")).toBe(7);
+      expect(await users.tokensValidAfter("another", "u1")).toBe(0);
+    });
+
     test("reads history between two places in either direction", async () => {
       const { store } = context;
       const org = await createOrganization();

@@ -196,7 +196,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       await store.conversations.put("sent", "c1", { participants: ["u1"] }, 1);
       const send = messageOf("sent", { keyId: "key of the sender" });
       await store.sends.append(send);
-      expect(await context.keyIdOf(send.id)).toBe("key of the sender");
+      expect(await context.keyIdOf("sent", send.id)).toBe("key of the sender");
       expect(JSON.stringify(announced)).not.toContain("key of the sender");
       expect(JSON.stringify(await store.log.readAfter("sent", 0, 10))).not.toContain("key of the sender");
     });
@@ -216,7 +216,7 @@ export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
   const announce = () => undefined;
   const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
   expect(await store.log.readAfter("o", 0, 10)).toMatchObject([{ id: "old", payload: "{}" }]);
-  expect((await driver.all<{ key_id: string | null }>("SELECT key_id FROM event"))[0]?.key_id).toBeNull();
+  expect((await driver.allOf<{ key_id: string | null }>("o", "SELECT key_id FROM event"))[0]?.key_id).toBeNull();
   expect([await store.keys.version(), await store.keys.changes(0, [])]).toEqual([0, []]);
   expect(await store.keys.create(keyOf({ org: "o" }))).toBe(true);
   expect(await store.keys.version()).toBe(1);

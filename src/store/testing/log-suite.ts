@@ -19,8 +19,9 @@ export async function openStore(open: OpenDatabase) {
     announced,
     store: createStore({ ...database, announce }),
     /** The API key that an event was sent with. No port reads it yet. */
-    async keyIdOf(id: string): Promise<string | null | undefined> {
-      const [row] = await database.reader.all<{ key_id: string | null }>("SELECT key_id FROM event WHERE id = ?", id);
+    async keyIdOf(org: string, id: string): Promise<string | null | undefined> {
+      const find = "SELECT key_id FROM event WHERE org = ? AND id = ?";
+      const [row] = await database.reader.allOf<{ key_id: string | null }>(org, find, org, id);
       return row?.key_id;
     },
     dispose: database.close,

@@ -226,9 +226,10 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
 }
 
 /** That messages of conversations which were deleted before there was retention are removed, and no others. */
-export async function expectRemovalsAfterVersion4(driver: Driver): Promise<void> {
-  await migrateStore(driver, 4);
+export async function expectRemovalsAfterVersion6(driver: Driver): Promise<void> {
+  await migrateStore(driver, 6);
   await driver.transaction(async (sql) => {
+    await sql.limitTo(["o"]);
     await sql.run("INSERT INTO organization (id, head, created_at) VALUES ('o', 5, 1)");
     await sql.run(
       "INSERT INTO conversation (org, id, log_start, created_at, updated_at) VALUES ('o', 'again', 2, 1, 1), ('o', 'new', 0, 1, 1)",
@@ -238,7 +239,7 @@ export async function expectRemovalsAfterVersion4(driver: Driver): Promise<void>
       await sql.run(insert, offset + 1, `e${offset + 1}`, cid);
     }
   });
-  expect(await migrateStore(driver)).toMatchObject({ from: 4 });
+  expect(await migrateStore(driver)).toMatchObject({ from: 6 });
   const announce = () => undefined;
   const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
   const left = async () => (await store.log.readAfter("o", 0, 10)).map(({ id }) => id);

@@ -1,0 +1,118 @@
+import { createLogReader } from "../../../src/store/log-reader.ts";
+import { connectPostgres } from "../../../src/store/postgres.ts";
+import type { CostRun } from "../../harness/costs.ts";
+import { openCrowd } from "../../harness/crowd.ts";
+import { memoryOfKernel } from "../../harness/meter.ts";
+import type { Peer } from "../../harness/servers.ts";
+import { type Ground, inHall, inMany, memoryAtRest, sizes, spend, strangers } from "./ground.ts";
+
+const idleMs = 10_000;
+const headChecks = 100;
+
+/** What an idle node costs, and what WebSockets add to it: memory, the connect, and being there. */
+export async function costsOfSockets(ground: Ground): Promise<CostRun> {
+  const node = await ground.startNode();
+  const idleNodeBytes = await memoryAtRest(node.pid);
+  const idle = await spend(ground, node, () => Bun.sleep(idleMs));
+  const { bytes, kernelBytes, connect, close } = await fillWith(ground, node, "socket");
+  const crowded = await spend(ground, node, () => Bun.sleep(idleMs));
+  await close();
+  await node.stop();
+  const idleNodeCpu = idle.nodeMicros / idle.seconds;
+  return {
+    idleNodeBytes,
+    idleNodeCpu,
+    idleNodeDatabaseCpu: idle.databaseMicros / idle.seconds,
+    socketBytes: bytes,
+    kernelBytes,
+    connectCpu: connect.node,
+    connectDatabaseCpu: connect.database,
+    socketIdleCpu: (crowded.nodeMicros / crowded.seconds - idleNodeCpu) / sizes.many,
+  };
+}
+
+/** The same memory and connect of server-sent events. */
+export async function costsOfStreams(ground: Ground): Promise<CostRun> {
+  const node = await ground.startNode();
+  const { bytes, connect, close } = await fillWith(ground, node, "stream");
+  await close();
+  await node.stop();
+  return { streamBytes: bytes, connectStreamCpu: connect.node };
+}
+
+/** A ping a second, to be told apart from being there. */
+export async function costOfPings(ground: Ground, { idleNodeCpu = 0, socketIdleCpu = 0 }: CostRun): Promise<CostRun> {
+  const node = await ground.startNode({ HERALD_LIMIT_PING_SECONDS: "1" });
+  const crowd = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
+  const before = crowd.pings();
+  const { nodeMicros, seconds } = await spend(ground, node, () => Bun.sleep(idleMs));
+  const pings = crowd.pings() - before;
+  await crowd.close();
+  await node.stop();
+  return { pingCpu: (nodeMicros - seconds * (idleNodeCpu + socketIdleCpu * sizes.few)) / pings };
+}
+
+/** What further conversations add to a connection. */
+export async function costOfSubscriptions(ground: Ground, { socketBytes = 0 }: CostRun): Promise<CostRun> {
+  const node = await ground.startNode();
+  const first = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
+  const before = await memoryAtRest(node.pid);
+  const second = await openCrowd(node, inMany, "socket");
+  const bytes = ((await memoryAtRest(node.pid)) - before) / inMany.length;
+  await Promise.all([first.close(), second.close()]);
+  await node.stop();
+  return { subscriptionBytes: (bytes - socketBytes) / (sizes.conversationsOfEach - 1) };
+}
+
+/** What organizations add to the connections in them. */
+export async function costOfOrganizations(ground: Ground, { socketBytes = 0 }: CostRun): Promise<CostRun> {
+  const node = await ground.startNode();
+  const first = await openCrowd(node, strangers.slice(0, sizes.fewOrganizations), "socket");
+  const before = await memoryAtRest(node.pid);
+  const second = await openCrowd(node, strangers.slice(sizes.fewOrganizations), "socket");
+  const bytes = ((await memoryAtRest(node.pid)) - before) / second.size;
+  await Promise.all([first.close(), second.close()]);
+  await node.stop();
+  return { organizationBytes: bytes - socketBytes };
+}
+
+/**
+ * The comparison of heads, which a node makes every five seconds: too little to be seen from outside. So this process, which
+ * does nothing else now, makes it as a node does, many times.
+ */
+export async function costOfHeadChecks(ground: Ground): Promise<CostRun> {
+  const reader = connectPostgres(ground.databaseUrl);
+  const { heads } = createLogReader({ reader });
+  const orgs = strangers.map(({ org }) => org);
+  await heads(orgs);
+  const [databaseMs, own] = [await ground.databaseCpuMs(), process.cpuUsage()];
+  for (let check = 0; check < headChecks; check++) await heads(orgs);
+  const { user, system } = process.cpuUsage(own);
+  const databaseMicros = ((await ground.databaseCpuMs()) - databaseMs) * 1000;
+  await reader.close();
+  const compared = headChecks * orgs.length;
+  return { headCheckCpu: (user + system) / compared, headCheckDatabaseCpu: databaseMicros / compared };
+}
+
+/** Opens a few connections, then many; the difference tells the cost of one. Some were opened and closed before, to warm up. */
+async function fillWith(ground: Ground, node: Peer, kind: "socket" | "stream") {
+  const [warm, some, more] = [
+    inHall.slice(sizes.many),
+    inHall.slice(0, sizes.few),
+    inHall.slice(sizes.few, sizes.many),
+  ];
+  await (await openCrowd(node, warm, kind)).close();
+  const first = await openCrowd(node, some, kind);
+  const before = await memoryAtRest(node.pid);
+  const kernelBefore = memoryOfKernel();
+  const opened: Awaited<ReturnType<typeof openCrowd>>[] = [];
+  const connect = await spend(ground, node, async () => opened.push(await openCrowd(node, more, kind)));
+  const bytes = ((await memoryAtRest(node.pid)) - before) / more.length;
+  const ends = 2 * more.length; // the crowd is on this machine, too
+  return {
+    bytes,
+    kernelBytes: (memoryOfKernel() - kernelBefore) / ends,
+    connect: { node: connect.nodeMicros / more.length, database: connect.databaseMicros / more.length },
+    close: async () => void (await Promise.all([first, ...opened].map((crowd) => crowd.close()))),
+  };
+}

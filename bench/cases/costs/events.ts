@@ -1,0 +1,143 @@
+import type { LogEvent } from "../../../src/contract/log-event.ts";
+import type { CostRun } from "../../harness/costs.ts";
+import { openCrowd } from "../../harness/crowd.ts";
+import { house, sendBody, systemBody } from "../../harness/house.ts";
+import { createRequestTemplate, openLane, openLanes } from "../../harness/lane.ts";
+import { cpuMsOf } from "../../harness/meter.ts";
+import { startCallers } from "../sends.ts";
+import { type Ground, inHall, memoryAtRest, spend, strangers } from "./ground.ts";
+
+const callers = 64;
+const listeners = 300;
+const recipients = 1_000;
+const spanMs = 5_000;
+const warmUpMs = 3_000;
+const settleMs = 500;
+
+type Heard = { count: number; sender: number; listener: number; database: number; nats: number; commits: number };
+
+/**
+ * Two nodes: one is sent to, at the other one user of the organization is connected, and later many. What an event
+ * costs alone and among many tells apart the commit and the event: alone, each has a commit of its own.
+ */
+export async function costsOfEvents(
+  ground: Ground,
+  { idleNodeCpu = 0, idleNodeDatabaseCpu = 0 }: CostRun,
+): Promise<CostRun> {
+  const sender = await ground.startNode();
+  const listener = await ground.startNode();
+  const witness = await openCrowd(listener, inHall.slice(0, 1), "socket");
+
+  const natsBefore = cpuMsOf(ground.natsPid);
+  await Bun.sleep(spanMs);
+  const natsIdleMicros = ((cpuMsOf(ground.natsPid) - natsBefore) * 1000) / (spanMs / 1000);
+
+  async function run(count: number, path: string, body: object, ms = spanMs): Promise<Heard> {
+    const request = createRequestTemplate(sender.url, path, house.key, body);
+    const before = await countOf(ground);
+    const [listenerMs, natsMs] = [cpuMsOf(listener.pid), cpuMsOf(ground.natsPid)];
+    const spent = await spend(ground, sender, async () => {
+      const load = startCallers(await openLanes(request, count));
+      await Bun.sleep(ms);
+      await load.stop();
+      await Bun.sleep(settleMs);
+    });
+    const heard = (cpuMsOf(listener.pid) - listenerMs) * 1000 - spent.seconds * idleNodeCpu;
+    const after = await countOf(ground);
+    const events = after.events - before.events;
+    return {
+      count: events,
+      sender: (spent.nodeMicros - spent.seconds * idleNodeCpu) / events,
+      listener: heard / events,
+      database: (spent.databaseMicros - spent.seconds * idleNodeDatabaseCpu) / events,
+      nats: ((cpuMsOf(ground.natsPid) - natsMs) * 1000 - spent.seconds * natsIdleMicros) / events,
+      commits: after.commits - before.commits,
+    };
+  }
+
+  const quiet = sendBody(house.quiet);
+  await run(callers, "/admin/message", quiet, warmUpMs);
+  await ground.database`ANALYZE`; // as PostgreSQL does by itself in a database's first minute: until then it reads by the wrong index
+  const alone = await run(1, "/admin/message", quiet);
+  const walBefore = await walBytesOf(ground);
+  const many = await run(callers, "/admin/message", quiet);
+  const walBytes = ((await walBytesOf(ground)) - walBefore) / many.count;
+  const uids = Array.from({ length: recipients }, (_, index) => `n${index}`);
+  const listed = await run(1, "/admin/message/system", systemBody(uids));
+  const crowd = await openCrowd(listener, inHall.slice(1, 1 + listeners), "socket");
+  const heard = await run(1, "/admin/message", sendBody("hall"));
+  const frameBytes = crowd.bytes() / listeners / heard.count;
+  if (frameBytes < 100) throw new Error(`listeners heard ${frameBytes} bytes of each message`);
+  await Promise.all([witness.close(), crowd.close()]);
+  await Promise.all([sender.stop(), listener.stop()]);
+
+  const perCommit = many.count / many.commits;
+  const commitShare = 1 - 1 / perCommit;
+  const sendCommitCpu = (alone.sender - many.sender) / commitShare;
+  const sendCommitDatabaseCpu = (alone.database - many.database) / commitShare;
+  return {
+    eventsPerCommit: perCommit,
+    sendCommitCpu,
+    sendEventCpu: alone.sender - sendCommitCpu,
+    sendCommitDatabaseCpu,
+    sendEventDatabaseCpu: alone.database - sendCommitDatabaseCpu,
+    hintCpu: alone.listener,
+    hintBusyCpu: many.listener,
+    natsCpu: alone.nats,
+    natsBusyCpu: many.nats,
+    deliveryCpu: (heard.listener - alone.listener) / (listeners + 1),
+    recipientCpu: (listed.listener - alone.listener) / recipients,
+    recipientSendCpu: (listed.sender - alone.sender) / recipients,
+    walBytes,
+    hintBytes: await hintBytesOf(ground),
+  };
+}
+
+/** What an event takes of the memory of each node where its organization has connections: the last ones are kept for who joins. */
+export async function costOfRemembering(ground: Ground): Promise<CostRun> {
+  const [sender, listener] = [await ground.startNode(), await ground.startNode()];
+  const crowd = await openCrowd(listener, strangers.slice(0, callers), "socket");
+  const requests = strangers
+    .slice(0, callers)
+    .map(({ org }) => createRequestTemplate(sender.url, "/admin/message", house.key, sendBody(house.quiet, org)));
+
+  async function remember(eventsOfEach: number): Promise<{ events: number; bytes: number }> {
+    const load = startCallers(await Promise.all(requests.map((request) => openLane(request))));
+    while (load.count() < eventsOfEach * callers) await Bun.sleep(5);
+    await load.stop();
+    return { events: load.count(), bytes: await memoryAtRest(listener.pid) };
+  }
+
+  const first = await remember(100);
+  const second = await remember(350); // together well below the 1,024 that are kept
+  await crowd.close();
+  await Promise.all([sender.stop(), listener.stop()]);
+  return { rememberedEventBytes: (second.bytes - first.bytes) / second.events };
+}
+
+/** Events stored so far, and the transactions that stored them. */
+async function countOf({ database }: Ground): Promise<{ events: number; commits: number }> {
+  return await one(database`SELECT count(*)::int AS events, count(DISTINCT xmin::text)::int AS commits FROM event`);
+}
+
+async function walBytesOf({ database }: Ground): Promise<number> {
+  const { bytes } = await one<{ bytes: number }>(
+    database`SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes`,
+  );
+  return bytes;
+}
+
+/** The length of what the bus carries for the last message of the house. */
+async function hintBytesOf({ database }: Ground): Promise<number> {
+  const event = await one<LogEvent>(
+    database`SELECT org, "offset"::int, kind, id, cid, payload FROM event
+      WHERE org = ${house.org} AND kind = 'message' ORDER BY "offset" DESC LIMIT 1`,
+  );
+  return Buffer.byteLength(JSON.stringify(event));
+}
+
+async function one<Row>(query: Promise<Row[]>): Promise<Row> {
+  const [row] = await query;
+  if (row === undefined) throw new Error("a query that gives one row gave none");
+  return row;
+}

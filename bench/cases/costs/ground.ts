@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { SQL } from "bun";
+import { startNats } from "../../../test/harness/nats.ts";
+import { startPostgres } from "../../../test/harness/postgres.ts";
+import type { Person } from "../../harness/crowd.ts";
+import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
+import { house } from "../../harness/house.ts";
+import { cpuMsOf, exactCpuMsOf, memoryOf } from "../../harness/meter.ts";
+
+/** Sizes of what is counted up. Large enough that 10 ms, which is what the kernel counts CPU in, do not matter. */
+export const sizes = {
+  warmUp: 500,
+  few: 2_000,
+  many: 6_000,
+  subscribers: 2_000,
+  conversationsOfEach: 20,
+  fewOrganizations: 200,
+  organizations: 2_000,
+} as const;
+
+/** What all rounds share: PostgreSQL, NATS, and a directory of users and organizations. */
+export type Ground = {
+  /** A node on the shared servers. It has no connections and was not asked anything. */
+  startNode(settings?: Record<string, string>): Promise<HeraldPeer>;
+  /** A node alone, on SQLite in this folder of its own. */
+  startEmbedded(): Promise<HeraldPeer & { folder: string }>;
+  database: SQL;
+  databaseUrl: string;
+  natsPid: number;
+  /** CPU of all processes of PostgreSQL, in milliseconds. */
+  databaseCpuMs(): Promise<number>;
+  stop(): Promise<void>;
+};
+
+/** A CPU span of a node and of PostgreSQL. */
+export type Spent = { nodeMicros: number; databaseMicros: number; seconds: number };
+
+const hall = "hall";
+
+/** Everyone who takes part in one conversation and nothing else. */
+export const inHall: readonly Person[] = people(sizes.many + sizes.warmUp, (index) => `h${index}`);
+/** Everyone who takes part in `conversationsOfEach` conversations. */
+export const inMany: readonly Person[] = people(sizes.subscribers, (index) => `m${index}`);
+/** One user of each of many organizations. */
+export const strangers: readonly Person[] = Array.from({ length: sizes.organizations }, (_, index) => ({
+  org: `org-${index}`,
+  uid: "alone",
+}));
+
+/** Starts the servers and fills the directory. */
+export async function layGround(dataDir: string): Promise<Ground> {
+  const postgres = await startPostgres();
+  const nats = await startNats();
+  if (postgres === undefined || nats === undefined) throw new Error("this part needs PostgreSQL and NATS");
+  const url = await postgres.createDatabase();
+  const settings = { HERALD_DATABASE_URL: url, HERALD_BUS_URL: nats.url };
+  const database = new SQL(url, { max: 1 });
+  let started = 0;
+  const nextFolder = () => join(dataDir, `node-${++started}`);
+
+  const ground: Ground = {
+    startNode: (more = {}) => startHerald(nextFolder(), { ...settings, ...more }),
+    async startEmbedded() {
+      const folder = nextFolder();
+      return { ...(await startHerald(folder)), folder: join(folder, "herald") };
+    },
+    database,
+    databaseUrl: url,
+    natsPid: nats.pid,
+    async databaseCpuMs() {
+      const rows: { pid: number }[] = await database`SELECT pid FROM pg_stat_activity`;
+      return rows.reduce((sum, { pid }) => sum + exactCpuMsOf(pid), 0);
+    },
+    async stop() {
+      await database.close();
+      await nats.stop();
+      postgres.stop();
+    },
+  };
+  const first = await ground.startNode();
+  await fill(first);
+  await database`ANALYZE`;
+  await first.stop();
+  return ground;
+}
+
+/** The conversation of everyone of `inHall`. */
+export async function fillHall(herald: HeraldPeer): Promise<void> {
+  await herald.putConversation(house.quiet, []);
+  await herald.putConversation(
+    hall,
+    inHall.map(({ uid }) => uid),
+  );
+}
+
+/** Runs `work` and tells what CPU it took of the node and of PostgreSQL. */
+export async function spend(ground: Ground, { pid }: { pid: number }, work: () => Promise<unknown>): Promise<Spent> {
+  const databaseBefore = await ground.databaseCpuMs();
+  const [nodeBefore, startedAt] = [cpuMsOf(pid), performance.now()];
+  await work();
+  const [nodeMs, seconds] = [cpuMsOf(pid) - nodeBefore, (performance.now() - startedAt) / 1000];
+  const databaseMs = (await ground.databaseCpuMs()) - databaseBefore;
+  return { nodeMicros: nodeMs * 1000, databaseMicros: databaseMs * 1000, seconds };
+}
+
+/** The least memory that the process holds during a few seconds of rest, in which garbage is collected. */
+export async function memoryAtRest(pid: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let sample = 0; sample < 20; sample++) {
+    await Bun.sleep(200);
+    least = Math.min(least, memoryOf(pid));
+  }
+  return least;
+}
+
+async function fill(herald: HeraldPeer): Promise<void> {
+  await fillHall(herald);
+  // Rooms of fifty: user m0 … m49 share their rooms, m50 … m99 the next ones.
+  const ofRoom = 50;
+  for (let from = 0; from < inMany.length; from += ofRoom) {
+    const uids = inMany.slice(from, from + ofRoom).map(({ uid }) => uid);
+    const rooms = Array.from({ length: sizes.conversationsOfEach }, (_, index) => `room-${from}-${index}`);
+    await Promise.all(rooms.map((cid) => herald.putConversation(cid, uids)));
+  }
+  const atOnce = 50;
+  for (let from = 0; from < strangers.length; from += atOnce) {
+    const some = strangers.slice(from, from + atOnce);
+    await Promise.all(some.map(({ org, uid }) => herald.putConversation(house.quiet, [uid], org)));
+  }
+}
+
+function people(count: number, uidOf: (index: number) => string): Person[] {
+  return Array.from({ length: count }, (_, index) => ({ org: house.org, uid: uidOf(index) }));
+}

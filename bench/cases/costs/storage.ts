@@ -1,0 +1,54 @@
+import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { CostRun } from "../../harness/costs.ts";
+import { openCrowd } from "../../harness/crowd.ts";
+import { cpuMsOf } from "../../harness/meter.ts";
+import { median } from "../../harness/statistics.ts";
+import { startLoad } from "../sends.ts";
+import { fillHall, type Ground, inHall, sizes } from "./ground.ts";
+
+const callers = 64;
+const storedAtLeast = 30_000;
+const flushes = 200;
+const flushBytes = 8 * 1024;
+
+/** Bytes of a stored event, and what a node alone on SQLite spends on a connect. Comes after `costsOfEvents` of the round. */
+export async function costsOfStorage(ground: Ground): Promise<CostRun> {
+  const [stored = { bytes: 0, count: 0 }]: { bytes: number; count: number }[] = await ground.database`
+    SELECT pg_total_relation_size('event')::float8 AS bytes, count(*)::int AS count FROM event`;
+
+  const node = await ground.startEmbedded();
+  const file = join(node.folder, "herald.db");
+  await fillHall(node);
+  await (await openCrowd(node, inHall.slice(sizes.many), "socket")).close();
+  const before = cpuMsOf(node.pid);
+  const crowd = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
+  const connectMs = (cpuMsOf(node.pid) - before) / crowd.size;
+  await crowd.close();
+  const load = await startLoad(node, callers);
+  while (load.count() < storedAtLeast) await Bun.sleep(50);
+  await load.stop();
+  const count = load.count();
+  await node.stop(); // closes the database, which moves its log into the file
+
+  return {
+    eventBytesPostgres: stored.bytes / stored.count,
+    eventBytesSqlite: statSync(file).size / count,
+    connectEmbeddedCpu: connectMs * 1000,
+    flushMs: flushMsIn(node.folder),
+  };
+}
+
+/** The median of many flushes of a small append, one after another. */
+function flushMsIn(folder: string): number {
+  const file = openSync(join(folder, "flushes"), "a");
+  const bytes = Buffer.alloc(flushBytes, 1);
+  const times = Array.from({ length: flushes }, () => {
+    const startedAt = performance.now();
+    writeSync(file, bytes);
+    fdatasyncSync(file);
+    return performance.now() - startedAt;
+  });
+  closeSync(file);
+  return median(times);
+}

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type CostName, costNames, costSeries } from "../harness/costs.ts";
+import type { Series } from "../harness/rounds.ts";
+import type { Setting } from "../harness/setting.ts";
+import { median } from "../harness/statistics.ts";
+
+/** Every cost: bytes, microseconds of CPU, milliseconds, as the catalogue says. */
+export type Costs = Readonly<Record<CostName, number>>;
+
+/** Costs with where and when they were measured. */
+export type KnownCosts = { costs: Costs; series: Series; rounds: number; setting: Setting; file: string };
+
+type Results = { setting: Setting; series: Record<string, Series> };
+
+const results = resolve(import.meta.dir, "../results");
+
+/** The costs of the newest results that hold them. Throws where there are none. */
+export function readKnownCosts(folder: string = results): KnownCosts {
+  const known = readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => {
+      const { setting, series }: Results = JSON.parse(readFileSync(join(folder, name), "utf8"));
+      const found = series[costSeries.title];
+      if (found === undefined) return [];
+      const rounds = found[costSeries.contender]?.length ?? 0;
+      return [{ costs: costsOf(found), series: found, rounds, setting, file: `bench/results/${name}` }];
+    })
+    .sort((left, right) => right.setting.date.localeCompare(left.setting.date));
+  const [newest] = known;
+  if (newest === undefined) throw new Error("no results hold costs: npm run bench -- --only costs --save");
+  return newest;
+}
+
+/** The medians of a series of rounds. Throws where a cost was not measured. */
+export function costsOf(series: Series): Costs {
+  const runs = series[costSeries.contender] ?? [];
+  const entries = costNames().map((name) => {
+    const value = median(runs.map((run) => run[name] ?? Number.NaN));
+    if (!(value >= 0)) throw new Error(`the results hold no cost ${name}: ${value}`);
+    return [name, value];
+  });
+  return Object.fromEntries(entries) as Costs; // fromEntries forgets the names
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { createAddressSet, isAddressRange, isPublicAddress, namesPrivateHost, normalizeAddress } from "./addresses.ts";
+
+describe("an address", () => {
+  test("has one spelling, and IPv4 within IPv6 is IPv4", () => {
+    expect(normalizeAddress("192.0.2.1")).toBe("192.0.2.1");
+    expect(normalizeAddress("::ffff:192.0.2.1")).toBe("192.0.2.1");
+    expect(normalizeAddress("::FFFF:c000:0201")).toBe("192.0.2.1");
+    expect(normalizeAddress("2001:DB8:0:0::1")).toBe("2001:db8::1");
+    for (const text of ["", "127.1", "0x7f.0.0.1", "192.0.2.1:80", "[::1]", "unknown", " 192.0.2.1"])
+      expect(normalizeAddress(text)).toBeUndefined();
+  });
+
+  test("is public only if it is nobody's own", () => {
+    for (const text of ["93.184.215.14", "2606:2800:21f:cb07::1", "::ffff:93.184.215.14"])
+      expect({ text, isPublic: isPublicAddress(text) }).toEqual({ text, isPublic: true });
+    for (const text of [
+      ...[
+        "127.0.0.1",
+        "127.9.9.9",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+      ],
+      ...["224.0.0.1", "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1", "fc00::1", "fd12::1", "ff02::1"],
+      ...["::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::", "nonsense", ""],
+    ])
+      expect({ text, isPublic: isPublicAddress(text) }).toEqual({ text, isPublic: false });
+  });
+});
+
+describe("the host of a URL", () => {
+  test("may be seen to be private by the URL alone, however it is spelt there", () => {
+    const isPrivate = (url: string) => namesPrivateHost(new URL(url));
+    for (const url of [
+      "http://127.0.0.1/",
+      "http://localhost:1/",
+      "http://[::1]/",
+      "http://10.0.0.1/",
+      "http://2130706433/",
+    ])
+      expect({ url, isPrivate: isPrivate(url) }).toEqual({ url, isPrivate: true });
+    for (const url of ["http://93.184.215.14/", "http://id.example.org/", "http://localhost.example.org/"])
+      expect({ url, isPrivate: isPrivate(url) }).toEqual({ url, isPrivate: false });
+  });
+});
+
+describe("a set of addresses", () => {
+  test("holds what lies within its ranges, in either spelling, and nothing else", () => {
+    const set = createAddressSet(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32", "::ffff:198.51.100.0/120"]);
+    for (const text of ["10.255.0.1", "::ffff:10.0.0.1", "192.0.2.7", "2001:db8:ffff::1", "198.51.100.255"])
+      expect({ text, isIn: set.has(text) }).toEqual({ text, isIn: true });
+    for (const text of ["11.0.0.1", "192.0.2.8", "2001:db9::1", "198.51.101.0", "::a00:1", "nonsense", ""])
+      expect({ text, isIn: set.has(text) }).toEqual({ text, isIn: false });
+    expect(createAddressSet([]).has("10.0.0.1")).toBe(false);
+    expect(createAddressSet(["0.0.0.0/0"]).has("::1")).toBe(false);
+  });
+
+  test("is made of addresses and CIDR only", () => {
+    for (const text of ["10.0.0.0/8", "::/0", "192.0.2.7", "::1", "192.0.2.7/32"])
+      expect(isAddressRange(text)).toBe(true);
+    for (const text of ["10.0.0.0/33", "::/129", "10/8", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.0/-1", "host", "", "*"]) {
+      expect({ text, isRange: isAddressRange(text) }).toEqual({ text, isRange: false });
+      expect(() => createAddressSet([text])).toThrow(RangeError);
+    }
+  });
+});

@@ -1,0 +1,67 @@
+import { lookup } from "node:dns";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { LookupFunction } from "node:net";
+import { isPublicAddress, namesPrivateHost } from "./addresses.ts";
+
+type Options = {
+  /** Whether a name may resolve to an address that is not public. */
+  allowsPrivate: boolean;
+  /** For all of it: name, connection, answer. */
+  timeoutMs: number;
+  maxBytes: number;
+};
+
+/**
+ * The text of a small document. Follows no redirect, and connects only to the addresses that it has checked, so that whoever
+ * answers for the name cannot point at a private network (SSRF). Who writes a private address into the URL means it.
+ * Rejects for anything but a whole answer with status 200 in UTF-8.
+ */
+export async function fetchDocument(url: URL, { allowsPrivate, timeoutMs, maxBytes }: Options): Promise<string> {
+  const isAnyAddressGood = allowsPrivate || namesPrivateHost(url);
+  const answer = await ask(url, {
+    signal: AbortSignal.timeout(timeoutMs),
+    lookup: isAnyAddressGood ? undefined : lookupPublic,
+  });
+  if (answer.statusCode !== 200) {
+    answer.destroy();
+    throw new Error(
+      `${url.host} answered ${answer.statusCode}, not 200${answer.headers.location === undefined ? "" : "; redirects are not followed"}`,
+    );
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      answer.destroy();
+      throw new Error(`${url.host} answered with more than ${maxBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+}
+
+function ask(url: URL, { signal, lookup }: { signal: AbortSignal; lookup: LookupFunction | undefined }) {
+  const request = url.protocol === "https:" ? requestHttps : requestHttp;
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    // No agent: a connection that is kept would be used again without looking at its address.
+    request(
+      url,
+      { agent: false, signal, headers: { Accept: "application/json" }, ...(lookup !== undefined && { lookup }) },
+      resolve,
+    )
+      .on("error", reject)
+      .end();
+  });
+}
+
+const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, []);
+    const foreign = addresses.find(({ address }) => !isPublicAddress(address));
+    if (foreign !== undefined)
+      return callback(new Error(`${hostname} resolves to ${foreign.address}, which is not a public address`), []);
+    callback(null, addresses);
+  });
+};

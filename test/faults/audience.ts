@@ -1,0 +1,136 @@
+import { within } from "../harness/deadline.ts";
+import { createRandom } from "../harness/random.ts";
+import { goodClaims, signToken } from "../harness/tokens.ts";
+import { type Follower, follow, type Member, type Place, stream, witness } from "./members.ts";
+import { add, flawless, judge, type Verdict } from "./verdict.ts";
+
+const connectAtOnce = 100;
+const secondsBefore = 7_200;
+
+/** How many listen, and how. */
+export type Listeners = {
+  /** Clients as the contract wants them: they come back with `since`, somewhere, after every break. */
+  followers: number;
+  /** Sockets and streams that are opened once; when they break they are out. */
+  witnesses: number;
+  streams: number;
+  /** Followers that stop reading when they are told to. */
+  slow: number;
+  /** All begin at the first node, and not at one after another. */
+  beginTogether?: boolean;
+};
+
+/** Who listens. Plain data, so that it can be sent to another process. */
+export type AudiencePlan = Listeners & { org: string; urls: string[]; seed: number };
+
+/** What connections heard, at the end. Times in milliseconds since the Unix epoch. */
+export type Hearing = {
+  verdict: Verdict;
+  connections: number;
+  /** How many connections were broken by others than us; those of the slow ones are counted apart. */
+  broken: number;
+  brokenSlow: number;
+  /** When a message had reached each follower that is not slow. */
+  heardByAllAt: [id: string, at: number][];
+};
+
+/** Everyone who listens during a scenario. */
+export type Audience = {
+  /** Resolves when everyone who is there has heard these messages, and every follower has come back for them. */
+  heard(ids: string[], ms: number): Promise<void>;
+  /** The slow ones stop reading, and read again. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Compares what was heard with the messages of the store. */
+  account(stored: string[]): Promise<Hearing>;
+  /** Closes every connection. */
+  [Symbol.dispose](): void;
+};
+
+/** The users who listen, one for each listener: they must be participants. */
+export function usersOf({ followers, witnesses, streams, slow }: Listeners): string[] {
+  return Array.from({ length: followers + witnesses + streams + slow }, (_, index) => `listener ${index}`);
+}
+
+/** Opens every connection of the plan, and resolves when all of them are there. */
+export async function openAudience(plan: AudiencePlan): Promise<Audience> {
+  const { urls } = plan;
+  const random = createRandom(plan.seed);
+  const heardBy = new Map<string, number>();
+  const heardByAllAt: [string, number][] = [];
+  const slow: Follower[] = [];
+
+  function onHeard(id: string): void {
+    const count = (heardBy.get(id) ?? 0) + 1;
+    heardBy.set(id, count);
+    if (count === plan.followers) heardByAllAt.push([id, Date.now()]);
+  }
+
+  async function followSlowly(place: Place): Promise<Follower> {
+    const follower = await follow(place, urls, random, () => undefined);
+    slow.push(follower);
+    return follower;
+  }
+
+  const repeat = (count: number, open: (place: Place) => Promise<Member>) => Array.from({ length: count }, () => open);
+  const kinds = [
+    ...repeat(plan.followers, (place) => follow(place, urls, random, onHeard)),
+    ...repeat(plan.witnesses, witness),
+    ...repeat(plan.streams, stream),
+    ...repeat(plan.slow, followSlowly),
+  ];
+  const openings = usersOf(plan).map((uid, index) => async () => {
+    const url = urls[plan.beginTogether === true ? 0 : index % urls.length] ?? "";
+    return kinds[index]?.({ uid, url, token: await createToken(plan.org, uid) });
+  });
+  using opening = new DisposableStack();
+  const members: Member[] = [];
+  for (let from = 0; from < openings.length; from += connectAtOnce) {
+    for (const opened of await Promise.all(openings.slice(from, from + connectAtOnce).map((open) => open()))) {
+      if (opened === undefined) continue;
+      members.push(opened);
+      opening.defer(opened.close);
+    }
+  }
+  const connections = opening.move();
+
+  return {
+    async heard(ids, ms) {
+      const lacking = new Set<string>();
+      const waits = members.flatMap((member) =>
+        ids.map(async (id) => {
+          const delivery = `${id} to ${member.uid}`;
+          lacking.add(delivery);
+          await member.heard(id, ms);
+          lacking.delete(delivery);
+        }),
+      );
+      const what = () => `${lacking.size} of ${waits.length} deliveries, such as ${[...lacking][0]}`;
+      await within(Promise.all(waits), what, ms);
+    },
+    async pause() {
+      for (const member of slow) member.pause();
+    },
+    async resume() {
+      for (const member of slow) member.resume();
+    },
+    async account(stored) {
+      const positions = new Map(stored.map((id, index) => [id, index]));
+      const verdict = members
+        .map((member) => judge(member.ledger(), positions, member.isThere()))
+        .reduce(add, flawless);
+      const sum = (some: Member[], count: (member: Member) => number) =>
+        some.reduce((total, member) => total + count(member), 0);
+      const brokenSlow = sum(slow, (member) => member.broken());
+      const broken = sum(members, (member) => member.broken()) - brokenSlow;
+      return { verdict, connections: sum(members, (member) => member.opened()), broken, brokenSlow, heardByAllAt };
+    },
+    [Symbol.dispose]: () => connections.dispose(),
+  };
+}
+
+/** A token that was made long before now, so that a node whose clock is behind takes it, and is good for long. */
+function createToken(org: string, uid: string): Promise<string> {
+  const { iat = 0, exp = 0, ...claims } = goodClaims(org, uid);
+  return signToken({ ...claims, iat: iat - secondsBefore, exp: exp + secondsBefore });
+}

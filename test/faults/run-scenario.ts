@@ -1,0 +1,97 @@
+import { within } from "../harness/deadline.ts";
+import { errorsLogged } from "../harness/herald.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { createRandom } from "../harness/random.ts";
+import { openAudience, usersOf } from "./audience.ts";
+import { spawnAudience } from "./audience-process.ts";
+import { startCallers } from "./callers.ts";
+import { faultsOf, type Recoveries, type Result, toResult } from "./result.ts";
+import type { AnyScenario, Size } from "./scenario.ts";
+
+const recoverWithinMs = 60_000;
+const conversations = ["room", "hall", "yard"];
+const sender = "the sender";
+const defaultCalls = { callers: 6, pauseMs: 25, bodySizes: [1, 400] as [number, number], nodesAtOnce: 1 };
+const defaultListeners = { followers: 9, witnesses: 6, streams: 3, slow: 0 };
+/** How many sends there are between two faults, at most. */
+const mostSendsBetween = { short: 60, long: 300 };
+
+type Options = { seed: number; size: Size; rounds?: number | undefined; onRound?: (text: string) => void };
+
+/** What repeats a run: the seed decides everything but what the machine does. */
+export function repeatCommand({ name }: Pick<AnyScenario, "name">, { seed, size, rounds }: Options): string {
+  const flags = [size === "short" ? " --short" : "", rounds === undefined ? "" : ` --rounds ${rounds}`];
+  return `npm run faults -- --only ${name} --seed ${seed}${flags.join("")}`;
+}
+
+/**
+ * Plays one scenario. `faults` tells what is not as it must be. `undefined` where something is not installed; rejects when
+ * something does not recover.
+ */
+export async function runScenario(
+  scenario: AnyScenario,
+  options: Options,
+): Promise<{ result: Result; faults: string[] } | undefined> {
+  try {
+    return await play(scenario, options);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${repeatCommand(scenario, options)}: ${reason}`, { cause });
+  }
+}
+
+async function play(scenario: AnyScenario, { seed, size, rounds = scenario.rounds[size], onRound }: Options) {
+  const started = await scenario.start();
+  if (started === undefined) return undefined;
+  await using stage = started.stage;
+  const { nodes } = stage;
+  const [first] = nodes;
+  if (first === undefined) throw new Error("a scenario without a node");
+
+  const listeners = { ...defaultListeners, ...scenario.listeners?.(size) };
+  const org = await createOrganization(first.herald);
+  for (const cid of conversations) await org.conversation([sender, ...usersOf(listeners)], cid);
+  const open = scenario.listensApart === true ? spawnAudience : openAudience;
+  using audience = await open({ ...listeners, org: org.id, urls: nodes.map(({ url }) => url), seed });
+  const plan = { ...defaultCalls, homes: nodes.length, ...scenario.calls };
+  using callers = startCallers({ nodes, org: org.id, cids: conversations, sender, plan, seed });
+
+  /** Sends to each of these nodes and waits until everyone has heard it. Gives the times that this took. */
+  async function recover(asked = nodes): Promise<{ sendsMs: number; currentMs: number }> {
+    const from = performance.now();
+    const probes = Promise.all(asked.map((node) => callers.sendTo(node)));
+    const ids = await within(probes, "each node to answer 201", recoverWithinMs);
+    const sendsMs = performance.now() - from;
+    await audience.heard(ids, recoverWithinMs);
+    return { sendsMs, currentMs: performance.now() - from };
+  }
+
+  const random = createRandom(seed); // the fault's own, so that the callers' pace decides nothing
+  const recoveries: Recoveries = { sendsAgainMs: [], currentAgainMs: [], heardMeanwhileMs: [] };
+  await recover(); // only who has heard something can ask for what came after it
+  for (let round = 1; round <= rounds; round += 1) {
+    await callers.progress(random.integer(5, scenario.mostSendsBetween ?? mostSendsBetween[size]));
+    const heal = await started.break({ round, random, callers, audience, size });
+    try {
+      await Bun.sleep(random.integer(...scenario.holdMs[size]));
+      if (scenario.hearsMeanwhile === true)
+        recoveries.heardMeanwhileMs.push((await recover(nodes.slice(0, plan.homes))).currentMs);
+    } finally {
+      await heal();
+    }
+    const { sendsMs, currentMs } = await recover();
+    recoveries.sendsAgainMs.push(sendsMs);
+    recoveries.currentAgainMs.push(currentMs);
+    onRound?.(`round ${round}/${rounds}: ${callers.acknowledged.length} acknowledged, current in ${currentMs | 0} ms`);
+  }
+  await callers.stop();
+  const last = await org.sent(sender, { cid: "room", body: "the last" });
+  await audience.heard([last.server_mid], recoverWithinMs);
+
+  const stored = await stage.readLog(org.id);
+  const hearing = await audience.account(stored.messages);
+  const result = toResult({ scenario, seed, recoveries, callers, hearing, stored });
+  const faults = faultsOf(scenario, result);
+  if (faults.length > 0) faults.push(...nodes.flatMap(({ herald }) => errorsLogged(herald)));
+  return { result, faults };
+}

@@ -1,0 +1,72 @@
+import type { ClusterNode } from "../harness/cluster.ts";
+import type { StoredLog } from "../harness/event-log.ts";
+import type { Random } from "../harness/random.ts";
+import type { Audience, Listeners } from "./audience.ts";
+import type { CallerPlan, Callers } from "./callers.ts";
+
+/** How much: `short` is for every run of the tests, `long` is `npm run faults`. */
+export type Size = "short" | "long";
+
+/** What a fault happens to. */
+export type Stage = {
+  readonly nodes: readonly ClusterNode[];
+  /** Reads what is stored, past Herald. */
+  readLog(org: string): Promise<StoredLog>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** What a fault is made with. The first round is 1. */
+export type Means = { round: number; random: Random; callers: Callers; audience: Audience; size: Size };
+
+/** Ends a fault. */
+export type Heal = () => Promise<void> | void;
+
+/** One row of the list of faults: how to break something, and what must come of it. */
+export type Scenario<On extends Stage = Stage> = {
+  /** For `--only`. */
+  name: string;
+  /** What happens, in words. */
+  row: string;
+  /** What must come of it, beyond what always must: nothing lost, doubled or misordered, no holes. */
+  expected: string;
+  /** How often it is broken; 0 leaves it out. */
+  rounds: Record<Size, number>;
+  /** The shortest and the longest time that it stays broken. */
+  holdMs: Record<Size, [shortest: number, longest: number]>;
+  /** Which answers beside 201 may come; `none` is no answer. */
+  allows: string[];
+  /** Answers that must have come, since without them nothing was broken. */
+  requires?: string[];
+  /** Whether a connection may break. Without, each must stay open. */
+  breaksConnections?: boolean;
+  /** Whether connections that stop reading must be broken. */
+  cutsSlowReaders?: boolean;
+  /** Whether everyone must hear what is sent while it is broken, before it is healed. */
+  hearsMeanwhile?: boolean;
+  calls?: Partial<CallerPlan>;
+  /** How many sends there are between two faults, at most. */
+  mostSendsBetween?: number;
+  listeners?: (size: Size) => Partial<Listeners>;
+  /** Whether they listen in a process of their own, so that they and the callers do not wait for each other. */
+  listensApart?: boolean;
+  /** Starts what it happens to; `undefined` where something is not installed. */
+  stage(): Promise<On | undefined>;
+  /** Breaks something, and gives what ends it. */
+  break(stage: On, means: Means): Promise<Heal> | Heal;
+};
+
+/** A scenario of which only its own functions know the stage. */
+export type AnyScenario = Omit<Scenario, "stage" | "break"> & {
+  start(): Promise<{ stage: Stage; break(means: Means): Promise<Heal> | Heal } | undefined>;
+};
+
+/** Makes a scenario one among others, whatever its stage is. */
+export function defineScenario<On extends Stage>({ stage: open, break: breakIt, ...rest }: Scenario<On>): AnyScenario {
+  return {
+    ...rest,
+    async start() {
+      const stage = await open();
+      return stage && { stage, break: (means) => breakIt(stage, means) };
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { AnyScenario } from "../scenario.ts";
+import { clockStep } from "./clock.ts";
+import { diskFullEmbedded, diskFullPostgres } from "./disk-full.ts";
+import { freezeNode } from "./freeze-node.ts";
+import { killNode } from "./kill-node.ts";
+import { natsFrozen, natsKilled } from "./nats.ts";
+import { natsLineCut, natsLineFrozen, natsPartition } from "./nats-partition.ts";
+import { postgresFastRestart, postgresFrozen, postgresImmediateRestart, postgresOutOfConnections } from "./postgres.ts";
+import { postgresLineCut, postgresLineFrozen, postgresLineSlow } from "./postgres-line.ts";
+import { healthyReader, reconnectStorm, slowReader } from "./readers.ts";
+import { sameId } from "./same-id.ts";
+
+/** Every row of the list of faults. */
+export const scenarios: readonly AnyScenario[] = [
+  killNode,
+  postgresFastRestart,
+  postgresImmediateRestart,
+  postgresFrozen,
+  postgresOutOfConnections,
+  natsKilled,
+  natsFrozen,
+  natsPartition,
+  natsLineFrozen,
+  natsLineCut,
+  postgresLineCut,
+  postgresLineFrozen,
+  postgresLineSlow,
+  freezeNode,
+  sameId,
+  diskFullEmbedded,
+  diskFullPostgres,
+  clockStep,
+  reconnectStorm,
+  slowReader,
+  healthyReader,
+];

@@ -1,0 +1,15 @@
+import { defineScenario } from "../scenario.ts";
+import { onCluster } from "../stages.ts";
+
+/** Every send goes to all nodes at the same moment. Nothing is broken but the habits of the callers. */
+export const sameId = defineScenario({
+  name: "same-id",
+  row: "Several nodes receive the same id at once",
+  expected: "Each answers 201 with the same `server_mid`; there is one message.",
+  rounds: { short: 1, long: 1 },
+  holdMs: { short: [1_000, 1_500], long: [20_000, 20_000] },
+  allows: [],
+  calls: { callers: 12, nodesAtOnce: 3, pauseMs: 2 },
+  stage: () => onCluster(),
+  break: () => () => undefined,
+});

@@ -1,0 +1,174 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Cluster, startCluster, startNode } from "../harness/cluster.ts";
+import { readPostgresLog, readSqliteLog } from "../harness/event-log.ts";
+import { TEST_TOKEN_SECRET } from "../harness/herald.ts";
+import { freePort, isRoot } from "../harness/installed.ts";
+import { type Nats, startNats } from "../harness/nats.ts";
+import { type Postgres, startPostgres } from "../harness/postgres.ts";
+import { fillDisk, insideOf, withSmallDisk } from "../harness/small-disk.ts";
+import { type SpoiltLine, startSpoiltLine } from "../harness/spoilt-line.ts";
+import { createSteppedClock, type SteppedClock } from "../harness/stepped-clock.ts";
+import { type NatsPair, startNatsPair } from "./nats-pair.ts";
+import type { Stage } from "./scenario.ts";
+
+const nodeCount = 3;
+
+/** Limits that would hide what a scenario looks for: callers and clients all come from one address with one key. */
+const lifted = {
+  HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+  HERALD_LIMIT_REQUESTS_BURST: "0",
+  HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "0",
+  HERALD_LIMIT_RECOVERY_MESSAGES: "100000",
+};
+
+/** Nodes on PostgreSQL and NATS. */
+export type ClusterStage = Stage & Cluster & { readonly nats: Nats };
+
+type Options = { env?: (index: number, databaseUrl: string) => Record<string, string>; postgres?: Postgres };
+
+/** Three nodes on servers of their own. */
+export async function onCluster({ env, postgres }: Options = {}): Promise<ClusterStage | undefined> {
+  const cluster = await startCluster({
+    nodes: nodeCount,
+    env: (index, databaseUrl) => ({ ...lifted, ...env?.(index, databaseUrl) }),
+    ...(postgres !== undefined && { postgres }),
+  });
+  if (cluster?.nats === undefined) return undefined;
+  return { ...cluster, nats: cluster.nats, readLog: (org) => readPostgresLog(cluster.databaseUrl, org) };
+}
+
+/** The same on a database whose disk is small. */
+export async function onSmallDatabase(): Promise<ClusterStage | undefined> {
+  const postgres = await startPostgres({ diskMegabytes: 40 });
+  if (postgres === undefined) return undefined;
+  try {
+    const stage = await onCluster({ postgres });
+    if (stage === undefined) return undefined;
+    return {
+      ...stage,
+      async [Symbol.asyncDispose]() {
+        await stage[Symbol.asyncDispose]();
+        postgres.stop();
+      },
+    };
+  } catch (error) {
+    postgres.stop();
+    throw error;
+  }
+}
+
+/** One node with the embedded database, whose disk is small. */
+export async function onSmallEmbedded(): Promise<(Stage & { fillDisk(): () => void }) | undefined> {
+  if (!isRoot("a small disk")) return undefined;
+  const dataDir = mkdtempSync(join(tmpdir(), "herald-small-"));
+  const node = await startNode({
+    env: { ...lifted, HERALD_PORT: String(freePort()), HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET },
+    dataDir,
+    prefix: withSmallDisk(dataDir, 40),
+  });
+  const inside = insideOf(node.pid, dataDir);
+  return {
+    nodes: [node],
+    readLog: async (org) => readSqliteLog(inside, org),
+    fillDisk: () => fillDisk(inside),
+    async [Symbol.asyncDispose]() {
+      await node[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The lines of one node to the servers. */
+export type Lines = { postgres: SpoiltLine; nats: SpoiltLine };
+
+/** The same, where each node reaches PostgreSQL and NATS over lines of its own. */
+export async function onClusterWithLines(): Promise<(ClusterStage & { lines: Lines[] }) | undefined> {
+  await using starting = new AsyncDisposableStack();
+  const postgres = await startPostgres();
+  const nats = await startNats();
+  if (postgres === undefined || nats === undefined) return undefined;
+  starting.defer(() => postgres.stop());
+  starting.defer(() => nats.stop());
+  const lines: Lines[] = [];
+  for (let index = 0; index < nodeCount; index += 1) {
+    const line = { postgres: await startSpoiltLine(postgres.port), nats: await startSpoiltLine(portOf(nats.url)) };
+    lines.push(line);
+    starting.defer(line.postgres.stop);
+    starting.defer(line.nats.stop);
+  }
+  const cluster = await startCluster({
+    nodes: nodeCount,
+    postgres,
+    nats,
+    env: (index, databaseUrl) => ({
+      ...lifted,
+      HERALD_DATABASE_URL: throughPort(databaseUrl, lines[index]?.postgres.port),
+      HERALD_BUS_URL: throughPort(nats.url, lines[index]?.nats.port),
+    }),
+  });
+  starting.use(cluster);
+  const all = starting.move();
+  return {
+    ...cluster,
+    nats,
+    lines,
+    readLog: (org) => readPostgresLog(cluster.databaseUrl, org),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
+
+function throughPort(url: string, port: number | undefined): string {
+  const through = new URL(url);
+  through.port = String(port);
+  return through.href;
+}
+
+/** Three nodes, the first and the last on one NATS server and the one between on another. */
+export async function onNatsPair(): Promise<(Stage & { pair: NatsPair }) | undefined> {
+  await using starting = new AsyncDisposableStack();
+  const pair = await startNatsPair();
+  if (pair === undefined) return undefined;
+  starting.use(pair);
+  const cluster = await startCluster({
+    nodes: nodeCount,
+    nats: null,
+    env: (index) => ({ ...lifted, HERALD_BUS_URL: pair.urls[index % 2] ?? "" }),
+  });
+  if (cluster === undefined) return undefined;
+  starting.use(cluster);
+  const all = starting.move();
+  return {
+    nodes: cluster.nodes,
+    pair,
+    readLog: (org) => readPostgresLog(cluster.databaseUrl, org),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+/** Three nodes with clocks of their own. */
+export async function onClusterWithClocks(): Promise<(ClusterStage & { clocks: SteppedClock[] }) | undefined> {
+  using starting = new DisposableStack();
+  const clocks: SteppedClock[] = [];
+  for (let index = 0; index < nodeCount; index += 1) {
+    const clock = createSteppedClock();
+    if (clock === undefined) return undefined;
+    clocks.push(starting.use(clock));
+  }
+  const stage = await onCluster({ env: (index) => clocks[index]?.env ?? {} });
+  if (stage === undefined) return undefined;
+  const all = starting.move();
+  return {
+    ...stage,
+    clocks,
+    async [Symbol.asyncDispose]() {
+      await stage[Symbol.asyncDispose]();
+      all.dispose();
+    },
+  };
+}

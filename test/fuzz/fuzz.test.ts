@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { useHerald } from "../harness/herald.ts";
+import { createRandom } from "../harness/random.ts";
+import { fuzz, fuzzSettings } from "./run.ts";
+
+const herald = useHerald({ env: fuzzSettings });
+const cases = 1_000;
+
+test("promise 8: hostile input of any kind gets a documented answer, and an ordinary conversation goes on beside it", async () => {
+  const { seed } = createRandom();
+  const report = await fuzz({ herald: herald(), seed, isOver: (number) => number >= cases });
+  const replay = report.unexpected.map((one) => ({
+    ...one,
+    replay: `npm run fuzz -- --seed ${seed} --case ${one.number}`,
+  }));
+  expect(replay).toEqual([]);
+  expect(report.cases).toBe(cases);
+  expect(report.errorsLogged).toEqual([]);
+});

@@ -1,0 +1,171 @@
+import { defaultPayloadLimits } from "../../src/contract/limits.ts";
+import { createOperations } from "../../src/contract/operations/all.ts";
+import type { Operation } from "../../src/contract/operations/operation.ts";
+import type { Random } from "../harness/random.ts";
+import { encode, hostileTexts, spoil } from "./json.ts";
+import { once, pick } from "./pick.ts";
+
+/** Where requests go: ids of things that exist, with which some of them get past the first checks. */
+export type Place = { key: string; token: string; org: string; uid: string; cid: string };
+
+const operations = Object.values<Operation>(createOperations(defaultPayloadLimits)) as [Operation, ...Operation[]];
+/** Ends a line of HTTP. */
+export const crlf = "\r\n";
+
+function segment(random: Random, known: string | undefined): string {
+  if (known !== undefined && !once(random, 4)) return encodeURIComponent(known);
+  if (once(random, 6))
+    return pick(random, [
+      "%",
+      "%2",
+      "%ff",
+      "%c0%af",
+      "%00",
+      "%0a",
+      "%2f",
+      "%2e%2e",
+      ".",
+      "..",
+      "%ed%a0%80",
+      "//",
+      ";a=b",
+    ]);
+  return encodeURIComponent(pick(random, hostileTexts).toWellFormed());
+}
+
+function queryOf(random: Random, { query }: Operation): string {
+  if (!once(random, 3)) return "";
+  const names = [
+    "limit",
+    "cursor",
+    "unknown",
+    "__proto__",
+    ...Object.keys("shape" in query ? Object(query.shape) : {}),
+  ];
+  const values = [
+    "",
+    "0",
+    "1",
+    "1001",
+    "1e3",
+    "-1",
+    "%",
+    "%ff",
+    "a%00b",
+    "true",
+    "eyJpZCI6ImEifQ",
+    "bnVsbA",
+    "W10",
+    ",,,",
+    "x".repeat(2_000),
+  ];
+  const pairs = Array.from(
+    { length: random.integer(1, 3) },
+    () => `${pick(random, names as [string])}${once(random, 9) ? "" : "="}${pick(random, values as [string])}`,
+  );
+  return `?${pairs.join(pick(random, ["&", "&&", ";"]))}`;
+}
+
+/** A request before it is written. */
+type Parts = { method: string; target: string; headers: string[]; body: Buffer };
+
+/** A request for an operation of the contract, whole and with a valid key, its ids, query and body hostile. */
+function callOf(random: Random, place: Place): Parts {
+  const operation = pick(random, operations);
+  // What exists is not deleted, so that the cases after it get as far as they would without it.
+  const deletes = operation.method === "delete";
+  const org = deletes && operation.path.endsWith("{org}") ? {} : { org: place.org };
+  const known: Record<string, string> = { ...org, ...(!deletes && { uid: place.uid, cid: place.cid }) };
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(random, known[name]));
+  const headers = [`Admin-Api-Key: ${place.key}`];
+  let body: Buffer = Buffer.alloc(0);
+  if (operation.bodyExample !== undefined || once(random, 8)) {
+    const example = JSON.parse(JSON.stringify(operation.bodyExample ?? {}));
+    if ("organizationId" in example) Object.assign(example, { organizationId: place.org, senderId: place.uid });
+    if ("message" in example) Object.assign(example.message, { cid: place.cid, id: undefined });
+    body = encode(random, once(random, 6) ? JSON.stringify(example) : spoil(random, example));
+    headers.push(
+      once(random, 12)
+        ? pick(random, [
+            "Content-Type: text/plain",
+            "Content-Type: application/json; charset=latin1",
+            "Content-Type:",
+            "Content-Encoding: gzip",
+            "Content-Type: multipart/form-data; boundary=x",
+          ])
+        : "Content-Type: application/json",
+    );
+  }
+  return { method: operation.method.toUpperCase(), target: path + queryOf(random, operation), headers, body };
+}
+
+/** The request line and the headers, in bytes that are still text. */
+export function head({ method, target, headers }: Parts, ...more: string[]): string {
+  return [`${method} ${target} HTTP/1.1`, "Host: localhost", ...headers, ...more].join(crlf) + crlf + crlf;
+}
+
+function chunked(random: Random, body: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let from = 0; from < body.length; ) {
+    const size = random.integer(1, Math.max(1, body.length - from));
+    const extension = once(random, 6) ? ";a=b" : "";
+    parts.push(
+      Buffer.from(`${size.toString(16)}${extension}${crlf}`),
+      body.subarray(from, from + size),
+      Buffer.from(crlf),
+    );
+    from += size;
+  }
+  return [...parts, Buffer.from(`0${crlf}${once(random, 6) ? `X-Trailer: 1${crlf}` : ""}${crlf}`)];
+}
+
+/** Requests that are HTTP, and whole: every one of them gets a documented answer. */
+export const whole: Record<string, (random: Random, place: Place) => Buffer[]> = {
+  "a hostile call"(random, place) {
+    const parts = callOf(random, place);
+    return [Buffer.from(head(parts, `Content-Length: ${parts.body.length}`)), parts.body];
+  },
+  "a hostile call in chunks"(random, place) {
+    const parts = callOf(random, place);
+    return [Buffer.from(head(parts, "Transfer-Encoding: chunked")), ...chunked(random, parts.body)];
+  },
+  "an odd method"(random, place) {
+    const parts = {
+      ...callOf(random, place),
+      method: pick(random, ["PATCH", "OPTIONS", "PUT", "POST", "PROPFIND", "PURGE"]),
+    };
+    return [Buffer.from(head(parts, `Content-Length: ${parts.body.length}`)), parts.body];
+  },
+  "an odd credential"(random, place) {
+    const parts = callOf(random, place);
+    const key = pick(random, ["", "x", place.token, `${place.key}x`, "hk_0_0", `hk_${"a".repeat(4_000)}`, "hk_\u00ff"]);
+    return [
+      Buffer.from(
+        head(
+          { ...parts, headers: [`Admin-Api-Key: ${key}`, "Content-Type: application/json"] },
+          `Content-Length: ${parts.body.length}`,
+        ),
+        "latin1",
+      ),
+      parts.body,
+    ];
+  },
+  "an odd stream"(random, place) {
+    const token = pick(random, [
+      "",
+      "Bearer",
+      "Bearer x",
+      "Basic eDp4",
+      `Bearer ${place.token}x`,
+      `Bearer ${"e30.".repeat(2_000)}`,
+      `bearer  ${place.key}`,
+    ]);
+    const target = pick(random, ["/sse", "/ws", "/sse/", "/sse?token=x"]);
+    return [
+      Buffer.from(
+        `GET ${target} HTTP/1.1${crlf}Host: x${crlf}Authorization: ${token}${crlf}Last-Event-ID: ${pick(random, ["x", "\u00ff", "%00"])}${crlf}${crlf}`,
+        "latin1",
+      ),
+    ];
+  },
+};

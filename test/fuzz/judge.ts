@@ -1,0 +1,95 @@
+import { closeCodes } from "../../src/contract/close-codes.ts";
+import { errorCatalogue } from "../../src/contract/errors.ts";
+import type { Outcome } from "./exchange.ts";
+import type { HttpCase } from "./http-case.ts";
+import type { SocketCase } from "./socket-case.ts";
+
+/** What an answer is counted as, and what is wrong with it, if anything. */
+export type Verdict = { answer: string; fault: string | undefined };
+
+const catalogue: Record<string, { status: number }> = errorCatalogue;
+
+/** What the runtime answers by itself, without a body, before Herald sees a request (docs/decisions/0023-hostile-input.md). */
+const ofTheRuntime = new Set([400, 413, 431, 501, 505]);
+
+/** Requests that two parties could read as two different ones: nobody may serve them. */
+const ambiguous = new Set([
+  "two lengths that differ",
+  "a length and chunks",
+  "odd chunks",
+  "bare line feeds",
+  "an odd transfer coding",
+  "an odd length",
+]);
+
+/** Of RFC 6455 (7.4.1): what a client is told that breaks it, or that closes; 1005 stands for no code. The rest are the contract's. */
+const ofTheProtocol = [1000, 1002, 1005, 1007, 1009];
+const documented = new Set<number | undefined>([
+  ...ofTheProtocol,
+  ...Object.values(closeCodes).map(({ code }) => code),
+]);
+
+/**
+ * Above this the runtime answers 431 before it has read what was sent, and closes: the network may then lose the answer.
+ */
+const largestHeadBytes = 16 * 1024;
+
+/** Judges what came of a case over HTTP. */
+export function judgeHttp({ kind, isHttp, chunks }: HttpCase, outcome: Outcome): Verdict {
+  const { status, headers, body, answers, isHung } = outcome;
+  if (isHung) return { answer: "nothing", fault: "it hung" };
+  if (status === undefined) {
+    const mustAnswer = isHttp && (chunks[0]?.length ?? 0) <= largestHeadBytes;
+    return { answer: "the end of the connection", fault: mustAnswer ? "no answer" : undefined };
+  }
+  if (ambiguous.has(kind) && (status < 400 || answers > 1))
+    return { answer: `${status}`, fault: "an ambiguous request was served" };
+  if (status < 400) return { answer: `${status}`, fault: undefined };
+  if (body === "" && ofTheRuntime.has(status)) return { answer: `${status} of the runtime`, fault: undefined };
+  const problem = parse(body);
+  const code = String(problem?.code);
+  const answer = `${status} ${code}`;
+  const fault = (what: string) => ({ answer, fault: what });
+  if (catalogue[code]?.status !== status || problem?.status !== status)
+    return fault("the status and the code are not those of the catalogue");
+  if (status >= 500) return fault("a fault of the server");
+  if (!headers.get("content-type")?.startsWith("application/problem+json"))
+    return fault("an error that is no problem document");
+  if (headers.get("x-request-id") !== problem.request_id) return fault("the request's id is not that of the header");
+  if (status === 422 && !Array.isArray(problem.errors)) return fault("a 422 without errors");
+  return { answer, fault: undefined };
+}
+
+/** What came of a case on a socket: the texts that it heard, and how it ended. */
+export type SocketOutcome = { texts: readonly string[]; closeCode: number | undefined; isHung: boolean };
+
+/** Judges it. A client that closes with a code may be answered with that code (RFC 6455, section 5.5.1). */
+export function judgeSocket({ kind }: SocketCase, { texts, closeCode, isHung }: SocketOutcome): Verdict {
+  if (isHung) return { answer: "nothing", fault: "it hung" };
+  const answer = closeCode === undefined ? "cut" : `closed with ${closeCode}`;
+  const isEchoed = kind.startsWith("an odd close") && closeCode !== undefined && isForClients(closeCode);
+  if (closeCode === closeCodes.internal.code || !(documented.has(closeCode) || closeCode === undefined || isEchoed))
+    return { answer, fault: "an undocumented close code" };
+  for (const text of texts) {
+    const frame = parse(text);
+    const error = Object(frame?.response).error;
+    if (frame === undefined) return { answer, fault: `a frame that is not JSON: ${text.slice(0, 200)}` };
+    if (error === undefined) continue;
+    if (catalogue[error.code]?.status !== error.status || error.status >= 500)
+      return { answer, fault: `an error that is not in the catalogue: ${text}` };
+  }
+  return { answer, fault: undefined };
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Codes that a client may send (RFC 6455, section 7.4.2). */
+function isForClients(code: number): boolean {
+  return code === 1001 || (code >= 3000 && code <= 4999);
+}

@@ -1,0 +1,70 @@
+"""What the OpenAPI document cannot say of valid values, so that Schemathesis does not take them for valid, and ids that exist, so
+that its calls get further than 404. Only cases that are meant to be valid are changed; invalid ones are sent as they are."""
+
+import base64
+import json
+
+import schemathesis
+from schemathesis.generation import GenerationMode
+
+EXISTING = {"org": "demo", "uid": "alice", "cid": "welcome"}
+LARGEST_EXACT = 2**53
+# The runtime answers 431 by itself, without Herald's headers, where the address and the headers have more than 16 KiB.
+LARGEST_ADDRESS = 12_000
+
+
+def cursor(place):
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+
+
+def storable(value):
+    """JSON that is delivered as it was sent: no integer that a double cannot hold, no U+0000."""
+    if isinstance(value, dict):
+        return {storable(name): storable(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [storable(item) for item in value]
+    if isinstance(value, str):
+        return value.replace("\x00", "")
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) >= LARGEST_EXACT:
+        return 1
+    return value
+
+
+def use_existing(case):
+    if case.method == "DELETE":  # what exists stays, for the calls that follow
+        return
+    for name, known in EXISTING.items():
+        if name in case.path_parameters:
+            case.path_parameters[name] = known
+    if isinstance(case.body, dict) and "organizationId" in case.body:
+        case.body["organizationId"] = EXISTING["org"]
+        case.body["senderId"] = EXISTING["uid"]
+        if isinstance(case.body.get("message"), dict):
+            case.body["message"]["cid"] = EXISTING["cid"]
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
+        return
+    if len(str(case.path_parameters) + str(case.query)) % 2 == 0:
+        use_existing(case)
+    for name, value in case.path_parameters.items():
+        if value in (".", ".."):  # every parser of URLs takes them out (docs/explanation/decisions-where-the-contract-is-silent.md)
+            case.path_parameters[name] = "dot"
+    if case.query and "cursor" in case.query:  # opaque: only what Herald gave is valid
+        place = {"before": 5, "direction": "backward"} if case.path.endswith("/messages") else {"id": "a"}
+        case.query["cursor"] = cursor(place)
+    if isinstance(case.body, dict):
+        if isinstance(case.body.get("cidrs"), list):  # JSON Schema knows addresses, and no networks
+            case.body["cidrs"] = ["192.0.2.0/24", "2001:db8::/32"]
+        if isinstance(case.body.get("expires_at"), str):  # in the future
+            case.body["expires_at"] = "2999-01-01T00:00:00Z"
+        for part in ("message", "messageSystem"):
+            if isinstance(case.body.get(part), dict) and "x" in case.body[part]:
+                case.body[part]["x"] = storable(case.body[part]["x"])
+
+
+@schemathesis.hook
+def filter_case(context, case):
+    return len(case.formatted_path) + len(str(case.query)) < LARGEST_ADDRESS

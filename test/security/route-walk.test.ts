@@ -1,0 +1,333 @@
+import { describe, expect, test } from "bun:test";
+import { type FrameOperation, frameRequests } from "../../src/contract/frames.ts";
+import { defaultPayloadLimits } from "../../src/contract/limits.ts";
+import { createOperations } from "../../src/contract/operations/all.ts";
+import type { Operation } from "../../src/contract/operations/operation.ts";
+import { expectProblem } from "../harness/expectations.ts";
+import { type Answer, TEST_TOKEN_SECRET, useHerald } from "../harness/herald.ts";
+import { openSocket } from "../harness/socket.ts";
+import { requestSse } from "../harness/sse.ts";
+import { goodClaims, signToken } from "../harness/tokens.ts";
+import type { Problem } from "../harness/wire.ts";
+import { servedRoutes } from "./served.ts";
+import { canary, contentsOf, createTenant, type Ids, idsOfNothing, type Tenant } from "./tenants.ts";
+
+const herald = useHerald({
+  env: {
+    HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
+    HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_REQUESTS_BURST: "0",
+  },
+});
+
+const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
+const withKey = operations.filter(({ scope }) => scope !== undefined);
+/** What names nothing but the organization itself cannot name another's things in it. */
+const isAboutItself = ({ path, method }: Operation) => path === "/admin/organizations/{org}" && method !== "get";
+const isAboutOne = ({ path, operationId }: Operation) => path.includes("{org}") || operationId.startsWith("send");
+
+/** What is served without a key, and what is there for users, not for keys. A route that is in no table fails the walk. */
+const openRoutes = [
+  "/",
+  "/healthz",
+  "/readyz",
+  "/openapi.json",
+  "/asyncapi.json",
+  "/docs",
+  "/docs/realtime",
+  "/docs/errors",
+];
+const userRoutes = ["/ws", "/sse"];
+
+/** What a call says of an id in its path. A parameter that is not in here fails the walk. */
+const pathIds: Record<string, (ids: Ids) => string> = {
+  org: ({ org }) => org,
+  uid: ({ uid }) => uid,
+  cid: ({ cid }) => cid,
+  id: ({ keyId }) => keyId,
+};
+
+const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+/** Queries that name something. A query parameter that is not in here fails the walk. */
+const queries: Record<string, (ids: Ids) => string> = {
+  limit: () => "1000",
+  cursor: ({ uid }) => cursorOf({ id: uid }),
+  before: ({ messageId }) => messageId,
+  after: ({ messageId }) => messageId,
+  count: () => "true",
+  uids: ({ uid }) => encodeURIComponent(uid),
+  organization: ({ org }) => encodeURIComponent(org),
+  key: ({ keyId }) => keyId,
+  operation: () => "putConversation",
+  result: () => "done",
+  status: () => "201",
+  since: () => "2020-01-01T00:00:00Z",
+  until: () => "2100-01-01T00:00:00Z",
+};
+
+/** Bodies by the operation that takes one. An operation with a body that is not in here fails the walk. */
+const bodies: Record<string, (ids: Ids) => object> = {
+  sendMessage: ({ org, uid, cid }) => ({ organizationId: org, senderId: uid, message: { cid, body: "x" } }),
+  sendSystemMessage: ({ org, uid }) => ({ organizationId: org, senderId: uid, messageSystem: { uids: [uid] } }),
+  putOrganization: () => ({ name: "renamed" }),
+  putUser: () => ({ name: "renamed" }),
+  createToken: () => ({}),
+  putConversation: ({ uid }) => ({ name: "renamed", participants: [uid] }),
+  createKey: ({ org }) => ({ name: "made", scopes: ["*"], organization: org }),
+  rotateKey: () => ({}),
+};
+
+/** What a request over a socket names. The compiler asks for each request of the contract. */
+const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
+  connect: [], // on its own below, since it takes a token
+  ping: [() => ({})],
+  conversation_list: [() => ({}), ({ cid }) => ({ cursor: cursorOf({ updatedAt: 9e15, id: cid }) })],
+  message_list: [
+    ({ cid }) => ({ cid }),
+    ({ messageId }) => ({ cid: "room", after: messageId }),
+    ({ messageId }) => ({ cid: "room", before: messageId }),
+    ({ cid, messageId }) => ({ cid, before: messageId }),
+  ],
+};
+
+type Call = [method: string, target: string, body: object | undefined];
+
+const walked = new Map<string, number>();
+
+function entryOf<Entry>(table: Record<string, Entry>, name: string): Entry {
+  const entry = table[name];
+  if (entry === undefined) throw new Error(`the walk does not know ${name}: add it to its table`);
+  return entry;
+}
+
+/** Every way to call an operation about these ids: without a query, and with each of its parameters. */
+function callsOf({ operationId, method, path, query, body }: Operation, ids: Ids): Call[] {
+  const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(entryOf(pathIds, name)(ids)));
+  const parameters = Object.keys("shape" in query ? Object(query.shape) : {});
+  const searches = ["", ...parameters.map((name) => `?${name}=${entryOf(queries, name)(ids)}`)];
+  const given = body === undefined ? undefined : entryOf(bodies, operationId)(ids);
+  return searches.map((search) => [method.toUpperCase(), target + search, given]);
+}
+
+/** Of those the ones that name an organization: of what limits itself that may be some, or none. */
+function callsAboutOne(operation: Operation, ids: Ids): Call[] {
+  const calls = callsOf(operation, ids);
+  if (isAboutOne(operation) || operation.limitsItself !== true || operation.operationId === "createKey") return calls;
+  return calls.filter(([, target]) => target.includes("?organization="));
+}
+
+/** An answer with what differs between any two calls taken out: ids that the caller named, secrets, times. */
+function comparable({ status, text }: Answer<unknown>, ids: Ids): string {
+  let shown = text;
+  for (const id of Object.values(ids).sort((left, right) => right.length - left.length))
+    shown = shown.replaceAll(JSON.stringify(id).slice(1, -1), "<id>");
+  shown = shown.replaceAll(
+    /"(request_id|created_at|expires_at|token|key|id|mid|server_mid|cursor)":"[^"]*"/g,
+    '"$1":"…"',
+  );
+  return `${status} ${shown.replaceAll(/"(t|last_used_at|old_secret_expires_at)":("[^"]*"|\d+|null)/g, '"$1":"…"')}`;
+}
+
+function expectNothingOf(other: Tenant, answer: { text: string; headers?: Headers }, ids: Ids): void {
+  const own = new Set(Object.values(ids));
+  const seen = answer.text + JSON.stringify([...(answer.headers ?? [])]);
+  const leaked = [
+    other.shared.messageId,
+    other.own.messageId,
+    other.own.keyId,
+    other.key,
+    other.own.org,
+    other.own.uid,
+    other.own.cid,
+  ];
+  for (const secret of leaked.filter((text) => !own.has(text))) expect(seen).not.toContain(secret);
+  let withoutOwn = seen;
+  for (const id of own) withoutOwn = withoutOwn.replaceAll(id, "");
+  expect(withoutOwn).not.toContain(canary);
+}
+
+async function createTwo(): Promise<{ mine: Tenant; other: Tenant }> {
+  return { mine: await createTenant(herald(), "mine"), other: await createTenant(herald(), canary) };
+}
+
+const call = (key: string, operation: Operation, [method, target, body]: Call) => {
+  const route = `${operation.method.toUpperCase()} ${operation.path}`;
+  walked.set(route, (walked.get(route) ?? 0) + 1);
+  return herald().admin<Problem>(method, target, body, { "Admin-Api-Key": key });
+};
+
+describe("promise 6: the key of one organization, on every route", () => {
+  test("gets one refusal for whatever it names of another organization, the same as for one that does not exist", async () => {
+    const { mine, other } = await createTwo();
+    const before = await contentsOf(other);
+    using listener = await other.org.socket("alice");
+    for (const operation of withKey) {
+      const nothing = idsOfNothing();
+      for (const ids of [
+        other.own,
+        other.shared,
+        nothing,
+        { ...nothing, org: other.own.org },
+        { ...mine.own, org: other.own.org },
+      ]) {
+        for (const one of callsAboutOne(operation, ids)) {
+          const answer = await call(mine.key, operation, one);
+          expect({ operation: operation.operationId, status: answer.status }).toMatchObject({ status: 403 });
+          expectProblem(answer, 403, "organization_forbidden");
+          expect(comparable(answer, ids)).toBe(
+            comparable(await call(mine.key, operation, callsAboutOne(operation, nothing)[0] ?? one), nothing),
+          );
+          expectNothingOf(other, answer, ids);
+        }
+      }
+    }
+    expect(await contentsOf(other)).toBe(before);
+    await other.org.expectNothingElse(listener);
+  });
+
+  test("cannot tell ids that another organization has from ids that nobody has", async () => {
+    for (const operation of withKey.filter(
+      ({ limitsItself, path }) => limitsItself === true || path.includes("{org}"),
+    )) {
+      if (isAboutItself(operation)) continue;
+      const { mine, other } = await createTwo(); // anew, since some calls delete
+      const before = await contentsOf(other);
+      const nothing = { ...idsOfNothing(), org: mine.own.org };
+      const theirs = { ...other.own, org: mine.own.org };
+      const asked = callsOf(operation, theirs);
+      for (const [index, one] of callsOf(operation, nothing).entries()) {
+        const ofNothing = await call(mine.key, operation, one);
+        const ofTheirs = await call(mine.key, operation, asked[index] ?? one);
+        const { operationId } = operation;
+        expect({ operationId, answer: comparable(ofTheirs, theirs) }).toEqual({
+          operationId,
+          answer: comparable(ofNothing, nothing),
+        });
+        expectNothingOf(other, ofTheirs, theirs);
+      }
+      expect(await contentsOf(other)).toBe(before);
+    }
+  });
+
+  test("touches its own where another organization has the same ids, and nothing of the other's", async () => {
+    for (const operation of withKey.filter(
+      ({ limitsItself, path }) => limitsItself === true || path.includes("{org}"),
+    )) {
+      const { mine, other } = await createTwo();
+      const before = await contentsOf(other);
+      using listener = await other.org.socket("alice");
+      for (const one of callsOf(operation, mine.shared)) {
+        const answer = await call(mine.key, operation, one);
+        expect({ operationId: operation.operationId, isFine: answer.status < 500 }).toMatchObject({ isFine: true });
+        expectNothingOf(other, answer, mine.shared);
+      }
+      expect(await contentsOf(other)).toBe(before);
+      await other.org.expectNothingElse(listener);
+    }
+  });
+
+  test("is no user's token, and a user's token no key", async () => {
+    const { mine } = await createTwo();
+    for (const operation of withKey)
+      for (const one of callsOf(operation, mine.own))
+        expectProblem(await call(mine.token, operation, one), 401, "unauthorized");
+    const stream = await requestSse(herald().url, { Authorization: `Bearer ${mine.key}` });
+    if ("sse" in stream) throw new Error("a stream was granted to a key");
+    expectProblem(stream.refused, 401, "unauthorized");
+    using socket = await openSocket(herald().url, { headers: { Authorization: `Bearer ${mine.key}` } });
+    expect((await socket.closed).code).toBe(4401);
+  });
+
+  test("sees in what is open to everyone what nobody sees", async () => {
+    const { mine, other } = await createTwo();
+    for (const path of openRoutes) {
+      const plain = await herald().http<unknown>("GET", path);
+      const headers = { "Admin-Api-Key": mine.key, Authorization: `Bearer ${mine.token}` };
+      const answer = await herald().http<unknown>("GET", path, { headers });
+      walked.set(`GET ${path}`, 2);
+      expect(answer.text).toBe(plain.text);
+      expectNothingOf(other, answer, idsOfNothing());
+    }
+  });
+});
+
+describe("promise 6: the token of one organization's user, in every request over a socket and a stream", () => {
+  test("hears its own organization's messages where another has the same users and conversations", async () => {
+    const { mine, other } = await createTwo();
+    walked.set("ALL /ws", 1).set("ALL /sse", 1);
+    using socket = await mine.org.socket("alice");
+    using stream = await mine.org.sse("alice");
+    await other.org.sent("alice", { cid: "room", body: "not yours" });
+    await other.org.sentSystem("alice", { uids: ["alice"], x: { not: "yours" } });
+    await other.org.leave("room", "alice");
+    await herald().admin("DELETE", other.org.path("users", "alice", "sessions"));
+    await mine.org.sent("bob", { cid: "room", body: "yours" });
+    for (const listener of [socket, stream]) expect((await listener.next()).message?.body).toBe("yours");
+    await mine.org.expectNothingElse(socket, stream);
+  });
+
+  test("cannot tell ids that another organization has from ids that nobody has", async () => {
+    expect(Object.keys(frames)).toEqual(Object.keys(frameRequests));
+    const { mine, other } = await createTwo();
+    using socket = await mine.org.socket("alice");
+    for (const [operation, payloads] of Object.entries(frames)) {
+      for (const payload of payloads) {
+        const nothing = idsOfNothing();
+        for (const ids of [other.own, other.shared]) {
+          const ofTheirs = await socket.request(operation, payload({ ...ids, cid: other.own.cid }), "same");
+          const ofNothing = await socket.request(operation, payload(nothing), "same");
+          expect({ operation, ...ofTheirs }).toEqual({ operation, ...ofNothing });
+        }
+      }
+      walked.set(`frame ${operation}`, payloads.length * 2);
+    }
+    const own = await socket.request("message_list", { cid: "room" });
+    expect(own.messages?.map(({ body }) => body)).toEqual(["body mine"]);
+    for (const text of socket.frames) expectNothingOf(other, { text }, idsOfNothing());
+  });
+
+  test("is told the same of a message of another organization, given as `since`, as of none", async () => {
+    const { mine, other } = await createTwo();
+    for (const since of [other.own.messageId, other.shared.messageId, Bun.randomUUIDv7()]) {
+      const { socket, response } = await mine.org.connect("alice", { since });
+      expect(response.recovered).toBe(false);
+      await mine.org.expectNothingElse(socket);
+      socket.terminate();
+      using stream = await mine.org.sse("alice", { lastEventId: since });
+      await mine.org.expectNothingElse(stream);
+      for (const text of socket.frames) expectNothingOf(other, { text }, idsOfNothing());
+    }
+  });
+
+  test("does not carry a connection into another organization, although the user has the same id there", async () => {
+    const { mine, other } = await createTwo();
+    const socket = await mine.org.socket("alice");
+    const response = await socket.request("connect", { token: other.token });
+    walked.set("frame connect", 1);
+    expect(response.error?.code).toBe("bad_request");
+    expect((await socket.closed).code).toBe(4400);
+    expectNothingOf(other, { text: socket.frames.join("") }, idsOfNothing());
+  });
+
+  test("opens nothing where its organization does not exist, and makes none", async () => {
+    const token = await signToken(goodClaims(idsOfNothing().org, "alice"));
+    using socket = await openSocket(herald().url);
+    expect((await socket.request("connect", { token })).error?.code).toBe("unauthorized");
+    const stream = await requestSse(herald().url, { Authorization: `Bearer ${token}` });
+    expect("refused" in stream && stream.refused.status).toBe(401);
+  });
+});
+
+test("the walk has been everywhere that a node serves, and there is nothing else", async () => {
+  const served = (await servedRoutes()).filter((route) => !/^HEAD /.test(route));
+  const known = [
+    ...operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`),
+    ...openRoutes.map((path) => `GET ${path}`),
+    ...userRoutes.map((path) => `ALL ${path}`),
+  ];
+  expect([...new Set(served)].sort()).toEqual([...new Set(known)].sort());
+  const everywhere = [...known, ...Object.keys(frameRequests).map((operation) => `frame ${operation}`)];
+  expect([...walked.keys()].sort()).toEqual([...new Set(everywhere)].sort());
+  console.log([...walked].map(([route, calls]) => `walked ${route}: ${calls}`).join("\n"));
+});

@@ -1,0 +1,58 @@
+import type { Herald } from "../harness/herald.ts";
+import { createKey } from "../harness/keys.ts";
+import { createOrganization, type Organization } from "../harness/organization.ts";
+import { uniqueId } from "../harness/random.ts";
+
+/** The ids that calls are made with. */
+export type Ids = { org: string; uid: string; cid: string; messageId: string; keyId: string };
+
+/** An organization, a key with every scope that is bound to it, and what it holds. */
+export type Tenant = {
+  org: Organization;
+  key: string;
+  /** Ids that the other organization has as well, or that no other has. */
+  shared: Ids;
+  own: Ids;
+  /** A token of the user with the shared id. */
+  token: string;
+};
+
+/** Stands in every text, name and id that belongs to one tenant alone: found in an answer to another, it was leaked. */
+export const canary = "canary-of-the-other";
+
+/** Ids that nothing has; in a list they would stand where those of the other tenant would. */
+export function idsOfNothing(): Ids {
+  return {
+    org: uniqueId("org-canary-of-nothing"),
+    uid: uniqueId("user-canary-of-nothing"),
+    cid: uniqueId("room-canary-of-nothing"),
+    messageId: Bun.randomUUIDv7(),
+    keyId: Bun.randomUUIDv7(),
+  };
+}
+
+/** Makes an organization whose texts hold `mark`, with user `alice` and conversation `room`, which every tenant has. */
+export async function createTenant(herald: Herald, mark: string): Promise<Tenant> {
+  const org = await createOrganization(herald, uniqueId(`org-${mark}`));
+  const { id, key } = await createKey(herald, { organization: org.id, name: `key of ${mark}` });
+  const own = { org: org.id, uid: uniqueId(`user-${mark}`), cid: uniqueId(`room-${mark}`), keyId: id };
+  await herald.admin("PUT", org.path("users", "alice"), { name: `alice ${mark}` });
+  await org.conversation(["alice", "bob"], "room");
+  await org.conversation(["alice", own.uid], own.cid);
+  const say = async (cid: string) =>
+    (await org.sent("alice", { id: `m-1 ${cid}`, cid, body: `body ${mark}`, x: { mark } })).server_mid;
+  const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, messageId: await say("room") };
+  return { org, key, shared, own: { ...own, messageId: await say(own.cid) }, token: await org.token("alice") };
+}
+
+/** Everything of a tenant that calls can change, in one text. */
+export async function contentsOf({ org, key }: Tenant): Promise<string> {
+  const { herald } = org;
+  const read = async (path: string) => (await herald.admin("GET", path, undefined, { "Admin-Api-Key": key })).text;
+  const lists = [org.path(), org.path("users"), org.path("conversations"), "/admin/organizations"];
+  const conversations = (await herald.admin<{ items: { id: string }[] }>("GET", org.path("conversations"))).body.items;
+  for (const { id } of conversations)
+    lists.push(org.path("conversations", id, "participants"), org.path("conversations", id, "messages"));
+  const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
+  return [...(await Promise.all(lists.map(read))), keys].join("\n");
+}
