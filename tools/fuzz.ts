@@ -6,7 +6,8 @@ import { parseArgs } from "node:util";
 import { fuzz, fuzzSettings } from "../test/fuzz/run.ts";
 import { startHerald } from "../test/harness/herald.ts";
 
-const warmUpCases = 4_000;
+const warmUpCases = 20_000; // until then the runtime's own memory grows
+const sampleEveryMs = 60_000;
 const mayStay = 1.1;
 const memoryMayTakeMs = 120_000;
 
@@ -38,9 +39,12 @@ console.log(`seed ${seed}, ${minutes} min, after a warm-up of ${warmUpCases} cas
 await fuzz({ herald, seed: seed + 1, isOver: (number) => number >= warmUpCases });
 await Bun.sleep(5_000); // what the warm-up left is given back in the background
 const before = mebibytes();
+const samples: number[] = [];
+const sampling = setInterval(() => samples.push(mebibytes()), sampleEveryMs);
 const end = performance.now() + minutes * 60_000;
 const report = await fuzz({ herald, seed, isOver: () => performance.now() >= end });
-const peak = mebibytes();
+clearInterval(sampling);
+const atEnd = mebibytes();
 const settled = performance.now() + memoryMayTakeMs;
 while (mebibytes() > before * mayStay && performance.now() < settled) await Bun.sleep(1_000);
 const after = mebibytes();
@@ -53,9 +57,10 @@ for (const one of report.unexpected) {
   console.log(`  again: npm run fuzz -- --seed ${seed} --case ${one.number}\n  bytes: ${one.bytes}`);
 }
 for (const error of report.errorsLogged) console.log(`the server logged: ${error}`);
+if (samples.length > 0) console.log(`\nmemory each minute: ${samples.map((one) => one.toFixed(0)).join(", ")} MiB`);
 const percent = (after / before - 1) * 100;
 console.log(
-  `\n${report.cases} cases, ${report.unexpected.length} unexpected; memory ${before.toFixed(0)} MiB before, ${peak.toFixed(0)} at the end, ${after.toFixed(0)} after (${percent.toFixed(0)} %)`,
+  `\n${report.cases} cases, ${report.unexpected.length} unexpected; memory ${before.toFixed(0)} MiB before, ${atEnd.toFixed(0)} at the end, ${after.toFixed(0)} after (${percent.toFixed(0)} %)`,
 );
 const isFine = report.unexpected.length + report.errorsLogged.length === 0 && after <= before * mayStay;
 process.exit(isFine ? 0 : 1);
