@@ -9,6 +9,8 @@ import { sourceFiles } from "./source-files.ts";
 const leftOut: Readonly<Record<string, string>> = {
   "test/contract/settings.test.ts":
     "how one node reads its settings, its data folder and its port, and starts again on them",
+  "test/contract/token-provider.test.ts":
+    "the settings of one node, which starts again on its data folder with another secret",
   "test/contract/keys-changes.test.ts":
     "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.test.ts",
   "test/security/injection.test.ts": "starts one node and three by itself",

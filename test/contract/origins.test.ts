@@ -10,7 +10,7 @@ import type { Problem } from "../harness/wire.ts";
 
 setDefaultTimeout(60_000);
 
-const herald = useHerald();
+const herald = useHerald({ oneNode: "the origin of its own address is another for each node" });
 const app = "https://app.example.org";
 const foreign = [
   "https://evil.example",
