@@ -150,15 +150,15 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     elapsed: steadyClock,
     onError,
   });
-  starting.defer(() => Promise.race([keyring.stop(), Bun.sleep(keyringMayTakeMs)]));
+  starting.defer(() => atMost(keyringMayTakeMs, keyring.stop()));
   const audit = createAudit({ ...store, clock, elapsed: steadyClock, onError });
-  starting.defer(() => Promise.race([audit.stop(), Bun.sleep(auditMayTakeMs)]));
+  starting.defer(() => atMost(auditMayTakeMs, audit.stop()));
   const foreignKeys = await keyring.countForeign();
   if (foreignKeys > 0) log.warn({ keys: foreignKeys }, foreignKeysAdvice);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
   let nodes: Nodes | undefined;
-  starting.defer(() => Promise.race([nodes?.leave().catch(onError), Bun.sleep(leaveMayTakeMs)]));
+  starting.defer(() => atMost(leaveMayTakeMs, nodes?.leave().catch(onError)));
   let server: HttpServer | undefined;
   starting.defer(() => server?.cut());
   const connections = createGateway({
@@ -252,7 +252,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   const retentionTimer = setInterval(() => void removeOld(), retentionEveryMs);
   starting.defer(() => {
     clearInterval(retentionTimer);
-    return Promise.race([retention.stop(), Bun.sleep(leaveMayTakeMs)]);
+    return atMost(leaveMayTakeMs, retention.stop());
   });
   if (tlsFiles !== undefined && tls !== undefined)
     starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
@@ -275,6 +275,11 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
       log.info("stopped");
     },
   };
+}
+
+/** Resolves when the work is done or has taken so long that a stop cannot wait for it. */
+async function atMost(ms: number, work: Promise<unknown> | undefined): Promise<void> {
+  await Promise.race([work, Bun.sleep(ms)]);
 }
 
 /** The identity provider of the settings. Its keys are fetched when the first token needs them, so that its absence stops no start. */

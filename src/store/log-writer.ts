@@ -46,7 +46,7 @@ export function createLogWriter({
     WHERE id IN (${textsOf("?")}) AND deleted_at IS NULL ORDER BY id${forUpdate}`;
 
   async function lock(sql: Transaction, orgs: string[]): Promise<Map<string, number>> {
-    const found = await sql.all<{ id: string; head: number }>(lockOrganizations, JSON.stringify([...new Set(orgs)]));
+    const found = await sql.all<{ id: string; head: number }>(lockOrganizations, JSON.stringify(orgs));
     return new Map(found.map(({ id, head }) => [id, Number(head)]));
   }
 
@@ -63,8 +63,9 @@ export function createLogWriter({
   }
 
   async function write<Result>(orgs: string[], work: Work<Result>): Promise<{ result: Result; events: StoredEvent[] }> {
+    const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
     return await driver.transaction(async (sql) => {
-      const [heads] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs)]);
+      const [heads] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
       const next = new Map(heads);
       const events: StoredEvent[] = [];
       const emit = (event: NewEvent) => {
