@@ -1,12 +1,9 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
-import { join } from "node:path";
 import type { Server } from "bun";
 import type { Logger } from "pino";
 import type { Bus } from "./bus/bus.ts";
 import { createLocalBus } from "./bus/local.ts";
 import { type BusEvents, createNatsBus } from "./bus/nats.ts";
 import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
-import { createApiKey } from "./contract/api-key.ts";
 import type { LogEvent } from "./contract/log-event.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
@@ -15,35 +12,24 @@ import { createRateLimit } from "./http/limits.ts";
 import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
 import { steadyClock, systemClock } from "./lib/clock.ts";
-import { fetchDocument } from "./lib/fetch-document.ts";
 import { followTls } from "./lib/follow-tls.ts";
 import { createHttpServer, type HttpServer, overTlsOnly, urlOf } from "./lib/http-server.ts";
 import { createId } from "./lib/ids.ts";
 import { inTime } from "./lib/in-time.ts";
 import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
-import { createSecret, givenOrMade, type Secret } from "./lib/secret-file.ts";
+import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
+import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
+import { secretsOf } from "./server/secrets.ts";
+import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
-import { createCatchUp } from "./services/catch-up.ts";
-import { createConversationDirectory } from "./services/conversations.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
-import { createDirectory } from "./services/directory.ts";
-import { createHistoryReader } from "./services/history.ts";
 import { createKeyring } from "./services/keyring.ts";
-import { createMessages } from "./services/messages.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
-import { createProviderKeys } from "./services/provider-keys.ts";
 import { createRetention } from "./services/retention.ts";
-import { createSessions } from "./services/sessions.ts";
-import { createSystemMessages } from "./services/system-messages.ts";
-import { createTokens } from "./services/tokens.ts";
-import type { Reader } from "./store/driver.ts";
-import { openPostgres } from "./store/postgres.ts";
-import { DatabaseInUseError } from "./store/sqlite.ts";
-import { openSqliteThread } from "./store/sqlite-thread.ts";
-import { createStore, type Database, type DatabaseEvents } from "./store/store.ts";
+import { createStore } from "./store/store.ts";
 
 const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
@@ -54,11 +40,7 @@ const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const auditMayTakeMs = 2_000;
-const keySetMayTakeMs = 5_000;
-const maxKeySetBytes = 256 * 1024;
 const clock = systemClock;
-const ownSecretsAdvice =
-  "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
 
@@ -141,7 +123,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
-  const services = createServices(config, tokenSecret, store, log);
+  const services = createServices({ config, tokenSecret, store, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
     bootstrapKey: adminKey.value,
@@ -282,58 +264,6 @@ async function atMost(ms: number, work: Promise<unknown> | undefined): Promise<v
   await Promise.race([work, Bun.sleep(ms)]);
 }
 
-/** The identity provider of the settings. Its keys are fetched when the first token needs them, so that its absence stops no start. */
-function createProvider(config: Config, log: Logger) {
-  const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
-  if (jwksUrl === undefined) return undefined;
-  if (issuer === undefined)
-    log.warn("HERALD_TOKEN_ISSUER is not set: any issuer that signs with the keys of HERALD_TOKEN_JWKS_URL is trusted");
-  const limits = { timeoutMs: keySetMayTakeMs, maxBytes: maxKeySetBytes };
-  const keys = createProviderKeys({
-    fetchKeySet: () =>
-      fetchDocument(new URL(jwksUrl), { ...limits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
-    clock,
-    onError: (error) => log.error({ err: error }, "the keys of the identity provider cannot be fetched"),
-    onRecovery: () => log.info("the keys of the identity provider were fetched again"),
-  });
-  return { keys, issuer };
-}
-
-function createServices(config: Config, tokenSecret: string, store: ReturnType<typeof createStore>, log: Logger) {
-  const tokens = createTokens({
-    secret: tokenSecret,
-    previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
-    provider: createProvider(config, log),
-    clock,
-  });
-  const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
-  const recovery = {
-    maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
-    maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
-  };
-  return {
-    messages: createMessages({ ...store, clock }),
-    systemMessages: createSystemMessages({ ...store, clock }),
-    directory: createDirectory({ ...store, tokens, clock }),
-    conversations: createConversationDirectory({ ...store, maxParticipants, clock }),
-    history: createHistoryReader(store),
-    sessions: createSessions({ ...store, tokens, clock }),
-    catchUp: createCatchUp({ ...store, ...recovery, clock }),
-  };
-}
-
-function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigError(
-      `HERALD_DATA_DIR ${folder} cannot be used (${reason}); set it to a folder that this user may write`,
-    );
-  }
-}
-
 function tlsFilesOf({ HERALD_TLS_CERT: cert, HERALD_TLS_KEY: key }: Config): TlsFiles | undefined {
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
@@ -350,49 +280,4 @@ function openTls(files: TlsFiles): Tls {
 
 function createBus({ HERALD_BUS_URL: url }: Config, nodeId: string, events: BusEvents): Bus {
   return url === undefined ? createLocalBus({ nodeId }) : createNatsBus({ url, nodeId, ...events });
-}
-
-async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {
-  prepareDataFolder(config);
-  const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
-  try {
-    if (url !== undefined) return await openPostgres(url, events.announce);
-    return await openSqliteThread(join(folder, "herald.db"), events);
-  } catch (error) {
-    if (error instanceof DatabaseInUseError) {
-      throw new ConfigError(
-        `HERALD_DATA_DIR ${folder} is in use by another Herald; stop that one, or set another folder`,
-      );
-    }
-    if (url === undefined) throw error;
-    throw new ConfigError(
-      `HERALD_DATABASE_URL: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that it runs, and the user, the password and the name of the database`,
-    );
-  }
-}
-
-function rootCauseOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : rootCauseOf(error.cause);
-}
-
-/** The secrets of the settings, or else those in the data folder, which the first start makes. */
-function secretsOf(config: Config, log: Logger): { adminKey: Secret; tokenSecret: string; keySecret: string } {
-  const { HERALD_DATA_DIR: folder, HERALD_ADMIN_API_KEY: givenKey, HERALD_TOKEN_SECRET: givenSecret } = config;
-  const adminKey = givenOrMade(givenKey, join(folder, "admin-api-key"), () => createApiKey().key);
-  const tokenSecret = givenOrMade(givenSecret, join(folder, "token-secret"), createSecret);
-  if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) log.warn(ownSecretsAdvice);
-  // What the digests of API keys are made with. Nodes on one database must share it, so there it is the secret they share.
-  const isShared = config.HERALD_DATABASE_URL !== undefined;
-  const keySecret = isShared ? tokenSecret : givenOrMade(undefined, join(folder, "key-secret"), createSecret);
-  return { adminKey, tokenSecret: tokenSecret.value, keySecret: keySecret.value };
-}
-
-async function checkStore(reader: Reader): Promise<string> {
-  try {
-    await reader.all("SELECT version FROM schema_version");
-    return "ok";
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

@@ -1,0 +1,56 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Config, ConfigError } from "../config.ts";
+import type { Reader } from "../store/driver.ts";
+import { openPostgres } from "../store/postgres.ts";
+import { DatabaseInUseError } from "../store/sqlite.ts";
+import { openSqliteThread } from "../store/sqlite-thread.ts";
+import type { Database, DatabaseEvents } from "../store/store.ts";
+
+/** Opens the database of the settings, SQLite in the data folder or PostgreSQL. What the operator can mend is a `ConfigError`. */
+export async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {
+  prepareDataFolder(config);
+  const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
+  try {
+    if (url !== undefined) return await openPostgres(url, events.announce);
+    return await openSqliteThread(join(folder, "herald.db"), events);
+  } catch (error) {
+    if (error instanceof DatabaseInUseError) {
+      throw new ConfigError(
+        `HERALD_DATA_DIR ${folder} is in use by another Herald; stop that one, or set another folder`,
+      );
+    }
+    if (url === undefined) throw error;
+    throw new ConfigError(
+      `HERALD_DATABASE_URL: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that it runs, and the user, the password and the name of the database`,
+    );
+  }
+}
+
+/** Makes the data folder, or says in a `ConfigError` why it cannot be used. */
+export function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(
+      `HERALD_DATA_DIR ${folder} cannot be used (${reason}); set it to a folder that this user may write`,
+    );
+  }
+}
+
+/** `ok`, or why the database does not answer. */
+export async function checkStore(reader: Reader): Promise<string> {
+  try {
+    await reader.all("SELECT version FROM schema_version");
+    return "ok";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function rootCauseOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : rootCauseOf(error.cause);
+}

@@ -1,0 +1,66 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Clock } from "../lib/clock.ts";
+import { fetchDocument } from "../lib/fetch-document.ts";
+import { createCatchUp } from "../services/catch-up.ts";
+import { createConversationDirectory } from "../services/conversations.ts";
+import { createDirectory } from "../services/directory.ts";
+import { createHistoryReader } from "../services/history.ts";
+import { createMessages } from "../services/messages.ts";
+import { createProviderKeys } from "../services/provider-keys.ts";
+import { createSessions } from "../services/sessions.ts";
+import { createSystemMessages } from "../services/system-messages.ts";
+import { createTokens } from "../services/tokens.ts";
+import type { createStore } from "../store/store.ts";
+
+const keySetMayTakeMs = 5_000;
+const maxKeySetBytes = 256 * 1024;
+
+type Dependencies = {
+  config: Config;
+  tokenSecret: string;
+  store: ReturnType<typeof createStore>;
+  clock: Clock;
+  log: Logger;
+};
+
+/** The rules, over a store. */
+export function createServices({ config, tokenSecret, store, clock, log }: Dependencies) {
+  const tokens = createTokens({
+    secret: tokenSecret,
+    previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
+    provider: createProvider(config, clock, log),
+    clock,
+  });
+  const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;
+  const recovery = {
+    maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
+    maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
+  };
+  return {
+    messages: createMessages({ ...store, clock }),
+    systemMessages: createSystemMessages({ ...store, clock }),
+    directory: createDirectory({ ...store, tokens, clock }),
+    conversations: createConversationDirectory({ ...store, maxParticipants, clock }),
+    history: createHistoryReader(store),
+    sessions: createSessions({ ...store, tokens, clock }),
+    catchUp: createCatchUp({ ...store, ...recovery, clock }),
+  };
+}
+
+/** The identity provider of the settings. Its keys are fetched when the first token needs them, so that its absence stops no start. */
+function createProvider(config: Config, clock: Clock, log: Logger) {
+  const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
+  if (jwksUrl === undefined) return undefined;
+  if (issuer === undefined)
+    log.warn("HERALD_TOKEN_ISSUER is not set: any issuer that signs with the keys of HERALD_TOKEN_JWKS_URL is trusted");
+  const limits = { timeoutMs: keySetMayTakeMs, maxBytes: maxKeySetBytes };
+  const keys = createProviderKeys({
+    fetchKeySet: () =>
+      fetchDocument(new URL(jwksUrl), { ...limits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
+    clock,
+    onError: (error) => log.error({ err: error }, "the keys of the identity provider cannot be fetched"),
+    onRecovery: () => log.info("the keys of the identity provider were fetched again"),
+  });
+  return { keys, issuer };
+}
