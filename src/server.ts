@@ -28,6 +28,7 @@ import { type Demo, ensureDemo } from "./services/demo.ts";
 import { createKeyring } from "./services/keyring.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
+import { createRefusals } from "./services/refusals.ts";
 import { createRetention } from "./services/retention.ts";
 import { createStore } from "./store/store.ts";
 
@@ -123,13 +124,19 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const store = createStore({ ...database, announce });
-  const services = createServices({ config, tokenSecret, store, clock, log });
+  const refusals = createRefusals({
+    perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
+    burst: config.HERALD_LIMIT_REFUSALS_BURST,
+    clock: steadyClock,
+  });
+  const services = createServices({ config, tokenSecret, store, refusals, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
     bootstrapKey: adminKey.value,
     secret: keySecret,
     clock,
     elapsed: steadyClock,
+    refusals,
     onError,
   });
   starting.defer(() => atMost(keyringMayTakeMs, keyring.stop()));

@@ -1,6 +1,7 @@
 import type { Server, WebSocketHandler } from "bun";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
+import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
@@ -119,13 +120,14 @@ export function createWebSockets(dependencies: Dependencies) {
     },
   };
 
-  async function openSession(request: Request): Promise<SocketState["opening"]> {
+  async function openSession(request: Request, address: string): Promise<SocketState["opening"]> {
     if (!request.headers.has("authorization")) return undefined;
     try {
-      return { session: await sessions.open(bearerToken(request) ?? "") };
+      return { session: await sessions.open(bearerToken(request) ?? "", address) };
     } catch (error) {
-      if (error instanceof HeraldError && error.code === "unauthorized") return { refusal: "bad_token" };
-      throw error;
+      const refusal = error instanceof HeraldError ? reasonAfter(error) : undefined;
+      if (refusal === undefined || refusal === "internal") throw error;
+      return { refusal };
     }
   }
 
@@ -134,7 +136,7 @@ export function createWebSockets(dependencies: Dependencies) {
     /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. */
     async upgrade(request: Request, server: Server<SocketState>): Promise<Response | undefined> {
       const requestId = createId();
-      const address = clientAddress(request, server);
+      const address = networkOf(clientAddress(request, server));
       let isCounted = false;
       try {
         if (request.method !== "GET")
@@ -146,7 +148,9 @@ export function createWebSockets(dependencies: Dependencies) {
           );
         origins.require(request);
         isCounted = perAddress.take(address);
-        const opening: SocketState["opening"] = isCounted ? await openSession(request) : { refusal: "too_many" };
+        const opening: SocketState["opening"] = isCounted
+          ? await openSession(request, address)
+          : { refusal: "too_many" };
         const data: SocketState = {
           id: requestId,
           address,

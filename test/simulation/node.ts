@@ -94,6 +94,7 @@ export function createNode(options: Options): Node {
       remove: neverUsed,
       endSessions: neverUsed,
     },
+    refusals: { admit: () => undefined, note: () => undefined },
     clock,
   });
 
@@ -108,8 +109,8 @@ export function createNode(options: Options): Node {
       readAfter: (org, offset, limit) => ask(() => reads.readAfter(org, offset, limit)),
     },
     sessions: {
-      async open(token) {
-        const session = await sessions.open(token);
+      async open(token, address) {
+        const session = await sessions.open(token, address);
         onSession(token, session);
         return session;
       },
