@@ -51,8 +51,13 @@ const bind = createBind({
 const services = {
   messages: createMessages({ ...store, clock }),
   systemMessages: createSystemMessages({ ...store, clock }),
+  dryRuns: { message: neverUsed, systemMessage: neverUsed },
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);
+
+function neverUsed(): Promise<never> {
+  throw new Error("nobody tries anything out here");
+}
 
 const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: app.fetch });
 sayListening(server.port);

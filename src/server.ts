@@ -21,10 +21,12 @@ import { tellOutages } from "./lib/outages.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
+import { startDeliveryLedger } from "./server/delivery.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
+import { createDryRuns } from "./services/dry-runs.ts";
 import { createKeyring } from "./services/keyring.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
@@ -41,6 +43,7 @@ const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const auditMayTakeMs = 2_000;
+const deliveriesMayTakeMs = 1_000;
 const clock = systemClock;
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
@@ -148,11 +151,14 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
 
   let nodes: Nodes | undefined;
   starting.defer(() => atMost(leaveMayTakeMs, nodes?.leave().catch(onError)));
+  const delivery = startDeliveryLedger({ ...store, clock, log, outages });
+  starting.defer(() => atMost(deliveriesMayTakeMs, delivery.stop()));
   let server: HttpServer | undefined;
   starting.defer(() => server?.cut());
   const connections = createGateway({
     ...services,
     ...outages,
+    ledger: delivery.ledger,
     bus,
     log: store.log,
     clock,
@@ -172,13 +178,15 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     registry: database.nodes,
     clock,
   });
+  const presence = createPresence({ ...store, nodes, bus });
   const app = createApp({
     clientAddress,
     ...services,
     ...keyring,
     audit,
     nodes,
-    presence: createPresence({ ...store, nodes, bus }),
+    presence,
+    dryRuns: createDryRuns({ ...store, presence, clock }),
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,

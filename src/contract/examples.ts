@@ -104,5 +104,35 @@ export const systemMessageExample = {
   x: { kind: "payment_received", amount: "12.50" },
 };
 
+const deliveryExample = {
+  recipients: 3,
+  delivered_users: 2,
+  delivered_connections: 3,
+  acknowledged_users: 1,
+  first_delivered_at: toIso(time + 2),
+  last_delivered_at: toIso(time + 61_404),
+};
+
+/** A message and what became of it. */
+export const messageReportExample = {
+  message: messageExample,
+  key_id: apiKeyExample.id,
+  delivery: deliveryExample,
+};
+
+/** A system message and what became of it. */
+export const systemMessageReportExample = {
+  system_message: systemMessageExample,
+  key_id: apiKeyExample.id,
+  delivery: {
+    ...deliveryExample,
+    delivered_users: 1,
+    by_user: { bob: "delivered" as const, carol: "offline" as const, dvae: "unknown" as const },
+  },
+};
+
+/** Whom a send would reach. */
+export const dryRunExample = { dry_run: { recipients: 3, online: 2, unknown_users: [] } };
+
 /** A request id, as `X-Request-Id` carries it. */
 export const requestIdExample = "01a1f910-573b-7c21-9d4e-6a5b4c3d2e1f";

@@ -4,8 +4,11 @@ import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
 import type { CatchUp } from "../services/catch-up.ts";
+import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { HistoryReader } from "../services/history.ts";
+import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
+import { createAudiences } from "./audiences.ts";
 import { createJoiner } from "./join.ts";
 import { cutMostBehind } from "./listeners.ts";
 import { createOrigins } from "./origins.ts";
@@ -32,6 +35,8 @@ type Dependencies = OutageEvents & {
   sessions: Sessions;
   catchUp: CatchUp;
   history: HistoryReader;
+  receipts: Receipts;
+  ledger: DeliveryLedger;
   /** What tokens are compared with. */
   clock: Clock;
   /** What heartbeats and rates are measured with: a clock that was set must not stop them. */
@@ -46,20 +51,22 @@ type Dependencies = OutageEvents & {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, sessions, catchUp, history, clock, steadyClock, limits, clientAddress, onError, onRecovery } =
+  const { bus, log, sessions, catchUp, history, receipts, ledger, clock, steadyClock, limits, clientAddress } =
     dependencies;
+  const { onError, onRecovery } = dependencies;
   const roster = createRoster();
   const joining = createRoster();
   const topics = createTopics(dependencies.publish);
-  const play = createPlayer({ topics, roster, joining });
+  const audiences = createAudiences();
+  const play = createPlayer({ topics, roster, joining, audiences, ledger });
   const sequencers = createSequencers({ bus, log, clock, play: (event) => limitBacklog(play(event)), onError });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
-  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining });
+  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger });
   const perUser = createCounters(limits.connectionsPerUser);
   const perAddress = createCounters(limits.connectionsPerAddress);
   const origins = createOrigins(dependencies.allowedOrigins);
   const common = { sessions, joiner, perUser, perAddress, clientAddress, origins, limits, clock, onError };
-  const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history }) });
+  const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history, receipts }) });
   const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
   const streams = createStreams({ ...common, steadyClock, topics });
 

@@ -4,10 +4,12 @@ import type { Clock } from "../lib/clock.ts";
 import { fetchDocument } from "../lib/fetch-document.ts";
 import { createCatchUp } from "../services/catch-up.ts";
 import { createConversationDirectory } from "../services/conversations.ts";
+import { createDeliveryReports } from "../services/delivery-reports.ts";
 import { createDirectory } from "../services/directory.ts";
 import { createHistoryReader } from "../services/history.ts";
 import { createMessages } from "../services/messages.ts";
 import { createProviderKeys } from "../services/provider-keys.ts";
+import { createReceipts } from "../services/receipts.ts";
 import type { Refusals } from "../services/refusals.ts";
 import { createSessions } from "../services/sessions.ts";
 import { createSystemMessages } from "../services/system-messages.ts";
@@ -47,6 +49,8 @@ export function createServices({ config, tokenSecret, store, refusals, clock, lo
     history: createHistoryReader(store),
     sessions: createSessions({ ...store, tokens, refusals, clock }),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
+    deliveryReports: createDeliveryReports(store),
+    receipts: createReceipts({ ...store, clock }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { LogEvent } from "../contract/log-event.ts";
 import { createAuditReads, createAuditWrites } from "./audit.ts";
 import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
+import { createDeliveryReads, createDeliveryWrites } from "./delivery.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { createHistory, createMissedMessages } from "./history.ts";
 import { createKeyReads, createKeyWrites } from "./keys.ts";
@@ -12,19 +13,21 @@ import { createParticipantReads, createParticipantWrites, createStanding } from 
 import type { NodeRegistry } from "./ports.ts";
 import { createRetentionWrites } from "./retention.ts";
 import { createSendLog } from "./send-log.ts";
+import { createSentReads } from "./sent.ts";
 import { createUserReads, createUserWrites } from "./users.ts";
 
 /** What writes to a database. `announce` is called after each commit but those of batches, with its events in offset order. */
 export function createWrites({ driver, announce }: { driver: Driver; announce(events: LogEvent[]): void }) {
   const writer = createLogWriter({ driver, announce });
   return {
-    batches: createBatchLog({ writer }),
+    batches: createBatchLog({ driver, writer }),
     organizations: createOrganizationWrites({ driver, writer }),
     users: createUserWrites({ driver, writer }),
     conversations: createConversationWrites({ driver, writer }),
     participants: createParticipantWrites({ driver, writer }),
     keys: createKeyWrites({ driver, writer }),
     audit: createAuditWrites({ driver }),
+    deliveries: createDeliveryWrites({ driver }),
     retention: createRetentionWrites({ driver }),
   };
 }
@@ -75,6 +78,9 @@ export function createStore({ reader, writes, announce, batchSize }: Options) {
     standing: createStanding({ reader }),
     keys: { ...createKeyReads({ reader }), ...writes.keys },
     audit: { ...createAuditReads({ reader }), ...writes.audit },
+    deliveries: { ...createDeliveryReads({ reader }), ...writes.deliveries },
+    sent: createSentReads({ reader }),
+    checks: writes.batches,
     retention: writes.retention,
   };
 }

@@ -33,6 +33,8 @@ const expected: Record<string, string> = {
   deleteParticipant: "directory:write",
   listParticipants: "directory:read",
   listMessages: "history:read",
+  getMessage: "history:read",
+  getSystemMessage: "history:read",
   listOnline: "observe",
   listNodes: "observe",
   createKey: "keys:manage",

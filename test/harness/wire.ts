@@ -67,3 +67,20 @@ export type Problem = {
 
 /** The request's `message`, as loose as a caller may get it wrong. */
 export type MessageInput = Record<string, unknown>;
+
+/** What became of a message. */
+export type Delivery = {
+  recipients: number;
+  delivered_users: number;
+  delivered_connections: number;
+  acknowledged_users: number;
+  first_delivered_at: string | null;
+  last_delivered_at: string | null;
+};
+export type MessageReport = { message: Message; key_id: string | null; delivery: Delivery };
+export type SystemMessageReport = {
+  system_message: SystemMessage;
+  key_id: string | null;
+  delivery: Delivery & { by_user: Record<string, string> };
+};
+export type DryRun = { dry_run: { recipients: number; online: number; unknown_users: string[] } };

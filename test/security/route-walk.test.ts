@@ -45,6 +45,8 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   uid: ({ uid }) => uid,
   cid: ({ cid }) => cid,
   id: ({ keyId }) => keyId,
+  server_mid: ({ messageId }) => messageId,
+  mid: ({ messageId }) => messageId,
 };
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
@@ -64,6 +66,8 @@ const queries: Record<string, (ids: Ids) => string> = {
   status: () => "201",
   since: () => "2020-01-01T00:00:00Z",
   until: () => "2100-01-01T00:00:00Z",
+  dry_run: () => "true",
+  senderId: ({ uid }) => uid,
 };
 
 /** Bodies by the operation that takes one. An operation with a body that is not in here fails the walk. */
@@ -89,6 +93,7 @@ const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
     ({ messageId }) => ({ cid: "room", before: messageId }),
     ({ cid, messageId }) => ({ cid, before: messageId }),
   ],
+  ack: [({ messageId }) => ({ ids: [messageId] })],
 };
 
 type Call = [method: string, target: string, body: object | undefined];

@@ -1,7 +1,10 @@
 import type { Hint } from "../../src/bus/bus.ts";
 import type { createGateway } from "../../src/gateway/gateway.ts";
 import type { SocketState } from "../../src/gateway/socket.ts";
+import { conversationTopic } from "../../src/gateway/topics.ts";
+import type { Audience } from "../../src/services/audience.ts";
 import type { createCatchUp } from "../../src/services/catch-up.ts";
+import type { PlayedEvent } from "../../src/services/delivery-ledger.ts";
 import type { createSessions, Session } from "../../src/services/sessions.ts";
 import type { Random } from "../harness/random.ts";
 import type { BusEnd } from "./bus.ts";
@@ -98,6 +101,13 @@ export function createNode(options: Options): Node {
     clock,
   });
 
+  /** Who is said to have heard an event are the sockets that follow its topic, and streams. */
+  function expectHeard({ org, offset, cid = "" }: PlayedEvent, { connections }: Audience): void {
+    const sockets = topics.get(conversationTopic(org, cid))?.size ?? 0;
+    if (connections < sockets || connections > sockets + gateway.streams.count())
+      onError(new Error(`event ${offset} of ${org} was heard by ${sockets} sockets, and ${connections} are counted`));
+  }
+
   const gateway = product.createGateway({
     bus: {
       ...bus,
@@ -119,13 +129,16 @@ export function createNode(options: Options): Node {
       missed: {
         findMessage: (org, id) => ask(() => reads.findMessage(org, id)),
         countMissed: (...of) => ask(() => reads.countMissed(...of)),
-        readMissed: (...of) => ask(() => reads.readMissed(...of)),
+        readMissed: (...of) =>
+          ask(() => reads.readMissed(...of).map((event) => ({ ...event, cid: event.cid ?? "", isRecipient: true }))),
       },
       maxMessages: maxRecovered,
       maxDays: maxRecoveredMs / dayMs,
       clock,
     }),
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
+    receipts: { acknowledge: neverUsed },
+    ledger: { played: expectHeard, playedTo: () => undefined, given: () => undefined, flush: neverUsed },
     clock,
     steadyClock: clock,
     clientAddress: () => "",

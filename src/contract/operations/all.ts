@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { PayloadLimits } from "../limits.ts";
 import { auditOperations } from "./audit.ts";
 import { createConversationOperations } from "./conversations.ts";
+import { deliveryOperations } from "./delivery.ts";
 import { directoryOperations } from "./directory.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
@@ -88,6 +89,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createMessageOperations(limits),
     ...directoryOperations,
     ...createConversationOperations(limits),
+    ...deliveryOperations,
     ...presenceOperations,
     ...keyOperations,
     ...auditOperations,
