@@ -21,6 +21,7 @@ import { tellOutages } from "./lib/outages.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
+import { createCounting, createNodeFigures } from "./server/figures.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
@@ -122,7 +123,9 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
-  const store = createStore({ ...database, announce });
+  const counting = createCounting({ nodeId, clock, steadyClock });
+  starting.defer(counting.watchEventLoop());
+  const store = createStore({ ...database, announce, onCommit: counting.onCommit });
   const services = createServices({ config, tokenSecret, store, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
@@ -153,15 +156,21 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     clientAddress,
     allowedOrigins: new Set(config.HERALD_ALLOWED_ORIGINS),
     limits: gatewayLimitsOf(config),
-    publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+    sockets: {
+      publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+      countSubscribers: (topic) => server?.countSubscribers(topic) ?? 0,
+    },
+    nodeId,
   });
   gateway = connections;
+  const figures = { ...counting.figures, gateway: connections.figures };
+  const nodeFigures = createNodeFigures(figures, bus);
   starting.defer(() => connections.stop());
   nodes = createNodes({
     id: nodeId,
     name: config.HERALD_NODE_NAME,
     url: () => server?.url ?? "",
-    activity: connections.activity,
+    activity: () => ({ ...connections.activity(), figures: nodeFigures() }),
     registry: database.nodes,
     clock,
   });
@@ -179,6 +188,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     }),
     readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
     limits: httpLimitsOf(config),
+    onAnswer: counting.onAnswer,
     onError,
   });
 

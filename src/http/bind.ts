@@ -14,6 +14,7 @@ import type { Authentication } from "../services/authentication.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/permissions.ts";
 import { createTrails } from "./audit-trail.ts";
 import { readJsonBody } from "./body.ts";
+import type { Call } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { listsOf, readQuery } from "./query.ts";
 
@@ -35,8 +36,8 @@ export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body exte
   handler: (input: Input<Params, Query, Body>) => Promise<Answer>,
 ) => void;
 
-/** The router. Its requests are handed over together with where they came from. */
-export type Router = Hono<{ Bindings: Peers }>;
+/** The router. Its requests are handed over together with where they came from, and with what is told of them. */
+export type Router = Hono<{ Bindings: { peers: Peers; call: Call } }>;
 
 type Dependencies = {
   app: Router;
@@ -75,16 +76,20 @@ export function createBind({
     const noQuery = query.safeParse({});
     const lists = listsOf(query);
     const follow = createTrails(operation, audit);
+    const route = { method: method.toUpperCase(), path };
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
+      const { call, peers } = context.env;
+      call.route = route;
       const requestId = requestIdOf(request);
-      const address = clientAddress(request, context.env); // now: nobody knows it once the caller has hung up
+      const address = clientAddress(request, peers); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
       try {
         if (scope !== undefined) {
           caller = await authentication.authenticate(request.headers.get("admin-api-key"), () => address);
           trail.admit(caller);
+          call.keyId = caller.keyId;
           rateLimit(caller.keyId);
           permitScope(caller, scope);
           if (!limitsItself) permitOrganization(caller, context.req.param("org"));
@@ -107,7 +112,9 @@ export function createBind({
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
         };
-        if (operation.targetOf !== undefined) trail.name(operation.targetOf(input.body));
+        const target = operation.targetOf?.(input.body);
+        if (target !== undefined) trail.name(target);
+        call.org = target?.organization ?? context.req.param("org");
         trail.begin();
         const answer = await handler(input);
         if (answer.target !== undefined) trail.name(answer.target);

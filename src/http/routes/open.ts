@@ -49,10 +49,11 @@ export function bindOpen(
   bind(operations.getAsyncApi, async () => ({ status: 200, body: asyncApi }));
 
   for (const [path, html] of Object.entries(referencePages(limits))) {
-    app.get(
-      path,
-      ({ req }) => new Response(html, { headers: { ...pageHeaders, "X-Request-Id": requestIdOf(req.raw) } }),
-    );
+    const route = { method: "GET", path };
+    app.get(path, ({ req, env }) => {
+      env.call.route = route;
+      return new Response(html, { headers: { ...pageHeaders, "X-Request-Id": requestIdOf(req.raw) } });
+    });
   }
   app.get(
     "/",

@@ -1,0 +1,46 @@
+/** What calls are told apart by: a method and a path with its parameters, of which there are a fixed number. */
+export type Route = { readonly method: string; readonly path: string };
+
+/** A call that is under way. Who answers it writes down what it learns. */
+export type Call = {
+  route: Route;
+  /** The API key that was taken. */
+  keyId: string | undefined;
+  /** The organization that it names, once that was found to be an identifier. */
+  org: string | undefined;
+};
+
+/** A call that was answered; of a stream or a socket, that it was opened. */
+export type AnsweredCall = Call & {
+  status: number;
+  tookMs: number;
+  /** The `X-Request-Id` of the answer. */
+  requestId: string | undefined;
+  /** Whether it was a retry that was given its first answer again. */
+  isReplay: boolean;
+};
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const unmatched = new Map<string, Route>(methods.map((method) => [method, { method, path: "unmatched" }]));
+const unknownMethod: Route = { method: "_OTHER", path: "unmatched" };
+
+/** A call before anybody knows what it is. Callers make up methods and paths as they like, so neither is kept. */
+export function newCall({ method }: Request): Call {
+  return { route: unmatched.get(method) ?? unknownMethod, keyId: undefined, org: undefined };
+}
+
+/** Follows calls from outside: tells each one when it was answered. No answer is an upgrade to a socket. */
+export function followCalls(onAnswer: (call: AnsweredCall) => void) {
+  return async <Answer extends Response | undefined>(call: Call, answer: () => Promise<Answer>): Promise<Answer> => {
+    const startedAt = performance.now();
+    const response = await answer();
+    onAnswer({
+      ...call,
+      status: response?.status ?? 101,
+      tookMs: performance.now() - startedAt,
+      requestId: response?.headers.get("X-Request-Id") ?? undefined,
+      isReplay: response?.headers.has("Idempotent-Replayed") ?? false,
+    });
+    return response;
+  };
+}
