@@ -5,9 +5,11 @@ import { createLocalBus } from "./bus/local.ts";
 import { type BusEvents, createNatsBus } from "./bus/nats.ts";
 import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import type { LogEvent } from "./contract/log-event.ts";
+import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
+import { callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
@@ -22,6 +24,7 @@ import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
+import { measure, metricsType, printMetrics } from "./server/metrics.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
@@ -53,6 +56,8 @@ export type Herald = {
   demo: Demo | undefined;
   /** Everything that it serves, as `GET /admin/organizations/:org`; `ALL` is any method. */
   routes: string[];
+  /** What this process measures now. */
+  metrics(): MetricFamily[];
   /**
    * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
    * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
@@ -84,11 +89,14 @@ export async function migrate(config: Config): Promise<{ from: number; to: numbe
   return migrated;
 }
 
+/** What a node has to know if it shares its port with others: its number among them, and how to come by the metrics of all. */
+type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFamily[][]> };
+
 /**
  * Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. A worker,
  * whose number goes into its log lines, shares its port with the other workers.
  */
-export async function startHerald(config: Config, { worker }: { worker?: number } = {}): Promise<Herald> {
+export async function startHerald(config: Config, { worker, gatherMetrics }: WorkerOptions = {}): Promise<Herald> {
   const log = createLogger(config.HERALD_LOG_LEVEL).child(worker === undefined ? {} : { worker });
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
@@ -165,6 +173,17 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   gateway = connections;
   const figures = { ...counting.figures, gateway: connections.figures };
   const nodeFigures = createNodeFigures(figures, bus);
+  const metrics = () => {
+    const { organizations, lag } = connections.activity();
+    return measure({
+      figures,
+      node: { id: nodeId, name: config.HERALD_NODE_NAME, worker },
+      connections: { websocket: connections.webSockets.count(), sse: connections.streams.count() },
+      organizations,
+      lagEvents: lag.events,
+      bus: bus.state(),
+    });
+  };
   starting.defer(() => connections.stop());
   nodes = createNodes({
     id: nodeId,
@@ -187,14 +206,22 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
       clock: steadyClock,
     }),
     readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
+    metrics: {
+      type: metricsType,
+      token: config.HERALD_METRICS_TOKEN,
+      print: async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]),
+    },
     limits: httpLimitsOf(config),
     onAnswer: counting.onAnswer,
     onError,
   });
 
+  const follow = followCalls(counting.onAnswer);
   const realTime = {
-    "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
-    "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
+    "/ws": (request: Request, running: Server<SocketState>) =>
+      follow(callOf(realTimeRoutes.webSocket), () => connections.webSockets.upgrade(request, running)),
+    "/sse": (request: Request, running: Server<SocketState>) =>
+      follow(callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
   };
   const listening = createHttpServer<SocketState>(
     (tls, port) =>
@@ -257,6 +284,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     url,
     adminKey,
     demo,
+    metrics,
     routes: [...app.routes, ...Object.keys(realTime).map((path) => `ALL ${path}`)],
     async stop() {
       if (state.isStopping) return;

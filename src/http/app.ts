@@ -21,6 +21,7 @@ import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
 import { bindKeys } from "./routes/keys.ts";
 import { bindMessages } from "./routes/messages.ts";
+import { bindMetrics, type Metrics } from "./routes/metrics.ts";
 import { bindOpen, type Readiness } from "./routes/open.ts";
 import { bindPresence } from "./routes/presence.ts";
 
@@ -38,6 +39,7 @@ type Dependencies = {
   presence: Presence;
   nodes: Pick<Nodes, "list">;
   readiness: Readiness;
+  metrics: Metrics;
   limits: PayloadLimits & { requestBytes: number };
   /** Called when a request was answered. */
   onAnswer(call: AnsweredCall): void;
@@ -65,6 +67,7 @@ export function createApp(dependencies: Dependencies): App {
   bindPresence(bind, operations, dependencies);
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
+  bindMetrics(bind, operations, dependencies.metrics);
   bindOpen(app, bind, operations, limits, dependencies.readiness);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {

@@ -25,10 +25,16 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
   params: z.output<Params>;
   query: z.output<Query>;
   body: Body extends z.ZodType ? z.output<Body> : undefined;
+  /** The headers of the request, as they came. */
+  headers: Headers;
 };
 
 /** What a handler answers. Without a `body` the answer has none. `target` goes into the audit log, not into the answer. */
-export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; target?: AuditTarget };
+export type Answer = {
+  status: number;
+  headers?: Record<string, string>;
+  target?: AuditTarget;
+} & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
 /** Binds an operation of the contract to what does it. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -111,6 +117,7 @@ export function createBind({
                   isOptional: operation.isBodyOptional === true,
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
+          headers: request.headers,
         };
         const target = operation.targetOf?.(input.body);
         if (target !== undefined) trail.name(target);
@@ -136,11 +143,16 @@ function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
   return response;
 }
 
-function toResponse({ status, body, headers }: Answer, requestId: string): Response {
+function toResponse({ status, body, contentType, headers }: Answer, requestId: string): Response {
   if (body === undefined)
     return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
-  return new Response(JSON.stringify(body), {
+  return new Response(contentType === undefined ? JSON.stringify(body) : body, {
     status,
-    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...answerHeaders, ...headers },
+    headers: {
+      "Content-Type": contentType ?? "application/json",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+      ...headers,
+    },
   });
 }

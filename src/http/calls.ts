@@ -24,9 +24,20 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const unmatched = new Map<string, Route>(methods.map((method) => [method, { method, path: "unmatched" }]));
 const unknownMethod: Route = { method: "_OTHER", path: "unmatched" };
 
+/** The two that are answered outside of the router. */
+export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
+  webSocket: { method: "GET", path: "/ws" },
+  stream: { method: "GET", path: "/sse" },
+};
+
+/** A call of a route. */
+export function callOf(route: Route): Call {
+  return { route, keyId: undefined, org: undefined };
+}
+
 /** A call before anybody knows what it is. Callers make up methods and paths as they like, so neither is kept. */
 export function newCall({ method }: Request): Call {
-  return { route: unmatched.get(method) ?? unknownMethod, keyId: undefined, org: undefined };
+  return callOf(unmatched.get(method) ?? unknownMethod);
 }
 
 /** Follows calls from outside: tells each one when it was answered. No answer is an upgrade to a socket. */

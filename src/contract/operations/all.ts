@@ -50,6 +50,25 @@ const openOperations = {
       },
     },
   }),
+  getMetrics: defineOperation({
+    ...open,
+    operationId: "getMetrics",
+    path: "/metrics",
+    tag: "Operation",
+    summary: "What this node counts and measures, for Prometheus",
+    description:
+      "Open, unless the server has a `HERALD_METRICS_TOKEN`: then it takes that as `Authorization: Bearer …`. No label names an organization, a user or a key.",
+    answers: {
+      200: {
+        description: "The metrics, in the text format of Prometheus 0.0.4.",
+        contentType: "text/plain",
+        schema: z.string(),
+        example:
+          "# HELP herald_organizations Organizations that have connections here.\n# TYPE herald_organizations gauge\nherald_organizations 17\n",
+      },
+    },
+    errors: ["unauthorized"],
+  }),
   getOpenApi: defineOperation({
     ...open,
     errors: [],
