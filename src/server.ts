@@ -24,6 +24,7 @@ import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
+import { createHealth } from "./server/health.ts";
 import { measure, metricsType, printMetrics } from "./server/metrics.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
@@ -193,6 +194,13 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     registry: database.nodes,
     clock,
   });
+  const health = createHealth({
+    isStopping: () => state.isStopping,
+    checkStore: () => checkStore(database.reader),
+    busState: bus.state,
+    eventLoopDelays: figures.eventLoopDelays,
+  });
+  starting.defer(health.stop);
   const app = createApp({
     clientAddress,
     ...services,
@@ -205,7 +213,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
       clock: steadyClock,
     }),
-    readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
+    health,
     metrics: {
       type: metricsType,
       token: config.HERALD_METRICS_TOKEN,

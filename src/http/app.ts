@@ -22,7 +22,7 @@ import { bindDirectory } from "./routes/directory.ts";
 import { bindKeys } from "./routes/keys.ts";
 import { bindMessages } from "./routes/messages.ts";
 import { bindMetrics, type Metrics } from "./routes/metrics.ts";
-import { bindOpen, type Readiness } from "./routes/open.ts";
+import { bindOpen, type HealthChecks } from "./routes/open.ts";
 import { bindPresence } from "./routes/presence.ts";
 
 type Dependencies = {
@@ -38,7 +38,7 @@ type Dependencies = {
   history: HistoryReader;
   presence: Presence;
   nodes: Pick<Nodes, "list">;
-  readiness: Readiness;
+  health: HealthChecks;
   metrics: Metrics;
   limits: PayloadLimits & { requestBytes: number };
   /** Called when a request was answered. */
@@ -68,7 +68,7 @@ export function createApp(dependencies: Dependencies): App {
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindMetrics(bind, operations, dependencies.metrics);
-  bindOpen(app, bind, operations, limits, dependencies.readiness);
+  bindOpen(app, bind, operations, limits, dependencies.health);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {
     const requestId = requestIdOf(req.raw);

@@ -60,6 +60,9 @@ if (postgres !== undefined && nats !== undefined) {
           return figures?.bus === "down" && figures.repairs > repairs ? figures : undefined;
         }, "a report that the bus is down, and of a repair");
         expect(told.deliveries).toBe(2);
+        const { status, body } = await two.http<{ checks: Record<string, string> }>("GET", "/readyz");
+        expect(status).toBe(200);
+        expect(body.checks).toMatchObject({ node: "ok", store: "ok", bus: expect.stringMatching(/^reconnecting: /) });
       });
       const isBack = async () => (await valueAt(two, "herald_bus_connected")) === 1 || undefined;
       await eventually(isBack, "the bus to be there again");

@@ -10,8 +10,11 @@ import { presenceOperations } from "./presence.ts";
 
 const health = z
   .strictObject({
-    status: z.enum(["ok", "unavailable"]).meta({ description: "`ok` when every check is." }),
-    checks: z.record(z.string(), z.string()).meta({ description: "What was checked, and what was found." }),
+    status: z.enum(["ok", "unavailable"]).meta({ description: "`ok`, or what the status of the answer says." }),
+    checks: z.record(z.string(), z.string()).meta({
+      description:
+        "What was checked, and `ok` or what is wrong: `node`, `event_loop`; of the readiness also `store` and, with other nodes, `bus`. A bus that is away or an event loop that is late leaves a node ready.",
+    }),
   })
   .meta({ id: "Health" });
 const open = {
@@ -32,7 +35,13 @@ const openOperations = {
     path: "/healthz",
     tag: "Operation",
     summary: "Whether the process is alive",
-    answers: { 200: { description: "Alive.", schema: health, example: { status: "ok", checks: {} } } },
+    answers: {
+      200: {
+        description: "Alive.",
+        schema: health,
+        example: { status: "ok", checks: { node: "ok", event_loop: "ok" } },
+      },
+    },
   }),
   getReadiness: defineOperation({
     ...open,
@@ -42,11 +51,18 @@ const openOperations = {
     tag: "Operation",
     summary: "Whether the node takes requests",
     answers: {
-      200: { description: "Ready.", schema: health, example: { status: "ok", checks: { store: "ok" } } },
+      200: {
+        description: "Ready.",
+        schema: health,
+        example: { status: "ok", checks: { node: "ok", event_loop: "ok", store: "ok", bus: "ok" } },
+      },
       503: {
         description: "Not ready: `checks` says why.",
         schema: health,
-        example: { status: "unavailable", checks: { node: "stopping" } },
+        example: {
+          status: "unavailable",
+          checks: { node: "ok", event_loop: "ok", store: "Connection closed", bus: "ok" },
+        },
       },
     },
   }),
