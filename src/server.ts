@@ -9,7 +9,7 @@ import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
-import { callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
+import { type AnsweredCall, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
@@ -26,6 +26,7 @@ import { checkStore, openDatabase, prepareDataFolder } from "./server/database.t
 import { createCounting, createNodeFigures } from "./server/figures.ts";
 import { createHealth } from "./server/health.ts";
 import { measure, metricsType, printMetrics } from "./server/metrics.ts";
+import { createRequestLog } from "./server/request-log.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
@@ -194,6 +195,11 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     registry: database.nodes,
     clock,
   });
+  const logRequest = createRequestLog(log);
+  const onAnswer = (call: AnsweredCall) => {
+    counting.onAnswer(call);
+    logRequest(call);
+  };
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader),
@@ -220,14 +226,16 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       print: async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]),
     },
     limits: httpLimitsOf(config),
-    onAnswer: counting.onAnswer,
+    onAnswer,
     onError,
   });
 
-  const follow = followCalls(counting.onAnswer);
+  const follow = followCalls(onAnswer);
   const realTime = {
-    "/ws": (request: Request, running: Server<SocketState>) =>
-      follow(callOf(realTimeRoutes.webSocket), () => connections.webSockets.upgrade(request, running)),
+    "/ws": (request: Request, running: Server<SocketState>) => {
+      const id = createId();
+      return follow(callOf(realTimeRoutes.webSocket, id), () => connections.webSockets.upgrade(request, running, id));
+    },
     "/sse": (request: Request, running: Server<SocketState>) =>
       follow(callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
   };

@@ -4,7 +4,6 @@ import { problemResponse } from "../contract/problem.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
-import { createId } from "../lib/ids.ts";
 import { spread } from "../lib/spread.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
@@ -136,9 +135,8 @@ export function createWebSockets(dependencies: Dependencies) {
 
   return {
     handlers,
-    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. */
-    async upgrade(request: Request, server: Server<SocketState>): Promise<Response | undefined> {
-      const requestId = createId();
+    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. `requestId` becomes the id of the connection. */
+    async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
       const address = clientAddress(request, server);
       let isCounted = false;
       try {

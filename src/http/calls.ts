@@ -6,6 +6,8 @@ export type Call = {
   route: Route;
   /** The API key that was taken. */
   keyId: string | undefined;
+  /** Its `X-Request-Id`, where the answer cannot tell it. */
+  requestId: string | undefined;
   /** The organization that it names, once that was found to be an identifier. */
   org: string | undefined;
 };
@@ -14,8 +16,6 @@ export type Call = {
 export type AnsweredCall = Call & {
   status: number;
   tookMs: number;
-  /** The `X-Request-Id` of the answer. */
-  requestId: string | undefined;
   /** Whether it was a retry that was given its first answer again. */
   isReplay: boolean;
 };
@@ -31,8 +31,8 @@ export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
 };
 
 /** A call of a route. */
-export function callOf(route: Route): Call {
-  return { route, keyId: undefined, org: undefined };
+export function callOf(route: Route, requestId?: string): Call {
+  return { route, keyId: undefined, requestId, org: undefined };
 }
 
 /** A call before anybody knows what it is. Callers make up methods and paths as they like, so neither is kept. */
@@ -49,7 +49,7 @@ export function followCalls(onAnswer: (call: AnsweredCall) => void) {
       ...call,
       status: response?.status ?? 101,
       tookMs: performance.now() - startedAt,
-      requestId: response?.headers.get("X-Request-Id") ?? undefined,
+      requestId: response?.headers.get("X-Request-Id") ?? call.requestId,
       isReplay: response?.headers.has("Idempotent-Replayed") ?? false,
     });
     return response;
