@@ -106,6 +106,21 @@ export type OnlineUser = { id: string; connections: number };
 export type OnlineCount = { count: number; connections: number };
 
 /**
+ * What a node counts: since it started, but for latency (commit to delivery) and event-loop delay, which are of about the
+ * last 30 s. `sends` are those that are stored, `send_errors` those answered with 5xx; `bus` is `none` for a node that runs alone.
+ */
+export type NodeFigures = {
+  sends: number;
+  send_errors: number;
+  deliveries: number;
+  slow_consumers_cut: number;
+  repairs: number;
+  latency_ms: { p50: number | null; p99: number | null };
+  event_loop_delay_ms: { p50: number; p99: number };
+  bus: "up" | "down" | "none";
+};
+
+/**
  * A running server. Times are ISO 8601, by its own clock. `lag_events`: how many stored events the organization that was
  * the most behind had not yet played at `lag_checked_at`.
  */
@@ -120,6 +135,7 @@ export type Node = {
   organizations: number;
   lag_events: number;
   lag_checked_at: string | null;
+  figures: NodeFigures;
   state: "live" | "silent";
 };
 

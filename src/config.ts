@@ -125,6 +125,11 @@ const settings = {
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
     .describe("least severe level that is logged"),
+  HERALD_METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
+    .optional()
+    .describe("token that GET /metrics asks for (Authorization: Bearer); without it the metrics are open"),
   HERALD_DEMO: flag.describe("1: an empty database gets a demo organization"),
   HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("bytes of one request body"),
   HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("characters of one message body"),

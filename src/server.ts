@@ -5,9 +5,11 @@ import { createLocalBus } from "./bus/local.ts";
 import { type BusEvents, createNatsBus } from "./bus/nats.ts";
 import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import type { LogEvent } from "./contract/log-event.ts";
+import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
+import { type AnsweredCall, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
@@ -22,6 +24,10 @@ import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
+import { createCounting, createNodeFigures } from "./server/figures.ts";
+import { createHealth } from "./server/health.ts";
+import { measure, metricsType, printMetrics } from "./server/metrics.ts";
+import { createRequestLog } from "./server/request-log.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
@@ -56,6 +62,8 @@ export type Herald = {
   demo: Demo | undefined;
   /** Everything that it serves, as `GET /admin/organizations/:org`; `ALL` is any method. */
   routes: string[];
+  /** What this process measures now. */
+  metrics(): MetricFamily[];
   /**
    * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
    * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
@@ -87,11 +95,14 @@ export async function migrate(config: Config): Promise<{ from: number; to: numbe
   return migrated;
 }
 
+/** What a node has to know if it shares its port with others: its number among them, and how to come by the metrics of all. */
+type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFamily[][]> };
+
 /**
  * Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. A worker,
  * whose number goes into its log lines, shares its port with the other workers.
  */
-export async function startHerald(config: Config, { worker }: { worker?: number } = {}): Promise<Herald> {
+export async function startHerald(config: Config, { worker, gatherMetrics }: WorkerOptions = {}): Promise<Herald> {
   const log = createLogger(config.HERALD_LOG_LEVEL).child(worker === undefined ? {} : { worker });
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
@@ -126,7 +137,9 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
-  const store = createStore({ ...database, announce });
+  const counting = createCounting({ nodeId, clock, steadyClock });
+  starting.defer(counting.watchEventLoop());
+  const store = createStore({ ...database, announce, onCommit: counting.onCommit });
   const refusals = createRefusals({
     perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
     burst: config.HERALD_LIMIT_REFUSALS_BURST,
@@ -166,19 +179,48 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     clientAddress,
     allowedOrigins: new Set(config.HERALD_ALLOWED_ORIGINS),
     limits: gatewayLimitsOf(config),
-    publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+    sockets: {
+      publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+      countSubscribers: (topic) => server?.countSubscribers(topic) ?? 0,
+    },
+    nodeId,
   });
   gateway = connections;
+  const figures = { ...counting.figures, gateway: connections.figures };
+  const nodeFigures = createNodeFigures(figures, bus);
+  const metrics = () => {
+    const { organizations, lag } = connections.activity();
+    return measure({
+      figures,
+      node: { id: nodeId, name: config.HERALD_NODE_NAME, worker },
+      connections: { websocket: connections.webSockets.count(), sse: connections.streams.count() },
+      organizations,
+      lagEvents: lag.events,
+      bus: bus.state(),
+    });
+  };
   starting.defer(() => connections.stop());
   nodes = createNodes({
     id: nodeId,
     name: config.HERALD_NODE_NAME,
     url: () => server?.url ?? "",
-    activity: connections.activity,
+    activity: () => ({ ...connections.activity(), figures: nodeFigures() }),
     registry: database.nodes,
     clock,
   });
   const presence = createPresence({ ...store, nodes, bus });
+  const logRequest = createRequestLog(log);
+  const onAnswer = (call: AnsweredCall) => {
+    counting.onAnswer(call);
+    logRequest(call);
+  };
+  const health = createHealth({
+    isStopping: () => state.isStopping,
+    checkStore: () => checkStore(database.reader),
+    busState: bus.state,
+    eventLoopDelays: figures.eventLoopDelays,
+  });
+  starting.defer(health.stop);
   const app = createApp({
     clientAddress,
     ...services,
@@ -192,14 +234,25 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
       clock: steadyClock,
     }),
-    readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
+    health,
+    metrics: {
+      type: metricsType,
+      token: config.HERALD_METRICS_TOKEN,
+      print: async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]),
+    },
     limits: httpLimitsOf(config),
+    onAnswer,
     onError,
   });
 
+  const follow = followCalls(onAnswer);
   const realTime = {
-    "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
-    "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
+    "/ws": (request: Request, running: Server<SocketState>) => {
+      const id = createId();
+      return follow(callOf(realTimeRoutes.webSocket, id), () => connections.webSockets.upgrade(request, running, id));
+    },
+    "/sse": (request: Request, running: Server<SocketState>) =>
+      follow(callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
   };
   const listening = createHttpServer<SocketState>(
     (tls, port) =>
@@ -262,6 +315,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     url,
     adminKey,
     demo,
+    metrics,
     routes: [...app.routes, ...Object.keys(realTime).map((path) => `ALL ${path}`)],
     async stop() {
       if (state.isStopping) return;

@@ -31,6 +31,16 @@ export const nodeExample = {
   organizations: 17,
   lag_events: 0,
   lag_checked_at: toIso(time - 1_204),
+  figures: {
+    sends: 48_211,
+    send_errors: 0,
+    deliveries: 1_203_554,
+    slow_consumers_cut: 3,
+    repairs: 12,
+    latency_ms: { p50: 1.4, p99: 6.2 },
+    event_loop_delay_ms: { p50: 0.1, p99: 3.9 },
+    bus: "up" as const,
+  },
   state: "live",
 };
 

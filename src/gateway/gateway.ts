@@ -9,6 +9,7 @@ import type { HistoryReader } from "../services/history.ts";
 import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { createAudiences } from "./audiences.ts";
+import { createGatewayFigures } from "./figures.ts";
 import { createJoiner } from "./join.ts";
 import { cutMostBehind } from "./listeners.ts";
 import { createOrigins } from "./origins.ts";
@@ -19,7 +20,7 @@ import { createRoster } from "./roster.ts";
 import { createSequencers, type Log } from "./sequencers.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
-import { createTopics } from "./topics.ts";
+import { createTopics, type SocketTopics } from "./topics.ts";
 import { createWebSockets, type SocketLimits } from "./websocket.ts";
 
 const beatMs = 1000;
@@ -45,8 +46,10 @@ type Dependencies = OutageEvents & {
   /** The origins whose pages may connect, beside the server's own; `*` for all. */
   allowedOrigins: ReadonlySet<string>;
   limits: SocketLimits & { connectionsPerUser: number; connectionsPerAddress: number; nodeBacklogBytes: number };
-  /** The server's native publish. */
-  publish(topic: string, frame: string): number;
+  /** The server's native topics. */
+  sockets: SocketTopics;
+  /** Of this node. */
+  nodeId: string;
 };
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
@@ -54,18 +57,26 @@ export function createGateway(dependencies: Dependencies) {
   const { bus, log, sessions, catchUp, history, receipts, ledger, clock, steadyClock, limits, clientAddress } =
     dependencies;
   const { onError, onRecovery } = dependencies;
+  const { figures, onDelivery, onRepair, onCut } = createGatewayFigures(dependencies);
   const roster = createRoster();
   const joining = createRoster();
-  const topics = createTopics(dependencies.publish);
+  const topics = createTopics(dependencies.sockets, onDelivery);
   const audiences = createAudiences();
   const play = createPlayer({ topics, roster, joining, audiences, ledger });
-  const sequencers = createSequencers({ bus, log, clock, play: (event) => limitBacklog(play(event)), onError });
+  const sequencers = createSequencers({
+    bus,
+    log,
+    clock,
+    play: (event) => limitBacklog(play(event)),
+    onRepair,
+    onError,
+  });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger });
   const perUser = createCounters(limits.connectionsPerUser);
   const perAddress = createCounters(limits.connectionsPerAddress);
   const origins = createOrigins(dependencies.allowedOrigins);
-  const common = { sessions, joiner, perUser, perAddress, clientAddress, origins, limits, clock, onError };
+  const common = { sessions, joiner, perUser, perAddress, clientAddress, origins, limits, clock, onCut, onError };
   const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history, receipts }) });
   const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
   const streams = createStreams({ ...common, steadyClock, topics });
@@ -97,6 +108,8 @@ export function createGateway(dependencies: Dependencies) {
     checkHeads,
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
+    /** What was counted since the start. */
+    figures,
     /** Plays what was committed before, then closes every connection, spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
       clearInterval(beatTimer);

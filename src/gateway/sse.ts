@@ -29,13 +29,16 @@ type Dependencies = {
   limits: { backlogBytes: number; pingMs: number; connectionsPerUser: number; connectionsPerAddress: number };
   clock: Clock;
   steadyClock: Clock;
+  /** Called when a stream ends whose reader did not take what waited for it. */
+  onCut(): void;
   onError(error: unknown): void;
 };
 
 /** The server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
-  const { sessions, joiner, topics, perUser, perAddress, clientAddress, origins, limits, clock, steadyClock, onError } =
+  const { sessions, joiner, topics, perUser, perAddress, clientAddress, origins, limits, clock, steadyClock } =
     dependencies;
+  const { onCut, onError } = dependencies;
   const streams = new Map<StreamConnection, { beatAt: number }>();
   let isClosing = false;
 
@@ -71,6 +74,7 @@ export function createStreams(dependencies: Dependencies) {
       session,
       topics,
       maxWaitingBytes: limits.backlogBytes,
+      onCut,
       onClose() {
         timer.stop();
         streams.delete(connection);

@@ -5,7 +5,6 @@ import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
-import { createId } from "../lib/ids.ts";
 import { spread } from "../lib/spread.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
@@ -17,6 +16,7 @@ import { reasonAfter, type SocketSessions } from "./socket-sessions.ts";
 
 const connectWithinMs = 10_000;
 const requestWindowMs = 60_000;
+const abnormalCode = 1006; // RFC 6455, section 7.4.1
 
 /** The limits of WebSockets, in bytes, requests and milliseconds. */
 export type SocketLimits = {
@@ -37,12 +37,14 @@ type Dependencies = {
   limits: SocketLimits;
   /** Measures heartbeats and rates, so it must not be one that can be set. */
   clock: Clock;
+  /** Called when a connection ends that did not take what waited for it. */
+  onCut(): void;
   onError(error: unknown): void;
 };
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { sessions, socketSessions, perAddress, clientAddress, origins, limits, clock, onError } = dependencies;
+  const { sessions, socketSessions, perAddress, clientAddress, origins, limits, clock, onCut, onError } = dependencies;
   const sockets = new Set<Socket>();
   let isClosing = false;
 
@@ -110,8 +112,10 @@ export function createWebSockets(dependencies: Dependencies) {
     drain(socket) {
       for (const resume of socket.data.onDrain.splice(0)) resume();
     },
-    close(socket) {
+    close(socket, code) {
       const { data } = socket;
+      // Also who hangs up without a word while bytes wait: the two cannot be told apart (Bun 1.4.5).
+      if (code === abnormalCode && data.waitingBytes > 0) onCut();
       sockets.delete(socket);
       clearTimeout(data.connectTimer);
       for (const resume of data.onDrain.splice(0)) resume();
@@ -133,9 +137,8 @@ export function createWebSockets(dependencies: Dependencies) {
 
   return {
     handlers,
-    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. */
-    async upgrade(request: Request, server: Server<SocketState>): Promise<Response | undefined> {
-      const requestId = createId();
+    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. `requestId` becomes the id of the connection. */
+    async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
       const address = networkOf(clientAddress(request, server));
       let isCounted = false;
       try {
@@ -164,6 +167,7 @@ export function createWebSockets(dependencies: Dependencies) {
           sessionTimer: undefined,
           pingedAt: clock.now(),
           isAlive: true,
+          waitingBytes: 0,
           onDrain: [],
         };
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
@@ -191,8 +195,10 @@ export function createWebSockets(dependencies: Dependencies) {
       }
     },
     *listeners(): Iterable<Listener> {
-      for (const socket of sockets)
-        yield { waitingBytes: () => socket.getBufferedAmount(), cut: () => socket.terminate() };
+      for (const socket of sockets) {
+        socket.data.waitingBytes = socket.getBufferedAmount();
+        yield { waitingBytes: () => socket.data.waitingBytes, cut: () => socket.terminate() };
+      }
     },
     count: () => sockets.size,
     /** Closes every socket, spread evenly over `spreadMs`, so that they do not all come back at once; and those that still open. */

@@ -1,4 +1,4 @@
-import type { LogEvent } from "../contract/log-event.ts";
+import type { CommitMark, LogEvent } from "../contract/log-event.ts";
 import { createAuditReads, createAuditWrites } from "./audit.ts";
 import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
@@ -60,14 +60,21 @@ type Options = {
   writes: Writes;
   /** Called after each commit of sends with its events, in offset order. */
   announce(events: LogEvent[]): void;
+  /** Called after each commit of sends with how many they were and how long it took; what it gives goes with the events. */
+  onCommit?(sends: number, tookMs: number): CommitMark | undefined;
   /** How many sends one commit takes at most. */
   batchSize?: number;
 };
 
 /** Every port of the store, over a database whose schema is up to date. */
-export function createStore({ reader, writes, announce, batchSize }: Options) {
+export function createStore({ reader, writes, announce, onCommit, batchSize }: Options) {
   return {
-    sends: createSendLog({ log: writes.batches, announce, ...(batchSize !== undefined && { batchSize }) }),
+    sends: createSendLog({
+      log: writes.batches,
+      announce,
+      ...(onCommit !== undefined && { onCommit }),
+      ...(batchSize !== undefined && { batchSize }),
+    }),
     log: createLogReader({ reader }),
     history: createHistory({ reader }),
     missed: createMissedMessages({ reader }),

@@ -51,6 +51,16 @@ export type Node = {
   organizations: number;
   lag_events: number;
   lag_checked_at: string | null;
+  figures: {
+    sends: number;
+    send_errors: number;
+    deliveries: number;
+    slow_consumers_cut: number;
+    repairs: number;
+    latency_ms: { p50: number | null; p99: number | null };
+    event_loop_delay_ms: { p50: number; p99: number };
+    bus: "up" | "down" | "none";
+  };
   state: "live" | "silent";
 };
 export type Token = { token: string; expires_at: string };

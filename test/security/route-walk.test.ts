@@ -31,6 +31,7 @@ const openRoutes = [
   "/",
   "/healthz",
   "/readyz",
+  "/metrics",
   "/openapi.json",
   "/asyncapi.json",
   "/docs",
@@ -48,6 +49,9 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   server_mid: ({ messageId }) => messageId,
   mid: ({ messageId }) => messageId,
 };
+
+/** What is open, with what changes by itself taken out: the numbers of a scrape. */
+const lasting = (text: string) => text.replaceAll(/^(\w+(?:\{.*\})?) \S+$/gm, "$1");
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
 
@@ -247,11 +251,12 @@ describe("promise 6: the key of one organization, on every route", () => {
   test("sees in what is open to everyone what nobody sees", async () => {
     const { mine, other } = await createTwo();
     for (const path of openRoutes) {
+      await herald().http("GET", path); // so that the metrics know it
       const plain = await herald().http<unknown>("GET", path);
       const headers = { "Admin-Api-Key": mine.key, Authorization: `Bearer ${mine.token}` };
       const answer = await herald().http<unknown>("GET", path, { headers });
       walked.set(`GET ${path}`, 2);
-      expect(answer.text).toBe(plain.text);
+      expect(lasting(answer.text)).toBe(lasting(plain.text));
       expectNothingOf(other, answer, idsOfNothing());
     }
   });

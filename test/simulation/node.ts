@@ -154,11 +154,15 @@ export function createNode(options: Options): Node {
       connectionsPerUser: Number.POSITIVE_INFINITY,
       connectionsPerAddress: Number.POSITIVE_INFINITY,
     },
-    publish(topic, frame) {
-      let isSlow = false;
-      for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
-      return isSlow ? -1 : frame.length;
+    sockets: {
+      publish(topic, frame) {
+        let isSlow = false;
+        for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
+        return isSlow ? -1 : frame.length;
+      },
+      countSubscribers: (topic) => topics.get(topic)?.size ?? 0,
     },
+    nodeId: name,
     onError,
     onRecovery: () => undefined,
   });
@@ -177,6 +181,7 @@ export function createNode(options: Options): Node {
       sessionTimer: undefined,
       pingedAt: now(),
       isAlive: true,
+      waitingBytes: 0,
       onDrain: [],
     };
     const { handlers } = gateway.webSockets;
