@@ -8,9 +8,11 @@ import type {
   AuditEntry,
   AuditFilter,
   DirectoryEntry,
+  DryRunAnswer,
   Message,
   MessageAnswer,
   MessageEnvelope,
+  MessageReport,
   NewApiKey,
   Node,
   OnlineCount,
@@ -20,6 +22,7 @@ import type {
   PageOptions,
   SystemMessageAnswer,
   SystemMessageEnvelope,
+  SystemMessageReport,
   UserToken,
 } from "./types.ts";
 import { createUuid } from "./uuid.ts";
@@ -90,6 +93,27 @@ export function createAdminClient({
     async sendSystemMessage(envelope: SystemMessageEnvelope): Promise<SystemMessageAnswer> {
       const messageSystem = { ...envelope.messageSystem, id: envelope.messageSystem.id ?? createUuid() };
       return request("POST", "/admin/message/system", { ...envelope, messageSystem }, { isSafe: true });
+    },
+
+    /** Checks a message as `sendMessage` would, and says whom it would reach. Nothing is stored or sent. */
+    async tryMessage(envelope: MessageEnvelope): Promise<DryRunAnswer> {
+      return request("POST", "/admin/message?dry_run=true", envelope, { isSafe: true });
+    },
+    /** Checks a system message as `sendSystemMessage` would, and says whom it would reach. Nothing is stored or sent. */
+    async trySystemMessage(envelope: SystemMessageEnvelope): Promise<DryRunAnswer> {
+      return request("POST", "/admin/message/system?dry_run=true", envelope, { isSafe: true });
+    },
+    /** A message and its delivery report, by the `server_mid` of the send. */
+    async getMessage(org: string, serverMid: string): Promise<MessageReport> {
+      return request("GET", path`/admin/organizations/${org}/messages/${serverMid}`);
+    },
+    /** A system message and its delivery report, by the `mid` of the send; `senderId` where several senders used that. */
+    async getSystemMessage(
+      org: string,
+      mid: string,
+      options: { senderId?: string } = {},
+    ): Promise<SystemMessageReport> {
+      return request("GET", path`/admin/organizations/${org}/system-messages/${mid}` + query(options));
     },
 
     /** Creates or updates an organization. */

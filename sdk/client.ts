@@ -55,6 +55,11 @@ export type Client = {
   listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
   /** Newest first; with `after`, oldest first. */
   listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<Message[]>;
+  /**
+   * Acknowledges messages and system messages by their `_id`, so that their sender sees that this user has them. Resolves
+   * when that is stored; the same twice does no harm.
+   */
+  ack(ids: string | string[]): Promise<void>;
 };
 
 /** One page of the user's conversations; `cursor` is `null` on the last one. */
@@ -69,6 +74,8 @@ const defaultTiming: Timing = {
 };
 /** More than a server replays at once (1,000), so that a doubled message is always recognized. */
 const rememberedIds = 2_000;
+/** As many as a server takes at once. */
+const idsPerAck = 100;
 
 /** A client that receives: it connects, stays connected, and delivers each message once and in order. */
 export function createClient(options: ClientOptions): Client {
@@ -189,6 +196,11 @@ export function createClient(options: ClientOptions): Client {
     async listMessages(page) {
       const { messages } = await request("message_list", page);
       return Array.isArray(messages) ? messages : [];
+    },
+    async ack(ids) {
+      const all = [ids].flat();
+      for (let start = 0; start < all.length; start += idsPerAck)
+        await request("ack", { ids: all.slice(start, start + idsPerAck) });
     },
   };
 }

@@ -15,12 +15,21 @@ export type StreamConnection = Connection &
     comment(): void;
   };
 
-type Options = { id: string; session: Session; topics: Topics; maxWaitingBytes: number; onClose(): void };
+type Options = {
+  id: string;
+  session: Session;
+  topics: Topics;
+  maxWaitingBytes: number;
+  /** Called when it is cut while bytes wait for its reader. */
+  onCut(): void;
+  onClose(): void;
+};
 
 const encoder = new TextEncoder();
 
 /** A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
-export function createStreamConnection({ id, session, topics, maxWaitingBytes, onClose }: Options): StreamConnection {
+export function createStreamConnection(options: Options): StreamConnection {
+  const { id, session, topics, maxWaitingBytes, onCut, onClose } = options;
   const joined = new Set<string>();
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
@@ -115,6 +124,7 @@ export function createStreamConnection({ id, session, topics, maxWaitingBytes, o
     },
     cut() {
       if (!isOpen) return;
+      if (waitingBytes > 0) onCut();
       close();
       controller?.error(new Error("the reader is too slow"));
     },

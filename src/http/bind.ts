@@ -14,6 +14,7 @@ import type { Authentication } from "../services/authentication.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/permissions.ts";
 import { createTrails } from "./audit-trail.ts";
 import { readJsonBody } from "./body.ts";
+import type { Call } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { listsOf, readQuery } from "./query.ts";
 
@@ -24,10 +25,16 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
   params: z.output<Params>;
   query: z.output<Query>;
   body: Body extends z.ZodType ? z.output<Body> : undefined;
+  /** The headers of the request, as they came. */
+  headers: Headers;
 };
 
 /** What a handler answers. Without a `body` the answer has none. `target` goes into the audit log, not into the answer. */
-export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; target?: AuditTarget };
+export type Answer = {
+  status: number;
+  headers?: Record<string, string>;
+  target?: AuditTarget;
+} & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
 /** Binds an operation of the contract to what does it. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -35,8 +42,8 @@ export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body exte
   handler: (input: Input<Params, Query, Body>) => Promise<Answer>,
 ) => void;
 
-/** The router. Its requests are handed over together with where they came from. */
-export type Router = Hono<{ Bindings: Peers }>;
+/** The router. Its requests are handed over together with where they came from, and with what is told of them. */
+export type Router = Hono<{ Bindings: { peers: Peers; call: Call } }>;
 
 type Dependencies = {
   app: Router;
@@ -75,16 +82,20 @@ export function createBind({
     const noQuery = query.safeParse({});
     const lists = listsOf(query);
     const follow = createTrails(operation, audit);
+    const route = { method: method.toUpperCase(), path };
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
+      const { call, peers } = context.env;
+      call.route = route;
       const requestId = requestIdOf(request);
-      const address = clientAddress(request, context.env); // now: nobody knows it once the caller has hung up
+      const address = clientAddress(request, peers); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
       try {
         if (scope !== undefined) {
           caller = await authentication.authenticate(request.headers.get("admin-api-key"), () => address);
           trail.admit(caller);
+          call.keyId = caller.keyId;
           rateLimit(caller.keyId);
           if (scope !== "any") permitScope(caller, scope);
           if (!limitsItself) permitOrganization(caller, context.req.param("org"));
@@ -106,8 +117,11 @@ export function createBind({
                   isOptional: operation.isBodyOptional === true,
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
+          headers: request.headers,
         };
-        if (operation.targetOf !== undefined) trail.name(operation.targetOf(input.body));
+        const target = operation.targetOf?.(input.body);
+        if (target !== undefined) trail.name(target);
+        call.org = target?.organization ?? context.req.param("org");
         trail.begin();
         const answer = await handler(input);
         if (answer.target !== undefined) trail.name(answer.target);
@@ -129,11 +143,16 @@ function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
   return response;
 }
 
-function toResponse({ status, body, headers }: Answer, requestId: string): Response {
+function toResponse({ status, body, contentType, headers }: Answer, requestId: string): Response {
   if (body === undefined)
     return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
-  return new Response(JSON.stringify(body), {
+  return new Response(contentType === undefined ? JSON.stringify(body) : body, {
     status,
-    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...answerHeaders, ...headers },
+    headers: {
+      "Content-Type": contentType ?? "application/json",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+      ...headers,
+    },
   });
 }

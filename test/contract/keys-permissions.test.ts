@@ -33,6 +33,8 @@ const expected: Record<string, string> = {
   deleteParticipant: "directory:write",
   listParticipants: "directory:read",
   listMessages: "history:read",
+  getMessage: "history:read",
+  getSystemMessage: "history:read",
   listOnline: "observe",
   listNodes: "observe",
   createKey: "keys:manage",
@@ -44,6 +46,7 @@ const expected: Record<string, string> = {
   listAudit: "observe",
   getHealth: "open",
   getReadiness: "open",
+  getMetrics: "open",
   getOpenApi: "open",
   getAsyncApi: "open",
 };
