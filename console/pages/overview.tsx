@@ -69,12 +69,10 @@ function Service({ nodes }: { nodes: Node[] }) {
           title="Latency, p99"
           values={column("p99")}
           unit="ms"
-          hint={
-            p50 === null ? "commit to socket; nothing was delivered lately" : `commit to socket; p50 ${shorten(p50)} ms`
-          }
+          hint={p50 === null ? "nothing delivered lately" : `p50 ${shorten(p50)} ms, commit to socket`}
         />
         <Chart title="Connections" values={column("connections")} unit="now" />
-        <Chart title="Lag" values={column("lag")} unit="events" hint="stored and not yet played, at the most behind" />
+        <Chart title="Lag" values={column("lag")} unit="events" hint="stored, not yet played" />
         <Chart title="Errors" values={column("errors")} unit="per second" hint="sends that failed" />
       </section>
       <section aria-labelledby="nodes">

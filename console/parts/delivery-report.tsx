@@ -62,8 +62,8 @@ function Numbers({ delivery }: { delivery: DeliverySoFar }) {
     <Facts>
       <Fact name="Connections">{delivered_connections}</Fact>
       <Fact name="Acknowledged by">{acknowledged_users}</Fact>
-      <Fact name="First">{first_delivered_at === null ? "–" : <Time at={first_delivered_at} />}</Fact>
-      <Fact name="Last">{last_delivered_at === null ? "–" : <Time at={last_delivered_at} />}</Fact>
+      <Fact name="First">{first_delivered_at === null ? "–" : <Time at={first_delivered_at} isExact />}</Fact>
+      <Fact name="Last">{last_delivered_at === null ? "–" : <Time at={last_delivered_at} isExact />}</Fact>
     </Facts>
   );
 }
