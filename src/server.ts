@@ -20,6 +20,7 @@ import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
+import { createConsolePages } from "./server/console-pages.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
@@ -178,6 +179,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
       clock: steadyClock,
     }),
     readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
+    pages: createConsolePages(),
     limits: httpLimitsOf(config),
     onError,
   });

@@ -16,6 +16,7 @@ import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, type Router, requestIdOf } from "./bind.ts";
 import type { RateLimit } from "./limits.ts";
+import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
 import { bindKeys } from "./routes/keys.ts";
@@ -37,6 +38,7 @@ type Dependencies = {
   presence: Presence;
   nodes: Pick<Nodes, "list">;
   readiness: Readiness;
+  pages: Pages;
   limits: PayloadLimits & { requestBytes: number };
   onError(error: unknown, requestId: string): void;
 };
@@ -62,6 +64,7 @@ export function createApp(dependencies: Dependencies): App {
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindOpen(app, bind, operations, limits, dependencies.readiness);
+  bindConsole(app, dependencies.pages);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {
     const requestId = requestIdOf(req.raw);
