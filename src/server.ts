@@ -172,6 +172,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     ...keyring,
     audit,
     nodes,
+    feeds: connections.feeds,
     presence: createPresence({ ...store, nodes, bus }),
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
@@ -219,7 +220,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
     void listening.stop();
     const end = performance.now() + requestsMayTakeMs;
-    const unanswered = () => listening.pendingRequests - connections.streams.count();
+    const unanswered = () => listening.pendingRequests - connections.streams.count() - connections.feeds.count();
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });

@@ -1,11 +1,14 @@
 import type { Bus } from "../bus/bus.ts";
+import type { LogEvent } from "../contract/log-event.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
 import type { CatchUp } from "../services/catch-up.ts";
+import type { FeedStarts } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Sessions } from "../services/sessions.ts";
+import { createFeeds } from "./feeds.ts";
 import { createJoiner } from "./join.ts";
 import { cutMostBehind } from "./listeners.ts";
 import { createOrigins } from "./origins.ts";
@@ -32,6 +35,7 @@ type Dependencies = OutageEvents & {
   sessions: Sessions;
   catchUp: CatchUp;
   history: HistoryReader;
+  feedStarts: FeedStarts;
   /** What tokens are compared with. */
   clock: Clock;
   /** What heartbeats and rates are measured with: a clock that was set must not stop them. */
@@ -52,7 +56,11 @@ export function createGateway(dependencies: Dependencies) {
   const joining = createRoster();
   const topics = createTopics(dependencies.publish);
   const play = createPlayer({ topics, roster, joining });
-  const sequencers = createSequencers({ bus, log, clock, play: (event) => limitBacklog(play(event)), onError });
+  const playToAll = (event: LogEvent) => {
+    const isSlow = play(event);
+    return feeds.play(event) || isSlow;
+  };
+  const sequencers = createSequencers({ bus, log, clock, play: (event) => limitBacklog(playToAll(event)), onError });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const joiner = createJoiner({ sequencers, catchUp, log, roster, joining });
   const perUser = createCounters(limits.connectionsPerUser);
@@ -62,6 +70,8 @@ export function createGateway(dependencies: Dependencies) {
   const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history }) });
   const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
   const streams = createStreams({ ...common, steadyClock, topics });
+  const { feedStarts } = dependencies;
+  const feeds = createFeeds({ sequencers, feedStarts, perAddress, limits, steadyClock, onError });
 
   let backlogCheckedAt = 0;
 
@@ -70,7 +80,7 @@ export function createGateway(dependencies: Dependencies) {
     const now = performance.now();
     if (isSlow && now - backlogCheckedAt >= backlogCheckMs) {
       backlogCheckedAt = now;
-      cutMostBehind([...webSockets.listeners(), ...streams.listeners()], limits.nodeBacklogBytes);
+      cutMostBehind([...webSockets.listeners(), ...streams.listeners(), ...feeds.listeners()], limits.nodeBacklogBytes);
     }
     return isSlow;
   }
@@ -78,6 +88,7 @@ export function createGateway(dependencies: Dependencies) {
   const beatTimer = setInterval(() => {
     webSockets.beat();
     streams.beat();
+    feeds.beat();
     limitBacklog(true);
   }, beatMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
@@ -86,6 +97,7 @@ export function createGateway(dependencies: Dependencies) {
   return {
     webSockets,
     streams,
+    feeds,
     /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */
     checkHeads,
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
@@ -95,9 +107,9 @@ export function createGateway(dependencies: Dependencies) {
       clearInterval(beatTimer);
       clearInterval(headTimer);
       await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);
-      const count = webSockets.count() + streams.count();
+      const count = webSockets.count() + streams.count() + feeds.count();
       const spreadMs = Math.min(longestSpreadMs, count * spreadPerConnectionMs);
-      await Promise.all([webSockets.closeAll(spreadMs), streams.closeAll(spreadMs)]);
+      await Promise.all([webSockets, streams, feeds].map((connections) => connections.closeAll(spreadMs)));
       sequencers.stop();
     },
   };

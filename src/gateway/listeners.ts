@@ -1,3 +1,5 @@
+import { HeraldError } from "../contract/errors.ts";
+
 /** What watches over all connections of a node need of one, whatever its transport. */
 export type Listener = {
   /** Bytes that wait to be taken. */
@@ -21,4 +23,10 @@ export function cutMostBehind(listeners: Iterable<Listener>, maxBytes: number): 
     count++;
   }
   return count;
+}
+
+/** The refusal of a stream to `whom`, such as `this user`, who has as many connections as there may be. */
+export function tooManyConnections(whom: string): HeraldError {
+  const headers = { "Retry-After": "5" };
+  return new HeraldError("rate_limited", `${whom} has too many connections; close one first`, { headers });
 }

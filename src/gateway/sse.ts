@@ -11,7 +11,7 @@ import { spread } from "../lib/spread.ts";
 import type { Session, Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import type { Joiner } from "./join.ts";
-import type { Listener } from "./listeners.ts";
+import { type Listener, tooManyConnections } from "./listeners.ts";
 import { answerPreflight, type Origins } from "./origins.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
@@ -41,10 +41,10 @@ export function createStreams(dependencies: Dependencies) {
   /** Takes a place for the address and for the user; gives the function that gives both back. */
   function takePlaces(address: string, session: Session): () => void {
     const user = JSON.stringify([session.org, session.uid]);
-    if (!perAddress.take(address)) throw tooMany("this address has too many connections; close one first");
+    if (!perAddress.take(address)) throw tooManyConnections("this address");
     if (!perUser.take(user)) {
       perAddress.release(address);
-      throw tooMany("this user has too many connections; close one first");
+      throw tooManyConnections("this user");
     }
     return () => {
       perUser.release(user);
@@ -145,8 +145,4 @@ export function createStreams(dependencies: Dependencies) {
       await spread([...streams.keys()], spreadMs, (stream) => stream.end("restarting"));
     },
   };
-}
-
-function tooMany(detail: string): HeraldError {
-  return new HeraldError("rate_limited", detail, { headers: { "Retry-After": "5" } });
 }

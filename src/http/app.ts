@@ -3,22 +3,24 @@ import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
 import { problemResponse } from "../contract/problem.ts";
-import type { ClientAddress, Peers } from "../lib/client-address.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { ConversationDirectory } from "../services/conversations.ts";
 import type { Directory } from "../services/directory.ts";
+import type { Feeds } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Keys } from "../services/keys.ts";
 import type { Messages } from "../services/messages.ts";
 import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
-import { createBind, type Router, requestIdOf } from "./bind.ts";
+import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
+import { bindFeed } from "./routes/feed.ts";
 import { bindKeys } from "./routes/keys.ts";
 import { bindMessages } from "./routes/messages.ts";
 import { bindOpen, type Readiness } from "./routes/open.ts";
@@ -37,6 +39,7 @@ type Dependencies = {
   history: HistoryReader;
   presence: Presence;
   nodes: Pick<Nodes, "list">;
+  feeds: Feeds;
   readiness: Readiness;
   pages: Pages;
   limits: PayloadLimits & { requestBytes: number };
@@ -46,7 +49,7 @@ type Dependencies = {
 /** The HTTP side. */
 export type App = {
   /** Takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
-  handle(request: Request, from: Peers): Promise<Response>;
+  handle(request: Request, from: Runtime): Promise<Response>;
   /** What it answers, as `GET /admin/organizations/:org`. */
   routes: string[];
 };
@@ -61,6 +64,7 @@ export function createApp(dependencies: Dependencies): App {
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);
   bindPresence(bind, operations, dependencies);
+  bindFeed(bind, operations, dependencies.feeds);
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindOpen(app, bind, operations, limits, dependencies.readiness);

@@ -6,6 +6,7 @@ import { toHeraldError } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { Scope } from "../contract/scopes.ts";
 import { validate } from "../contract/validation.ts";
 import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
@@ -26,17 +27,42 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
   body: Body extends z.ZodType ? z.output<Body> : undefined;
 };
 
-/** What a handler answers. Without a `body` the answer has none. `target` goes into the audit log, not into the answer. */
-export type Answer = { status: number; body?: unknown; headers?: Record<string, string>; target?: AuditTarget };
+/** What a handler that answers for long may know of the call that it answers. */
+export type Call = {
+  /** Where it came from; empty when nobody knows it. */
+  address: string;
+  /** Aborts when the caller has hung up. */
+  signal: AbortSignal;
+  /** Whether the key is still let in and may still do this, asked anew; rejects with what a call would be refused with. */
+  permit(): Promise<void>;
+};
+
+/**
+ * What a handler answers. Without a `body` the answer has none; `stream` is one of server-sent events instead, and open for as
+ * long as it likes. `target` goes into the audit log, not into the answer.
+ */
+export type Answer = {
+  status: number;
+  body?: unknown;
+  stream?: ReadableStream<Uint8Array>;
+  headers?: Record<string, string>;
+  target?: AuditTarget;
+};
 
 /** Binds an operation of the contract to what does it. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
   operation: Operation<Params, Query, Body>,
-  handler: (input: Input<Params, Query, Body>) => Promise<Answer>,
+  handler: (input: Input<Params, Query, Body>, call: Call) => Promise<Answer>,
 ) => void;
 
-/** The router. Its requests are handed over together with where they came from. */
-export type Router = Hono<{ Bindings: Peers }>;
+/** What requests are handed over with: where they came from, and how long their connections may be quiet. */
+export type Runtime = Peers & {
+  /** Seconds; 0 for ever. */
+  timeout(request: Request, seconds: number): void;
+};
+
+/** The router. */
+export type Router = Hono<{ Bindings: Runtime }>;
 
 type Dependencies = {
   app: Router;
@@ -81,13 +107,18 @@ export function createBind({
       const address = clientAddress(request, context.env); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
+      let answer: Answer | undefined;
+      const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);
+      const permit = (known: Caller, needed: Scope) => {
+        permitScope(known, needed);
+        if (!limitsItself) permitOrganization(known, context.req.param("org"));
+      };
       try {
         if (scope !== undefined) {
-          caller = await authentication.authenticate(request.headers.get("admin-api-key"), () => address);
+          caller = await authenticate();
           trail.admit(caller);
           rateLimit(caller.keyId);
-          permitScope(caller, scope);
-          if (!limitsItself) permitOrganization(caller, context.req.param("org"));
+          permit(caller, scope);
         }
         const input = {
           caller,
@@ -109,11 +140,20 @@ export function createBind({
         };
         if (operation.targetOf !== undefined) trail.name(operation.targetOf(input.body));
         trail.begin();
-        const answer = await handler(input);
+        answer = await handler(input, {
+          address,
+          signal: request.signal,
+          permit: async () => {
+            if (scope !== undefined) permit(await authenticate(), scope);
+          },
+        });
         if (answer.target !== undefined) trail.name(answer.target);
         await trail.succeed(answer.status);
+        if (answer.stream !== undefined)
+          return tellExpiry(caller, await toStream(answer.stream, request, requestId, context.env));
         return tellExpiry(caller, toResponse(answer, requestId));
       } catch (thrown) {
+        await discard(answer?.stream);
         const error = toHeraldError(thrown);
         if (error.status === 500) onError(thrown, requestId);
         trail.fail(error);
@@ -136,4 +176,29 @@ function toResponse({ status, body, headers }: Answer, requestId: string): Respo
     status,
     headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...answerHeaders, ...headers },
   });
+}
+
+/** Answers with server-sent events, which the connection carries to its end. Who asks for the head alone is given no stream. */
+async function toStream(
+  stream: ReadableStream<Uint8Array>,
+  request: Request,
+  requestId: string,
+  runtime: Runtime,
+): Promise<Response> {
+  if (request.method === "HEAD") await discard(stream);
+  else runtime.timeout(request, 0);
+  return new Response(request.method === "HEAD" ? null : stream, {
+    headers: {
+      "Content-Type": "text/event-stream",
+      "X-Accel-Buffering": "no",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+      Connection: "close", // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow
+    },
+  });
+}
+
+/** Ends a stream that nobody will read; one that has failed already has ended. */
+async function discard(stream: ReadableStream<Uint8Array> | undefined): Promise<void> {
+  await stream?.cancel().catch(() => undefined);
 }

@@ -5,6 +5,7 @@ import { fetchDocument } from "../lib/fetch-document.ts";
 import { createCatchUp } from "../services/catch-up.ts";
 import { createConversationDirectory } from "../services/conversations.ts";
 import { createDirectory } from "../services/directory.ts";
+import { createFeedStarts } from "../services/feeds.ts";
 import { createHistoryReader } from "../services/history.ts";
 import { createMessages } from "../services/messages.ts";
 import { createProviderKeys } from "../services/provider-keys.ts";
@@ -44,6 +45,7 @@ export function createServices({ config, tokenSecret, store, clock, log }: Depen
     conversations: createConversationDirectory({ ...store, maxParticipants, clock }),
     history: createHistoryReader(store),
     sessions: createSessions({ ...store, tokens, clock }),
+    feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
   };
 }

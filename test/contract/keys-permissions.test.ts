@@ -35,6 +35,7 @@ const expected: Record<string, string> = {
   listMessages: "history:read",
   listOnline: "observe",
   listNodes: "observe",
+  streamEvents: "observe",
   createKey: "keys:manage",
   listKeys: "keys:manage",
   getKey: "keys:manage",

@@ -6,7 +6,7 @@ import type { Operation } from "../../src/contract/operations/operation.ts";
 import { expectProblem } from "../harness/expectations.ts";
 import { type Answer, TEST_TOKEN_SECRET, useHerald } from "../harness/herald.ts";
 import { openSocket } from "../harness/socket.ts";
-import { requestSse } from "../harness/sse.ts";
+import { openFeed, requestSse } from "../harness/sse.ts";
 import { goodClaims, signToken } from "../harness/tokens.ts";
 import type { Problem } from "../harness/wire.ts";
 import { servedRoutes } from "./served.ts";
@@ -67,6 +67,9 @@ const queries: Record<string, (ids: Ids) => string> = {
   status: () => "201",
   since: () => "2020-01-01T00:00:00Z",
   until: () => "2100-01-01T00:00:00Z",
+  kind: () => "message",
+  cid: ({ cid }) => encodeURIComponent(cid),
+  uid: ({ uid }) => encodeURIComponent(uid),
 };
 
 /** Bodies by the operation that takes one. An operation with a body that is not in here fails the walk. */
@@ -227,6 +230,18 @@ describe("promise 6: the key of one organization, on every route", () => {
       }
       expect(await contentsOf(other)).toBe(before);
       await other.org.expectNothingElse(listener);
+    }
+  });
+
+  test("watches its own organization's events, and none of another that has the same users and conversations", async () => {
+    const { mine, other } = await createTwo();
+    for (const query of [{}, { cid: "room" }, { uid: "alice" }, { kind: "message" }]) {
+      using feed = await openFeed(herald().url, mine.own.org, mine.key, query);
+      await other.org.sent("alice", { cid: "room", body: "not yours" });
+      await other.org.sentSystem("alice", { uids: ["alice"], x: { not: "yours" } });
+      await mine.org.sent("bob", { cid: "room", body: "yours" });
+      expect((await feed.next()).message?.body).toBe("yours");
+      for (const { data } of feed.raw) expectNothingOf(other, { text: data }, idsOfNothing());
     }
   });
 

@@ -125,6 +125,7 @@ export function createNode(options: Options): Node {
       clock,
     }),
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
+    feedStarts: { find: neverUsed },
     clock,
     steadyClock: clock,
     clientAddress: () => "",

@@ -3,6 +3,7 @@ import type { PayloadLimits } from "../limits.ts";
 import { auditOperations } from "./audit.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { directoryOperations } from "./directory.ts";
+import { feedOperations } from "./feed.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
@@ -89,6 +90,7 @@ export function createOperations(limits: PayloadLimits) {
     ...directoryOperations,
     ...createConversationOperations(limits),
     ...presenceOperations,
+    ...feedOperations,
     ...keyOperations,
     ...auditOperations,
     ...openOperations,
