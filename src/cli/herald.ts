@@ -14,6 +14,7 @@ import { createOutput, type Output } from "./output.ts";
 import { addSendMessageCommand } from "./send-message.ts";
 import { addSendSystemCommand } from "./send-system.ts";
 import { addServeCommand } from "./serve.ts";
+import { addTailCommand } from "./tail.ts";
 import { addTokenCommand } from "./token.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
 import { addWorkerCommand } from "./worker.ts";
@@ -53,6 +54,7 @@ function createProgram(output: Output): Command {
   addSendMessageCommand(send, output);
   addSendSystemCommand(send, output);
   addListenCommand(program, output);
+  addTailCommand(program, output);
   addTokenCommand(program, output);
   const keys = program.command("keys").description("make, list, rotate and revoke API keys").helpCommand(false);
   addKeysCreateCommand(keys, output);
