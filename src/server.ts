@@ -22,6 +22,7 @@ import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
+import { createConsolePages } from "./server/console-pages.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
@@ -229,6 +230,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     nodes,
     presence,
     dryRuns: createDryRuns({ ...store, presence, clock }),
+    feeds: connections.feeds,
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
@@ -240,6 +242,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       token: config.HERALD_METRICS_TOKEN,
       print: async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]),
     },
+    pages: createConsolePages(),
     limits: httpLimitsOf(config),
     onAnswer,
     onError,
@@ -285,7 +288,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
     void listening.stop();
     const end = performance.now() + requestsMayTakeMs;
-    const unanswered = () => listening.pendingRequests - connections.streams.count();
+    const unanswered = () => listening.pendingRequests - connections.streams.count() - connections.feeds.count();
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });

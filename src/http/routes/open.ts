@@ -7,6 +7,7 @@ import type { Operations } from "../../contract/operations/all.ts";
 import { referencePages } from "../../contract/reference/pages.ts";
 import { stylesheet } from "../../contract/reference/style.ts";
 import { type Bind, type Router, requestIdOf } from "../bind.ts";
+import { contentSecurityPolicy, isolationHeaders } from "../page-headers.ts";
 
 /** What a node says of itself: a check that is not `ok` says what is wrong, which need not mean that the whole is not. */
 export type Health = { isOk: boolean; checks: Record<string, string> };
@@ -17,19 +18,10 @@ export type HealthChecks = { liveness(): Promise<Health>; readiness(): Promise<H
 /** Pages run no script, load nothing, and use the one stylesheet that they hold; no other page may frame or open them. */
 const pageHeaders = {
   "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(stylesheet).digest("base64")}'`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; "),
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "DENY",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Embedder-Policy": "require-corp",
-  "Cross-Origin-Resource-Policy": "same-origin",
+  ...isolationHeaders,
+  "Content-Security-Policy": contentSecurityPolicy({
+    "style-src": `'sha256-${createHash("sha256").update(stylesheet).digest("base64")}'`,
+  }),
 };
 
 /** What is open to everyone: health, the documents, the reference pages. */

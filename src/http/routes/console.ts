@@ -1,0 +1,73 @@
+import { HeraldError } from "../../contract/errors.ts";
+import { problemResponse } from "../../contract/problem.ts";
+import { type Router, requestIdOf } from "../bind.ts";
+import { contentSecurityPolicy, isolationHeaders } from "../page-headers.ts";
+
+/** How the bytes of a file may travel. */
+export type Encoding = "br" | "gzip" | "identity";
+
+/** A file of the console, ready to be sent in each encoding. */
+export type PageFile = { type: string; etag: string; bytes: Record<Encoding, Uint8Array<ArrayBuffer>> };
+
+/**
+ * The pages under `/console` and what they load. A file is named by its path below the console's folder, as `index.html` or
+ * `assets/index-1a2b3c.js`; the names of assets change with their content.
+ */
+export type Pages = { find(name: string): Promise<PageFile | undefined> };
+
+/** Each page and the address that it is served at. A new page gets a line here and one in `src/server/console-pages.ts`. */
+const pages = { "/console": "index.html", "/console/demo": "demo/index.html" } as const;
+
+const day = 24 * 3600;
+
+/** Scripts, styles and calls of this very origin; nothing inline, no `eval`, and no markup made of strings. */
+const headers = {
+  ...isolationHeaders,
+  "Content-Security-Policy": contentSecurityPolicy({
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "connect-src": "'self'",
+    "require-trusted-types-for": "'script'",
+  }),
+  "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+};
+
+/** The console and the demo page (docs/decisions/0030). They are open; what they call asks for a key or a token. */
+export function bindConsole(app: Router, { find }: Pages): void {
+  const serve = async (request: Request, name: string, cacheControl: string): Promise<Response> => {
+    const requestId = requestIdOf(request);
+    const file = await find(name);
+    if (file === undefined) return problemResponse(new HeraldError("not_found"), requestId);
+    const common = {
+      ...headers,
+      "Cache-Control": cacheControl,
+      ETag: file.etag,
+      Vary: "Accept-Encoding",
+      "X-Request-Id": requestId,
+    };
+    if (request.headers.get("if-none-match")?.includes(file.etag))
+      return new Response(null, { status: 304, headers: common });
+    const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+    return new Response(file.bytes[encoding], {
+      headers: {
+        ...common,
+        "Content-Type": file.type,
+        ...(encoding !== "identity" && { "Content-Encoding": encoding }),
+      },
+    });
+  };
+  for (const [path, name] of Object.entries(pages)) app.get(path, ({ req }) => serve(req.raw, name, "no-cache"));
+  app.get("/console/assets/:file", ({ req }) =>
+    serve(req.raw, `assets/${req.param("file")}`, `public, max-age=${365 * day}, immutable`),
+  );
+}
+
+/** The smallest encoding that `Accept-Encoding` allows (RFC 9110, section 12.5.3). */
+function chooseEncoding(header: string | null): Encoding {
+  const allowed = (header ?? "").split(",").flatMap((part) => {
+    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name];
+  });
+  return (["br", "gzip"] as const).find((encoding) => allowed.includes(encoding)) ?? "identity";
+}
