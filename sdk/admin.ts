@@ -1,4 +1,5 @@
 import { HeraldArgumentError } from "./errors.ts";
+import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 import { call, type Fetch } from "./http.ts";
 import { path, query } from "./paths.ts";
 import { withRetries } from "./retry.ts";
@@ -9,6 +10,7 @@ import type {
   AuditFilter,
   DirectoryEntry,
   DryRunAnswer,
+  FeedFilter,
   Message,
   MessageAnswer,
   MessageEnvelope,
@@ -47,6 +49,8 @@ export type RequestOptions = { isSafe?: boolean };
 export type AdminClient = ReturnType<typeof createAdminClient>;
 
 const maxRetryAfterMs = 60_000;
+const minBackoffMs = 250;
+const maxBackoffMs = 15_000;
 
 /**
  * A client of the admin API. Calls are repeated with backoff after 429, and, where doing them twice does no harm, after
@@ -77,7 +81,13 @@ export function createAdminClient({
     const text = body === undefined ? undefined : JSON.stringify(body);
     const attempt = () => call({ url: root + path, method, key, body: text, timeoutMs, fetch });
     const isSafe = options.isSafe ?? method !== "POST";
-    const answer = await withRetries(attempt, { retries, isSafe, minMs: 250, maxMs: 15_000, maxRetryAfterMs });
+    const answer = await withRetries(attempt, {
+      retries,
+      isSafe,
+      minMs: minBackoffMs,
+      maxMs: maxBackoffMs,
+      maxRetryAfterMs,
+    });
     return answer.body as Answer;
   }
 
@@ -187,6 +197,19 @@ export function createAdminClient({
       return request("GET", path`/admin/organizations/${org}/conversations/${cid}/messages` + query(page));
     },
 
+    /**
+     * Everything delivered in the organization from now on, live, in the order of its log: `for await (const event of
+     * admin.events("demo"))`. Leaving the loop, or the `signal`, ends it. A feed that breaks is opened again; what is delivered
+     * meanwhile is not shown, and `onStateChange` tells. Throws what the server refuses.
+     */
+    events(
+      org: string,
+      { signal, onStateChange, silentMs, ...filter }: FeedFilter & FeedOptions = {},
+    ): AsyncGenerator<FeedEvent, void> {
+      const url = root + path`/admin/organizations/${org}/events` + query(filter);
+      const feed = { url, key, fetch, timeoutMs, retries, minBackoffMs, maxBackoffMs };
+      return watchFeed(feed, { signal, onStateChange, silentMs });
+    },
     /** Who is connected now, on all nodes, by id; with `uids` those users, `connections` 0 for who is offline or unknown. */
     async listOnline(org: string, page: PageOptions & { uids?: string[] } = {}): Promise<Page<OnlineUser>> {
       return request("GET", path`/admin/organizations/${org}/online` + query(page));

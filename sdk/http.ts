@@ -33,11 +33,47 @@ export async function call({
     response = await fetch(url, body === undefined ? init : { ...init, body });
     text = await response.text();
   } catch (cause) {
-    const detail = `No answer from ${new URL(url).origin}: ${describe(cause, timeoutMs)}`;
-    return { error: new HeraldApiError({ status: 0, code: "unreachable", detail, cause }), retryAfterMs: undefined };
+    return unreachable(url, describe(cause, timeoutMs), cause);
   }
   const json = readJson(text);
   if (response.ok && (text === "" || json !== undefined)) return { body: json };
+  return failureOf(response, json);
+}
+
+/** Opens a stream of server-sent events, which must begin within `timeoutMs`. Resolves with its body or with the failure. */
+export async function openStream({
+  url,
+  key,
+  timeoutMs,
+  fetch,
+  signal,
+}: Pick<HttpCall, "url" | "key" | "timeoutMs" | "fetch"> & { signal?: AbortSignal }): Promise<
+  { body: ReadableStream<Uint8Array> } | Failure
+> {
+  const late = new AbortController();
+  const abort = (reason: unknown) => late.abort(reason);
+  const timer = setTimeout(() => abort(new DOMException("late", "TimeoutError")), timeoutMs);
+  signal?.addEventListener("abort", () => abort(signal.reason));
+  try {
+    const headers = { "Admin-Api-Key": key, Accept: "text/event-stream" };
+    const response = await fetch(url, { headers, redirect: "manual", signal: late.signal });
+    const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") === true;
+    if (response.ok && isStream && response.body !== null) return { body: response.body };
+    return failureOf(response, readJson(await response.text()));
+  } catch (cause) {
+    return unreachable(url, describe(cause, timeoutMs), cause);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The failure of a call that was not answered, or not to its end. */
+export function unreachable(url: string, why: string, cause?: unknown): Failure {
+  const detail = `No answer from ${new URL(url).origin}: ${why}`;
+  return { error: new HeraldApiError({ status: 0, code: "unreachable", detail, cause }), retryAfterMs: undefined };
+}
+
+function failureOf(response: Response, json: unknown): Failure {
   return { error: toError(response, json), retryAfterMs: readRetryAfter(response.headers.get("Retry-After")) };
 }
 

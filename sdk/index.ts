@@ -14,5 +14,6 @@ export {
   HeraldConnectionError,
   HeraldRequestError,
 } from "./errors.ts";
+export type { FeedEvent, FeedOptions, FeedState } from "./feed.ts";
 export type * from "./types.ts";
 export type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";

@@ -8,8 +8,12 @@ export type Failure = { error: HeraldApiError; retryAfterMs: number | undefined 
 /** How often and how long to wait. `isSafe`: doing it twice is the same as doing it once. */
 export type RetryOptions = { retries: number; isSafe: boolean; minMs: number; maxMs: number; maxRetryAfterMs: number };
 
-/** Nothing was done where the answer was 429; for the others the outcome is unknown, so only a safe call is repeated. */
-const unknownOutcome = new Set([0, 500, 502, 503, 504, 507]);
+const unknownOutcomes = new Set([0, 500, 502, 503, 504, 507]);
+
+/** Whether nobody knows what a call with this status did. Nothing was done where it is 429; after these only a safe call is repeated. */
+export function isUnknownOutcome(status: number): boolean {
+  return unknownOutcomes.has(status);
+}
 
 /**
  * Runs `attempt` until it succeeds, its failure is final, or the retries are used up; then throws its last error.
@@ -24,7 +28,7 @@ export async function withRetries<Value>(
     const outcome = await attempt();
     if (!isFailure(outcome)) return outcome;
     const { error, retryAfterMs } = outcome;
-    const mayRetry = error.status === 429 || (options.isSafe && unknownOutcome.has(error.status));
+    const mayRetry = error.status === 429 || (options.isSafe && isUnknownOutcome(error.status));
     if (!mayRetry || left <= 0 || (retryAfterMs ?? 0) > options.maxRetryAfterMs) throw error;
     await sleep((retryAfterMs ?? 0) + backoff.next());
   }

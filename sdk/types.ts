@@ -156,6 +156,15 @@ export type ApiKeyScope =
   | "keys:manage"
   | "*";
 
+/** What a live feed shows: what fits all that are given. */
+export type FeedFilter = {
+  kind?: "message" | "system_message";
+  /** Only messages of this conversation. */
+  cid?: string;
+  /** Only what this user sent or is to receive. */
+  uid?: string;
+};
+
 /** An API key, without its secret. Times are ISO 8601; `null` restricts nothing, and a time of `null` is none. */
 export type ApiKey = {
   id: string;

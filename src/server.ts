@@ -230,6 +230,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     nodes,
     presence,
     dryRuns: createDryRuns({ ...store, presence, clock }),
+    feeds: connections.feeds,
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
@@ -287,7 +288,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
     void listening.stop();
     const end = performance.now() + requestsMayTakeMs;
-    const unanswered = () => listening.pendingRequests - connections.streams.count();
+    const unanswered = () => listening.pendingRequests - connections.streams.count() - connections.feeds.count();
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });

@@ -15,6 +15,7 @@ import { addReportCommands } from "./report.ts";
 import { addSendMessageCommand } from "./send-message.ts";
 import { addSendSystemCommand } from "./send-system.ts";
 import { addServeCommand } from "./serve.ts";
+import { addTailCommand } from "./tail.ts";
 import { addTokenCommand } from "./token.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
 import { addWorkerCommand } from "./worker.ts";
@@ -55,6 +56,7 @@ function createProgram(output: Output): Command {
   addSendSystemCommand(send, output);
   addReportCommands(program, output);
   addListenCommand(program, output);
+  addTailCommand(program, output);
   addTokenCommand(program, output);
   const keys = program.command("keys").description("make, list, rotate and revoke API keys").helpCommand(false);
   addKeysCreateCommand(keys, output);

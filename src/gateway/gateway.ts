@@ -1,14 +1,17 @@
 import type { Bus } from "../bus/bus.ts";
+import type { LogEvent } from "../contract/log-event.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
+import type { FeedStarts } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { createAudiences } from "./audiences.ts";
+import { createFeeds } from "./feeds.ts";
 import { createGatewayFigures } from "./figures.ts";
 import { createJoiner } from "./join.ts";
 import { cutMostBehind } from "./listeners.ts";
@@ -38,6 +41,7 @@ type Dependencies = OutageEvents & {
   history: HistoryReader;
   receipts: Receipts;
   ledger: DeliveryLedger;
+  feedStarts: FeedStarts;
   /** What tokens are compared with. */
   clock: Clock;
   /** What heartbeats and rates are measured with: a clock that was set must not stop them. */
@@ -63,11 +67,15 @@ export function createGateway(dependencies: Dependencies) {
   const topics = createTopics(dependencies.sockets, onDelivery);
   const audiences = createAudiences();
   const play = createPlayer({ topics, roster, joining, audiences, ledger });
+  const playToAll = (event: LogEvent) => {
+    const isSlow = play(event);
+    return feeds.play(event) || isSlow;
+  };
   const sequencers = createSequencers({
     bus,
     log,
     clock,
-    play: (event) => limitBacklog(play(event)),
+    play: (event) => limitBacklog(playToAll(event)),
     onRepair,
     onError,
   });
@@ -80,6 +88,8 @@ export function createGateway(dependencies: Dependencies) {
   const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history, receipts }) });
   const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
   const streams = createStreams({ ...common, steadyClock, topics });
+  const { feedStarts } = dependencies;
+  const feeds = createFeeds({ ...common, sequencers, feedStarts, steadyClock });
 
   let backlogCheckedAt = 0;
 
@@ -88,7 +98,7 @@ export function createGateway(dependencies: Dependencies) {
     const now = performance.now();
     if (isSlow && now - backlogCheckedAt >= backlogCheckMs) {
       backlogCheckedAt = now;
-      cutMostBehind([...webSockets.listeners(), ...streams.listeners()], limits.nodeBacklogBytes);
+      cutMostBehind([...webSockets.listeners(), ...streams.listeners(), ...feeds.listeners()], limits.nodeBacklogBytes);
     }
     return isSlow;
   }
@@ -96,6 +106,7 @@ export function createGateway(dependencies: Dependencies) {
   const beatTimer = setInterval(() => {
     webSockets.beat();
     streams.beat();
+    feeds.beat();
     limitBacklog(true);
   }, beatMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
@@ -104,6 +115,7 @@ export function createGateway(dependencies: Dependencies) {
   return {
     webSockets,
     streams,
+    feeds,
     /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */
     checkHeads,
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
@@ -115,9 +127,9 @@ export function createGateway(dependencies: Dependencies) {
       clearInterval(beatTimer);
       clearInterval(headTimer);
       await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);
-      const count = webSockets.count() + streams.count();
+      const count = webSockets.count() + streams.count() + feeds.count();
       const spreadMs = Math.min(longestSpreadMs, count * spreadPerConnectionMs);
-      await Promise.all([webSockets.closeAll(spreadMs), streams.closeAll(spreadMs)]);
+      await Promise.all([webSockets, streams, feeds].map((connections) => connections.closeAll(spreadMs)));
       sequencers.stop();
     },
   };

@@ -1,3 +1,5 @@
+import { type HeraldError, rateLimited } from "../contract/errors.ts";
+
 /** What watches over all connections of a node need of one, whatever its transport. */
 export type Listener = {
   /** Bytes that wait to be taken. */
@@ -21,4 +23,10 @@ export function cutMostBehind(listeners: Iterable<Listener>, maxBytes: number): 
     count++;
   }
   return count;
+}
+
+/** The refusal of a stream to whom has as many connections as there may be. */
+export function tooManyConnections(whose: "user" | "address", quota: number): HeraldError {
+  const detail = `this ${whose} has too many connections; close one first`;
+  return rateLimited({ detail, policy: `connections-per-${whose}`, quota, retryAfterSeconds: 5 });
 }

@@ -1,6 +1,6 @@
 import type { Server } from "bun";
 import { answerHeaders } from "../contract/answer-headers.ts";
-import { HeraldError, rateLimited, toHeraldError, unavailable } from "../contract/errors.ts";
+import { HeraldError, toHeraldError, unavailable } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
@@ -12,7 +12,7 @@ import { spread } from "../lib/spread.ts";
 import type { Session, Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
 import type { Joiner } from "./join.ts";
-import type { Listener } from "./listeners.ts";
+import { type Listener, tooManyConnections } from "./listeners.ts";
 import { answerPreflight, type Origins } from "./origins.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
@@ -45,10 +45,10 @@ export function createStreams(dependencies: Dependencies) {
   /** Takes a place for the address and for the user; gives the function that gives both back. */
   function takePlaces(address: string, session: Session): () => void {
     const user = JSON.stringify([session.org, session.uid]);
-    if (!perAddress.take(address)) throw tooMany("address", limits.connectionsPerAddress);
+    if (!perAddress.take(address)) throw tooManyConnections("address", limits.connectionsPerAddress);
     if (!perUser.take(user)) {
       perAddress.release(address);
-      throw tooMany("user", limits.connectionsPerUser);
+      throw tooManyConnections("user", limits.connectionsPerUser);
     }
     return () => {
       perUser.release(user);
@@ -150,9 +150,4 @@ export function createStreams(dependencies: Dependencies) {
       await spread([...streams.keys()], spreadMs, (stream) => stream.end("restarting"));
     },
   };
-}
-
-function tooMany(whose: "user" | "address", quota: number): HeraldError {
-  const detail = `this ${whose} has too many connections; close one first`;
-  return rateLimited({ detail, policy: `connections-per-${whose}`, quota, retryAfterSeconds: 5 });
 }

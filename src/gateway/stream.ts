@@ -1,19 +1,12 @@
 import type { LogEvent } from "../contract/log-event.ts";
 import type { Session } from "../services/sessions.ts";
 import type { Connection } from "./connection.ts";
+import { createEventStream, type EventStream, eventText } from "./event-stream.ts";
 import type { Listener } from "./listeners.ts";
 import type { Topics } from "./topics.ts";
 
-const comfortableBytes = 256 * 1024;
-
-/** A connection over server-sent events (WHATWG HTML, section 9.2). */
-export type StreamConnection = Connection &
-  Listener & {
-    /** The body of the HTTP answer. */
-    readonly body: ReadableStream<Uint8Array>;
-    /** A comment line, which keeps the line warm and finds out dead peers. */
-    comment(): void;
-  };
+/** A connection over server-sent events. */
+export type StreamConnection = Connection & Listener & Pick<EventStream, "body" | "comment">;
 
 type Options = {
   id: string;
@@ -25,68 +18,23 @@ type Options = {
   onClose(): void;
 };
 
-const encoder = new TextEncoder();
-
-/** A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
+/** A connection that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
 export function createStreamConnection(options: Options): StreamConnection {
   const { id, session, topics, maxWaitingBytes, onCut, onClose } = options;
   const joined = new Set<string>();
-  let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
-  let isOpen = true;
-  let onTaken: (() => void)[] = [];
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(given) {
-        controller = given;
-      },
-      pull: handOver,
-      cancel: close,
+  const stream = createEventStream({
+    maxWaitingBytes,
+    onCut,
+    onClose() {
+      for (const topic of joined) topics.removeStream(topic, listener);
+      onClose();
     },
-    { highWaterMark: 1 },
-  );
-
-  /** Gives the stream what waits, once; without anything to give, the next `push` does. */
-  function handOver(): void {
-    if (waiting.length === 0 || controller === undefined || !isOpen) return;
-    const taken = Buffer.concat(waiting);
-    waiting = [];
-    waitingBytes = 0;
-    controller.enqueue(taken); // may pull again at once, so nothing of what it takes may still wait
-    resume();
-  }
-
-  function resume(): void {
-    const resumed = onTaken;
-    onTaken = [];
-    for (const take of resumed) take();
-  }
-
-  function push(text: string): void {
-    if (!isOpen) return;
-    const bytes = encoder.encode(text);
-    waiting.push(bytes);
-    waitingBytes += bytes.length;
-    if ((controller?.desiredSize ?? 0) > 0) handOver();
-    if (waitingBytes > maxWaitingBytes) connection.cut();
-  }
-
-  function close(): void {
-    if (!isOpen) return;
-    isOpen = false;
-    waiting = [];
-    waitingBytes = 0;
-    for (const topic of joined) topics.removeStream(topic, listener);
-    resume();
-    onClose();
-  }
+  });
 
   const listener = {
     deliver(event: LogEvent) {
       connection.deliver([event]);
-      return waitingBytes > comfortableBytes;
+      return stream.isSlow;
     },
   };
 
@@ -95,20 +43,17 @@ export function createStreamConnection(options: Options): StreamConnection {
     org: session.org,
     uid: session.uid,
     issuedAt: session.issuedAt,
-    body,
+    body: stream.body,
     get isOpen() {
-      return isOpen;
+      return stream.isOpen;
     },
     deliver(events) {
       for (const { kind, payload } of events)
-        push(kind === "message" ? messageText(payload) : `event: system_message\ndata: ${payload}\n\n`);
+        stream.push(kind === "message" ? messageText(payload) : eventText("system_message", undefined, payload));
     },
-    async isReadyForMore() {
-      while (isOpen && waitingBytes > comfortableBytes) await new Promise<void>((resolve) => onTaken.push(resolve));
-      return isOpen;
-    },
+    isReadyForMore: stream.isReadyForMore,
     subscribe(topic) {
-      if (!isOpen) return;
+      if (!stream.isOpen) return;
       joined.add(topic);
       topics.addStream(topic, listener);
     },
@@ -116,26 +61,16 @@ export function createStreamConnection(options: Options): StreamConnection {
       joined.delete(topic);
       topics.removeStream(topic, listener);
     },
-    end() {
-      if (!isOpen) return;
-      handOver();
-      close();
-      controller?.close();
-    },
-    cut() {
-      if (!isOpen) return;
-      if (waitingBytes > 0) onCut();
-      close();
-      controller?.error(new Error("the reader is too slow"));
-    },
-    waitingBytes: () => waitingBytes,
-    comment: () => push(":\n\n"),
+    end: stream.end,
+    cut: stream.cut,
+    waitingBytes: stream.waitingBytes,
+    comment: stream.comment,
   };
   return connection;
 }
 
-/** The `id:` of a message is its `_id`; JSON text holds no line breaks, so one `data:` line is enough. */
+/** The `id:` of a message is its `_id`, with which the client goes on later. */
 function messageText(payload: string): string {
   const event: { message: { _id: string } } = JSON.parse(payload);
-  return `event: message\nid: ${event.message._id}\ndata: ${payload}\n\n`;
+  return eventText("message", event.message._id, payload);
 }

@@ -3,26 +3,28 @@ import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import type { PayloadLimits } from "../contract/limits.ts";
 import { createOperations } from "../contract/operations/all.ts";
 import { problemResponse } from "../contract/problem.ts";
-import type { ClientAddress, Peers } from "../lib/client-address.ts";
+import type { ClientAddress } from "../lib/client-address.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { ConversationDirectory } from "../services/conversations.ts";
 import type { DeliveryReports } from "../services/delivery-reports.ts";
 import type { Directory } from "../services/directory.ts";
 import type { DryRuns } from "../services/dry-runs.ts";
+import type { Feeds } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Keys } from "../services/keys.ts";
 import type { Messages } from "../services/messages.ts";
 import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
-import { createBind, type Router, requestIdOf } from "./bind.ts";
+import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
 import { type AnsweredCall, followCalls, newCall } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";
 import { bindDirectory } from "./routes/directory.ts";
+import { bindFeed } from "./routes/feed.ts";
 import { bindKeys } from "./routes/keys.ts";
 import { bindMessages } from "./routes/messages.ts";
 import { bindMetrics, type Metrics } from "./routes/metrics.ts";
@@ -46,6 +48,7 @@ type Dependencies = {
   nodes: Pick<Nodes, "list">;
   health: HealthChecks;
   metrics: Metrics;
+  feeds: Feeds;
   pages: Pages;
   limits: PayloadLimits & { requestBytes: number };
   /** Called when a request was answered. */
@@ -56,7 +59,7 @@ type Dependencies = {
 /** The HTTP side. */
 export type App = {
   /** Takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
-  handle(request: Request, from: Peers): Promise<Response>;
+  handle(request: Request, from: Runtime): Promise<Response>;
   /** What it answers, as `GET /admin/organizations/:org`. */
   routes: string[];
 };
@@ -73,6 +76,7 @@ export function createApp(dependencies: Dependencies): App {
   bindConversations(bind, operations, dependencies);
   bindDelivery(bind, operations, dependencies.deliveryReports);
   bindPresence(bind, operations, dependencies);
+  bindFeed(bind, operations, dependencies.feeds);
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindMetrics(bind, operations, dependencies.metrics);
@@ -86,12 +90,12 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    async handle(request, peers) {
+    async handle(request, runtime) {
       const call = newCall(request);
       return await follow(call, async () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-        return await app.fetch(request, { peers, call });
+        return await app.fetch(request, { runtime, call });
       });
     },
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),

@@ -6,6 +6,7 @@ import { toHeraldError } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
+import type { Scope } from "../contract/scopes.ts";
 import { validate } from "../contract/validation.ts";
 import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
@@ -29,9 +30,23 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
   headers: Headers;
 };
 
-/** What a handler answers. Without a `body` the answer has none. `target` goes into the audit log, not into the answer. */
+/** What a handler that answers for long may know of the call that it answers. */
+export type LongCall = {
+  /** Where it came from; empty when nobody knows it. */
+  address: string;
+  /** Aborts when the caller has hung up. */
+  signal: AbortSignal;
+  /** Whether the key is still let in and may still do this, asked anew; rejects with what a call would be refused with. */
+  permit(): Promise<void>;
+};
+
+/**
+ * What a handler answers. Without a `body` the answer has none; `stream` is one of server-sent events instead, and open for as
+ * long as it likes. `target` goes into the audit log, not into the answer.
+ */
 export type Answer = {
   status: number;
+  stream?: ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
   target?: AuditTarget;
 } & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
@@ -39,11 +54,17 @@ export type Answer = {
 /** Binds an operation of the contract to what does it. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
   operation: Operation<Params, Query, Body>,
-  handler: (input: Input<Params, Query, Body>) => Promise<Answer>,
+  handler: (input: Input<Params, Query, Body>, call: LongCall) => Promise<Answer>,
 ) => void;
 
-/** The router. Its requests are handed over together with where they came from, and with what is told of them. */
-export type Router = Hono<{ Bindings: { peers: Peers; call: Call } }>;
+/** The server that took a request: it knows where it came from, and how long its connection may be quiet. */
+export type Runtime = Peers & {
+  /** Seconds; 0 for ever. */
+  timeout(request: Request, seconds: number): void;
+};
+
+/** The router. Its requests are handed over together with the server that took them, and with what is told of them. */
+export type Router = Hono<{ Bindings: { runtime: Runtime; call: Call } }>;
 
 type Dependencies = {
   app: Router;
@@ -85,20 +106,25 @@ export function createBind({
     const route = { method: method.toUpperCase(), path };
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
-      const { call, peers } = context.env;
+      const { call, runtime } = context.env;
       call.route = route;
       const requestId = requestIdOf(request);
-      const address = clientAddress(request, peers); // now: nobody knows it once the caller has hung up
+      const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
+      let answer: Answer | undefined;
+      const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);
+      const permit = (known: Caller, needed: Scope | "any") => {
+        if (needed !== "any") permitScope(known, needed);
+        if (!limitsItself) permitOrganization(known, context.req.param("org"));
+      };
       try {
         if (scope !== undefined) {
-          caller = await authentication.authenticate(request.headers.get("admin-api-key"), () => address);
+          caller = await authenticate();
           trail.admit(caller);
           call.keyId = caller.keyId;
           rateLimit(caller.keyId);
-          if (scope !== "any") permitScope(caller, scope);
-          if (!limitsItself) permitOrganization(caller, context.req.param("org"));
+          permit(caller, scope);
         }
         const input = {
           caller,
@@ -123,11 +149,20 @@ export function createBind({
         if (target !== undefined) trail.name(target);
         call.org = target?.organization ?? context.req.param("org");
         trail.begin();
-        const answer = await handler(input);
+        answer = await handler(input, {
+          address,
+          signal: request.signal,
+          permit: async () => {
+            if (scope !== undefined) permit(await authenticate(), scope);
+          },
+        });
         if (answer.target !== undefined) trail.name(answer.target);
         await trail.succeed(answer.status);
+        if (answer.stream !== undefined)
+          return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
         return tellExpiry(caller, toResponse(answer, requestId));
       } catch (thrown) {
+        await discard(answer?.stream);
         const error = toHeraldError(thrown);
         if (error.status === 500) onError(thrown, requestId);
         trail.fail(error);
@@ -155,4 +190,29 @@ function toResponse({ status, body, contentType, headers }: Answer, requestId: s
       ...headers,
     },
   });
+}
+
+/** Answers with server-sent events, which the connection carries to its end. Who asks for the head alone is given no stream. */
+async function toStream(
+  stream: ReadableStream<Uint8Array>,
+  request: Request,
+  requestId: string,
+  runtime: Runtime,
+): Promise<Response> {
+  if (request.method === "HEAD") await discard(stream);
+  else runtime.timeout(request, 0);
+  return new Response(request.method === "HEAD" ? null : stream, {
+    headers: {
+      "Content-Type": "text/event-stream",
+      "X-Accel-Buffering": "no",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+      Connection: "close", // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow
+    },
+  });
+}
+
+/** Ends a stream that nobody will read; one that has failed already has ended. */
+async function discard(stream: ReadableStream<Uint8Array> | undefined): Promise<void> {
+  await stream?.cancel().catch(() => undefined);
 }

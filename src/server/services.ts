@@ -6,6 +6,7 @@ import { createCatchUp } from "../services/catch-up.ts";
 import { createConversationDirectory } from "../services/conversations.ts";
 import { createDeliveryReports } from "../services/delivery-reports.ts";
 import { createDirectory } from "../services/directory.ts";
+import { createFeedStarts } from "../services/feeds.ts";
 import { createHistoryReader } from "../services/history.ts";
 import { createMessages } from "../services/messages.ts";
 import { createProviderKeys } from "../services/provider-keys.ts";
@@ -48,6 +49,7 @@ export function createServices({ config, tokenSecret, store, refusals, clock, lo
     conversations: createConversationDirectory({ ...store, maxParticipants, clock }),
     history: createHistoryReader(store),
     sessions: createSessions({ ...store, tokens, refusals, clock }),
+    feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
     deliveryReports: createDeliveryReports(store),
     receipts: createReceipts({ ...store, clock }),

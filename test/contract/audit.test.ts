@@ -316,6 +316,7 @@ describe("the audit log", () => {
       sendMessage: "refused",
       sendSystemMessage: "refused",
       listMessages: "all",
+      streamEvents: "all",
     });
   });
 });

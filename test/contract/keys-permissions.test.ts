@@ -37,6 +37,7 @@ const expected: Record<string, string> = {
   getSystemMessage: "history:read",
   listOnline: "observe",
   listNodes: "observe",
+  streamEvents: "observe",
   createKey: "keys:manage",
   listKeys: "keys:manage",
   getOwnKey: "any",

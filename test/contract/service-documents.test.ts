@@ -42,6 +42,7 @@ describe("open pages", () => {
       ),
       "get /admin/nodes",
       `get ${organization}/online`,
+      `get ${organization}/events`,
       `get ${organization}/users`,
       `get ${organization}/conversations`,
       `post ${organization}/users/{}/tokens`,

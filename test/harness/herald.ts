@@ -119,7 +119,9 @@ function parseLogLine(line: string): LogLine | undefined {
 }
 
 export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
-  const text = await response.text();
+  const isEndless = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (isEndless) await response.body?.cancel();
+  const text = isEndless ? "" : await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
   return {
     status: response.status,

@@ -24,10 +24,19 @@ export async function requestSse(
   headers: Record<string, string>,
   uid = "somebody",
 ): Promise<{ sse: Sse } | { refused: Answer<Problem> }> {
+  return await requestStream(`${url}/sse`, headers, uid);
+}
+
+/** Opens a stream of server-sent events wherever it is. */
+async function requestStream(
+  address: string,
+  headers: Record<string, string>,
+  uid: string,
+): Promise<{ sse: Sse } | { refused: Answer<Problem> }> {
   const abort = new AbortController();
   const response = await within(
-    fetch(`${url}/sse`, { headers, signal: abort.signal }),
-    `the answer to GET /sse for ${uid}`,
+    fetch(address, { headers, signal: abort.signal }),
+    `the answer to GET ${new URL(address).pathname} for ${uid}`,
   );
   if (response.status !== 200 || response.body === null) return { refused: await readAnswer<Problem>(response) };
   const owner = `the stream of ${uid}`;
@@ -66,6 +75,23 @@ export async function openSse(url: string, headers: Record<string, string>, uid?
   const answer = await requestSse(url, headers, uid);
   if ("sse" in answer) return answer.sse;
   throw new Error(`GET /sse was refused with ${answer.refused.status}: ${answer.refused.text}`);
+}
+
+/** What a feed shows, as its query says it. */
+export type FeedQuery = { kind?: string; cid?: string; uid?: string };
+
+/** Asks for the live feed of an organization. */
+export async function requestFeed(url: string, org: string, key: string, query: FeedQuery = {}) {
+  const search = new URLSearchParams(query).toString();
+  const address = `${url}/admin/organizations/${encodeURIComponent(org)}/events${search === "" ? "" : `?${search}`}`;
+  return await requestStream(address, { "Admin-Api-Key": key }, `the feed of ${org}`);
+}
+
+/** Opens the live feed of an organization and expects that it is granted. */
+export async function openFeed(url: string, org: string, key: string, query?: FeedQuery): Promise<Sse> {
+  const answer = await requestFeed(url, org, key, query);
+  if ("sse" in answer) return answer.sse;
+  throw new Error(`the feed was refused with ${answer.refused.status}: ${answer.refused.text}`);
 }
 
 /** Reads a stream as the HTML standard says (9.2.6), with the line ends that it allows. */

@@ -6,7 +6,7 @@ import type { Operation } from "../../src/contract/operations/operation.ts";
 import { expectProblem } from "../harness/expectations.ts";
 import { type Answer, TEST_TOKEN_SECRET, useHerald } from "../harness/herald.ts";
 import { openSocket } from "../harness/socket.ts";
-import { requestSse } from "../harness/sse.ts";
+import { openFeed, requestSse } from "../harness/sse.ts";
 import { goodClaims, signToken } from "../harness/tokens.ts";
 import type { Problem } from "../harness/wire.ts";
 import { servedRoutes } from "./served.ts";
@@ -75,6 +75,9 @@ const queries: Record<string, (ids: Ids) => string> = {
   until: () => "2100-01-01T00:00:00Z",
   dry_run: () => "true",
   senderId: ({ uid }) => uid,
+  kind: () => "message",
+  cid: ({ cid }) => encodeURIComponent(cid),
+  uid: ({ uid }) => encodeURIComponent(uid),
 };
 
 /** Bodies by the operation that takes one. An operation with a body that is not in here fails the walk. */
@@ -239,6 +242,18 @@ describe("promise 6: the key of one organization, on every route", () => {
     }
   });
 
+  test("watches its own organization's events, and none of another that has the same users and conversations", async () => {
+    const { mine, other } = await createTwo();
+    for (const query of [{}, { cid: "room" }, { uid: "alice" }, { kind: "message" }]) {
+      using feed = await openFeed(herald().url, mine.own.org, mine.key, query);
+      await other.org.sent("alice", { cid: "room", body: "not yours" });
+      await other.org.sentSystem("alice", { uids: ["alice"], x: { not: "yours" } });
+      await mine.org.sent("bob", { cid: "room", body: "yours" });
+      expect((await feed.next()).message?.body).toBe("yours");
+      for (const { data } of feed.raw) expectNothingOf(other, { text: data }, idsOfNothing());
+    }
+  });
+
   test("is no user's token, and a user's token no key", async () => {
     const { mine } = await createTwo();
     for (const operation of withKey)
@@ -255,7 +270,7 @@ describe("promise 6: the key of one organization, on every route", () => {
     const { mine, other } = await createTwo();
     for (const path of openRoutes) {
       const id = { "X-Request-Id": "the-same" };
-      await herald().http("GET", path); // so that the metrics know it
+      await herald().http("GET", path, { headers: id }); // so that the metrics know it
       const plain = await herald().http<unknown>("GET", path, { headers: id });
       const headers = { ...id, "Admin-Api-Key": mine.key, Authorization: `Bearer ${mine.token}` };
       const answer = await herald().http<unknown>("GET", path, { headers });

@@ -139,6 +139,7 @@ export function createNode(options: Options): Node {
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
     ledger: { played: expectHeard, playedTo: () => undefined, given: () => undefined, flush: neverUsed },
+    feedStarts: { find: neverUsed },
     clock,
     steadyClock: clock,
     clientAddress: () => "",

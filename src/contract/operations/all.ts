@@ -4,6 +4,7 @@ import { auditOperations } from "./audit.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { deliveryOperations } from "./delivery.ts";
 import { directoryOperations } from "./directory.ts";
+import { feedOperations } from "./feed.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
@@ -126,6 +127,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createConversationOperations(limits),
     ...deliveryOperations,
     ...presenceOperations,
+    ...feedOperations,
     ...keyOperations,
     ...auditOperations,
     ...openOperations,

@@ -3,8 +3,9 @@ import type { JsonSchema } from "../json-schema.ts";
 import type { Operation } from "../operations/operation.ts";
 
 /** The call of an operation with its own example, for a shell in which `HERALD` and `HERALD_ADMIN_API_KEY` are set. */
-export function curl({ method, path, params, scope, bodyExample }: Operation): string {
-  const verb = method === "get" ? "" : `-X ${method.toUpperCase()} `;
+export function curl({ method, path, params, scope, bodyExample, answers }: Operation): string {
+  const isStream = Object.values(answers).some(({ contentType }) => contentType === "text/event-stream");
+  const verb = isStream ? "-N " : method === "get" ? "" : `-X ${method.toUpperCase()} `;
   return [
     `curl ${verb}"$HERALD${withExamples(path, params)}"`,
     ...(scope === undefined ? [] : [`-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"`]),

@@ -4,7 +4,7 @@ import { createSchemaCollector, refName, type SchemaCollector } from "../json-sc
 import type { PayloadLimits } from "../limits.ts";
 import { errorCodesOf } from "../operation-errors.ts";
 import { createOperations } from "../operations/all.ts";
-import { type Operation, operationTags } from "../operations/operation.ts";
+import { type Operation, type OperationAnswer, operationTags } from "../operations/operation.ts";
 import { scopes } from "../scopes.ts";
 import { curl } from "./curl.ts";
 import { fieldsTable, objectLink, objectSections, referredIds } from "./fields.ts";
@@ -117,7 +117,7 @@ function answerExamples({ answers }: Operation): Html[] {
     ([, { example }]) => JSON.stringify(example),
   );
   return [...byText.values()].map((same) =>
-    codeBlock(`Answer, ${same.map(([status]) => status).join(" or ")}`, json(same[0]?.[1].example)),
+    codeBlock(`Answer, ${same.map(([status]) => status).join(" or ")}`, exampleOf(same[0]?.[1])),
   );
 }
 
@@ -125,4 +125,9 @@ function neededKey(scope: Operation["scope"]) {
   if (scope === undefined) return undefined;
   if (scope === "any") return html`<p>Needs a key, whatever its scopes.</p>`;
   return html`<p>Needs a key with the scope <a href="#scopes"><code>${scope}</code></a>.</p>`;
+}
+
+/** The example of an answer that is JSON, or of one that is not. */
+function exampleOf(answer: OperationAnswer | undefined): Html | string {
+  return typeof answer?.example === "string" ? answer.example : json(answer?.example);
 }
