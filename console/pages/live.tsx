@@ -120,20 +120,22 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
         </span>
         <span class="spacer" />
         {missed > 0 && <Badge tone="accent">{missed.toLocaleString("en-GB")} more wait</Badge>}
-        <button type="button" class="small" aria-pressed={isPaused} onClick={togglePause}>
-          {isPaused ? "Resume" : "Pause"}
-        </button>
-        <button
-          type="button"
-          class="small"
-          onClick={() => {
-            feed.current?.clear();
-            setHeld(isPaused ? { heard: [], count } : undefined);
-            setChosen(undefined);
-          }}
-        >
-          Clear
-        </button>
+        <span class="together">
+          <button type="button" class="small" aria-pressed={isPaused} onClick={togglePause}>
+            {isPaused ? "Resume" : "Pause"}
+          </button>
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              feed.current?.clear();
+              setHeld(isPaused ? { heard: [], count } : undefined);
+              setChosen(undefined);
+            }}
+          >
+            Clear
+          </button>
+        </span>
       </div>
       {standing.is === "lost" && <Problem error={standing.error} />}
       {standing.is === "ended" && <Problem error={standing.error} retry={onAgain} />}

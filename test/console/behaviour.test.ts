@@ -130,6 +130,34 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await focused()).toBe("Revoke");
   });
 
+  test("shows in Live what the filter asks for, and while it is paused counts what waits", async () => {
+    const org = await createOrganization(herald());
+    const [room, other] = [await org.conversation(["alice"]), await org.conversation(["alice"])];
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await console.open("Live");
+    await page.getByLabel("Conversation").fill(room);
+    await page.getByRole("button", { name: "Filter" }).click();
+    await console.sees("listening");
+    await org.sent("alice", { cid: other, body: "elsewhere" });
+    await org.sentSystem("alice", { uids: ["alice"], x: {} });
+    await org.sent("alice", { cid: room, body: "here" });
+    const rows = page.getByRole("region", { name: "Events, the newest first" }).getByRole("listitem");
+    await rows.getByText("here").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await org.sent("alice", { cid: room, body: "while paused" });
+    await console.sees("1 more wait");
+    expect(await rows.count()).toBe(1);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await rows.getByText("while paused").waitFor();
+    expect(await rows.count()).toBe(2);
+    await page.reload();
+    await console.sees("listening");
+    expect(await page.getByLabel("Conversation").inputValue()).toBe(room);
+  });
+
   test("says that the server is gone, and goes on when it is back", async () => {
     const server = await startHerald();
     await using console = await visit(browser, server);

@@ -4,9 +4,10 @@ import { useHerald } from "../harness/herald.ts";
 import { callWith } from "../harness/keys.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { findChromium, launchChromium, screens, type Visit, visit } from "./browser.ts";
-import { shoot } from "./screenshots.ts";
+import { playTraffic, shoot } from "./screenshots.ts";
 
 const chromium = findChromium();
+const names = ["acme", "globex", "initech", "umbrella"];
 const herald = useHerald();
 
 describe.if(chromium !== undefined)("the console in Chromium", () => {
@@ -23,9 +24,12 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
   };
 
   describe.each(screens)("%j", (screen) => {
+    // One for the tests of a screen, with a name that can be read in the pictures.
+    const organization = () => createOrganization(herald(), names[screens.indexOf(screen)]);
+
     test("a message from Compose reaches two of three participants, and its report says so", async () => {
-      const org = await createOrganization(herald());
-      const cid = await org.conversation(["alice", "bob", "carol"]);
+      const org = await organization();
+      const cid = await org.conversation(["alice", "bob", "carol"], "welcome");
       using alice = await org.socket("alice");
       using bob = await org.socket("bob");
       await using console = await visit(browser, herald(), screen);
@@ -57,7 +61,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
     });
 
     test("a system message is seen in Live, and who of its users had it", async () => {
-      const org = await createOrganization(herald());
+      const org = await organization();
       await org.user("alice");
       await org.user("carol");
       using bob = await org.socket("bob");
@@ -85,14 +89,14 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
     });
 
     test("a key that is made and revoked here is taken, and then refused", async () => {
-      const org = await createOrganization(herald());
+      const org = await organization();
       await using console = await visit(browser, herald(), screen);
       const { page } = console;
       await console.signIn();
       await choose(console, org.id);
       await console.open("Keys");
       await page.getByRole("button", { name: "New key" }).click();
-      const name = `parcels ${org.id}`;
+      const name = `parcel tracking of ${org.id}`;
       await page.getByLabel("What it is for").fill(name);
       await page.getByRole("checkbox", { name: "directory:read" }).check();
       await console.expectAccessible("a new key");
@@ -116,7 +120,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
     });
 
     test("the other pages show what there is, and axe finds nothing serious on them", async () => {
-      const org = await createOrganization(herald());
+      const org = await organization();
       const cid = await org.conversation(["alice", "bob"], "parcel news");
       await org.sent("alice", { cid, body: "Your parcel is on its way.", x: { parcel: 7 } });
       using alice = await org.socket("alice");
@@ -125,6 +129,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await console.signIn();
       await choose(console, org.id);
       await console.sees("Nodes");
+      await playTraffic(org, cid);
       await console.expectAccessible("Overview");
       await shoot(page, "overview", screen);
 
