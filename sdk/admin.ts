@@ -19,6 +19,7 @@ import type {
   Node,
   OnlineCount,
   OnlineUser,
+  OwnApiKey,
   Page,
   PageOptions,
   SystemMessageAnswer,
@@ -227,6 +228,10 @@ export function createAdminClient({
     },
     async listKeys(page: PageOptions = {}): Promise<Page<ApiKey>> {
       return request("GET", `/admin/keys${query(page)}`);
+    },
+    /** What the key of this client is and may do. */
+    async getOwnKey(): Promise<OwnApiKey> {
+      return request("GET", "/admin/keys/self");
     },
     async getKey(id: string): Promise<ApiKey> {
       return request("GET", path`/admin/keys/${id}`);

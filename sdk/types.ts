@@ -179,6 +179,11 @@ export type ApiKey = {
   old_secret_expires_at: string | null;
 };
 
+/** The key that calls. `id` is `null` for the bootstrap key of the settings. */
+export type OwnApiKey = Pick<ApiKey, "name" | "scopes" | "organization" | "allowed_senders" | "expires_at"> & {
+  id: string | null;
+};
+
 /** An API key with its secret in `key`, which the server shows this once. */
 export type ApiKeyWithSecret = ApiKey & { key: string };
 

@@ -64,6 +64,16 @@ export const apiKeyExample = {
   old_secret_expires_at: null,
 };
 
+/** The same key, as it sees itself. */
+export const ownKeyExample = {
+  id: apiKeyExample.id,
+  name: apiKeyExample.name,
+  scopes: apiKeyExample.scopes,
+  organization: apiKeyExample.organization,
+  allowed_senders: apiKeyExample.allowed_senders,
+  expires_at: apiKeyExample.expires_at,
+};
+
 /** What such a key looks like; its checksum is wrong, so that it is a key nowhere. */
 export const apiKeySecretExample = `hk_${apiKeyExample.id}_8SecretSecretSecretSecretSecretS000000`;
 
