@@ -180,7 +180,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
       clock: steadyClock,
     }),
     readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
-    pages: createConsolePages(),
+    pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),
     onError,
   });
