@@ -10,7 +10,7 @@ import type { Pace } from "./harness/rounds.ts";
 import { createDataDir } from "./harness/servers.ts";
 import { describeSetting, type Setting } from "./harness/setting.ts";
 
-const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
+const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,siege,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing
   --save    with --only: writes the runs to results/<date>-<revision>-<parts>.json

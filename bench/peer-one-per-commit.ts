@@ -10,6 +10,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { createAudit } from "../src/services/audit.ts";
 import { createKeyring } from "../src/services/keyring.ts";
 import { createMessages } from "../src/services/messages.ts";
+import { createRefusals } from "../src/services/refusals.ts";
 import { createSystemMessages } from "../src/services/system-messages.ts";
 import { migrateStore } from "../src/store/migrate.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
@@ -34,6 +35,7 @@ const keyring = createKeyring({
   secret: house.key,
   clock,
   elapsed: clock,
+  refusals: createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, clock }),
   onError,
 });
 const app: Router = new Hono();
@@ -49,8 +51,13 @@ const bind = createBind({
 const services = {
   messages: createMessages({ ...store, clock }),
   systemMessages: createSystemMessages({ ...store, clock }),
+  dryRuns: { message: neverUsed, systemMessage: neverUsed },
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);
+
+function neverUsed(): Promise<never> {
+  throw new Error("nobody tries anything out here");
+}
 
 const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: app.fetch });
 sayListening(server.port);

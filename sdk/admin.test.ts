@@ -152,3 +152,13 @@ test("a key is made and rotated once, whatever the answer: a second time would m
     ["DELETE", "/base/admin/keys/k", ""],
   ]);
 });
+
+test("a dry run goes to the same address with a query, and gives the send no id", async () => {
+  const answer = { dry_run: { recipients: 1, online: 0, unknown_users: [] } };
+  using server = startScript(problem(503, "unavailable", { "Retry-After": "0" }), Response.json(answer));
+  expect(await server.client.tryMessage(envelope)).toEqual(answer);
+  expect(server.calls.map(({ method, path }) => `${method} ${path}`)).toEqual(
+    Array(2).fill("POST /base/admin/message?dry_run=true"),
+  );
+  expect(JSON.parse(server.calls[0]?.body ?? "")).toEqual(envelope);
+});

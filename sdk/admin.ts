@@ -9,18 +9,22 @@ import type {
   AuditEntry,
   AuditFilter,
   DirectoryEntry,
+  DryRunAnswer,
   FeedFilter,
   Message,
   MessageAnswer,
   MessageEnvelope,
+  MessageReport,
   NewApiKey,
   Node,
   OnlineCount,
   OnlineUser,
+  OwnApiKey,
   Page,
   PageOptions,
   SystemMessageAnswer,
   SystemMessageEnvelope,
+  SystemMessageReport,
   UserToken,
 } from "./types.ts";
 import { createUuid } from "./uuid.ts";
@@ -99,6 +103,27 @@ export function createAdminClient({
     async sendSystemMessage(envelope: SystemMessageEnvelope): Promise<SystemMessageAnswer> {
       const messageSystem = { ...envelope.messageSystem, id: envelope.messageSystem.id ?? createUuid() };
       return request("POST", "/admin/message/system", { ...envelope, messageSystem }, { isSafe: true });
+    },
+
+    /** Checks a message as `sendMessage` would, and says whom it would reach. Nothing is stored or sent. */
+    async tryMessage(envelope: MessageEnvelope): Promise<DryRunAnswer> {
+      return request("POST", "/admin/message?dry_run=true", envelope, { isSafe: true });
+    },
+    /** Checks a system message as `sendSystemMessage` would, and says whom it would reach. Nothing is stored or sent. */
+    async trySystemMessage(envelope: SystemMessageEnvelope): Promise<DryRunAnswer> {
+      return request("POST", "/admin/message/system?dry_run=true", envelope, { isSafe: true });
+    },
+    /** A message and its delivery report, by the `server_mid` of the send. */
+    async getMessage(org: string, serverMid: string): Promise<MessageReport> {
+      return request("GET", path`/admin/organizations/${org}/messages/${serverMid}`);
+    },
+    /** A system message and its delivery report, by the `mid` of the send; `senderId` where several senders used that. */
+    async getSystemMessage(
+      org: string,
+      mid: string,
+      options: { senderId?: string } = {},
+    ): Promise<SystemMessageReport> {
+      return request("GET", path`/admin/organizations/${org}/system-messages/${mid}` + query(options));
     },
 
     /** Creates or updates an organization. */
@@ -203,6 +228,10 @@ export function createAdminClient({
     },
     async listKeys(page: PageOptions = {}): Promise<Page<ApiKey>> {
       return request("GET", `/admin/keys${query(page)}`);
+    },
+    /** What the key of this client is and may do. */
+    async getOwnKey(): Promise<OwnApiKey> {
+      return request("GET", "/admin/keys/self");
     },
     async getKey(id: string): Promise<ApiKey> {
       return request("GET", path`/admin/keys/${id}`);

@@ -259,3 +259,21 @@ test("neither a callback that throws nor a frame that nobody knows breaks the co
   expect(await app.errors.next()).toMatchObject({ message: "in the app" });
   expect(app.client.state).toBe("connected");
 });
+
+test("receipts go a hundred at a time, and resolve when all are answered", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  await app.states.take(2); // the app, too, knows by now that it is connected
+  const ids = Array.from({ length: 150 }, (_, index) => `m${index}`);
+  const sending = app.client.ack(ids);
+  for (const expected of [ids.slice(0, 100), ids.slice(100)]) {
+    const request = await socket.requests.next();
+    expect(request).toMatchObject({ name: "ack", parameters: { ids: expected } });
+    socket.answer(request, { success: true });
+  }
+  await sending;
+  const one = app.client.ack("m1");
+  socket.cut();
+  await expect(one).rejects.toBeInstanceOf(HeraldConnectionError);
+});

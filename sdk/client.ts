@@ -63,6 +63,11 @@ export type Client = {
    * them, and one that arrives meanwhile comes by `onMessage`. Rejects when the connection breaks: begin again with the same gap.
    */
   listMissed(gap: { since: string | undefined }): AsyncGenerator<MissedPage, void>;
+  /**
+   * Acknowledges messages and system messages by their `_id`, so that their sender sees that this user has them. Resolves
+   * when that is stored; the same twice does no harm.
+   */
+  ack(ids: string | string[]): Promise<void>;
 };
 
 /** One page of the user's conversations; `cursor` is `null` on the last one. */
@@ -77,6 +82,8 @@ const defaultTiming: Timing = {
 };
 /** More than a server replays at once (1,000), so that a doubled message is always recognized. */
 const rememberedIds = 2_000;
+/** As many as a server takes at once. */
+const idsPerAck = 100;
 
 /** A client that receives: it connects, stays connected, and delivers each message once and in order. */
 export function createClient(options: ClientOptions): Client {
@@ -200,6 +207,11 @@ export function createClient(options: ClientOptions): Client {
       return Array.isArray(messages) ? messages : [];
     },
     listMissed: ({ since: after }) => readMissed({ ...client, isKnown: seenMessages.has }, after),
+    async ack(ids) {
+      const all = [ids].flat();
+      for (let start = 0; start < all.length; start += idsPerAck)
+        await request("ack", { ids: all.slice(start, start + idsPerAck) });
+    },
   };
   return client;
 }

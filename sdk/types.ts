@@ -67,6 +67,32 @@ export type MessageAnswer = { ask: { mid: string; server_mid: string; t: number 
 /** The answer to `POST /admin/message/system`. `t` in Unix seconds. */
 export type SystemMessageAnswer = { ack: { mid: string; t: number } };
 
+/**
+ * What became of a message, on all nodes, of about a second ago. *Delivered*: written to an open connection; what a client
+ * has acknowledged, it has. Times in ISO 8601, `null` until then.
+ */
+export type Delivery = {
+  recipients: number;
+  delivered_users: number;
+  delivered_connections: number;
+  acknowledged_users: number;
+  first_delivered_at: string | null;
+  last_delivered_at: string | null;
+};
+
+/** A message, the API key that it was sent with, and what became of it. */
+export type MessageReport = { message: Message; key_id: string | null; delivery: Delivery };
+
+/** A system message, the API key that it was sent with, and what became of it, for each user. */
+export type SystemMessageReport = {
+  system_message: SystemMessage;
+  key_id: string | null;
+  delivery: Delivery & { by_user: { [uid: string]: "delivered" | "offline" | "unknown" } };
+};
+
+/** Whom a send would reach; `unknown_users`: uids of a system message that are no users of the organization. */
+export type DryRunAnswer = { dry_run: { recipients: number; online: number; unknown_users: string[] } };
+
 /** An organization, a user or a conversation of the directory; `name` is `null` until set. */
 export type DirectoryEntry = { id: string; name: string | null; created_at: string };
 
@@ -78,6 +104,21 @@ export type OnlineUser = { id: string; connections: number };
 
 /** How many users are connected now, each counted once, and how many connections they have. */
 export type OnlineCount = { count: number; connections: number };
+
+/**
+ * What a node counts: since it started, but for latency (commit to delivery) and event-loop delay, which are of about the
+ * last 30 s. `sends` are those that are stored, `send_errors` those answered with 5xx; `bus` is `none` for a node that runs alone.
+ */
+export type NodeFigures = {
+  sends: number;
+  send_errors: number;
+  deliveries: number;
+  slow_consumers_cut: number;
+  repairs: number;
+  latency_ms: { p50: number | null; p99: number | null };
+  event_loop_delay_ms: { p50: number; p99: number };
+  bus: "up" | "down" | "none";
+};
 
 /**
  * A running server. Times are ISO 8601, by its own clock. `lag_events`: how many stored events the organization that was
@@ -94,6 +135,7 @@ export type Node = {
   organizations: number;
   lag_events: number;
   lag_checked_at: string | null;
+  figures: NodeFigures;
   state: "live" | "silent";
 };
 
@@ -137,6 +179,11 @@ export type ApiKey = {
   old_secret_expires_at: string | null;
 };
 
+/** The key that calls. `id` is `null` for the bootstrap key of the settings. */
+export type OwnApiKey = Pick<ApiKey, "name" | "scopes" | "organization" | "allowed_senders" | "expires_at"> & {
+  id: string | null;
+};
+
 /** An API key with its secret in `key`, which the server shows this once. */
 export type ApiKeyWithSecret = ApiKey & { key: string };
 
@@ -173,7 +220,14 @@ export type AuditEntry = {
   /** With status 401 it is only what the caller claimed. */
   key_id: string | null;
   address: string | null;
-  target: { organization?: string; user?: string; conversation?: string; key?: string; sender?: string };
+  target: {
+    organization?: string;
+    user?: string;
+    conversation?: string;
+    key?: string;
+    sender?: string;
+    message?: string;
+  };
   result: "done" | "refused" | "failed";
   status: number;
   code: string | null;

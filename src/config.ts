@@ -125,6 +125,11 @@ const settings = {
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
     .describe("least severe level that is logged"),
+  HERALD_METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
+    .optional()
+    .describe("token that GET /metrics asks for (Authorization: Bearer); without it the metrics are open"),
   HERALD_DEMO: flag.describe("1: an empty database gets a demo organization"),
   HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("bytes of one request body"),
   HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("characters of one message body"),
@@ -136,7 +141,7 @@ const settings = {
   HERALD_LIMIT_FRAME_BYTES: limit(65_536).describe("bytes of one WebSocket frame from a client"),
   HERALD_LIMIT_REQUESTS_PER_CONNECTION: limit(120).describe("WebSocket requests of one connection in 60 s"),
   HERALD_LIMIT_CONNECTIONS_PER_USER: limit(20).describe("connections of one user"),
-  HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: limit(1_000).describe("connections from one address"),
+  HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: limit(1_000).describe("connections from one address (IPv6: from one /64)"),
   HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: limit(4_194_304).describe(
     "bytes that wait for one connection before it is cut",
   ),
@@ -148,6 +153,10 @@ const settings = {
   HERALD_LIMIT_IDLE_SECONDS: seconds(30, 10, 255).describe("seconds that an HTTP request may be idle (10 to 255)"),
   HERALD_LIMIT_REQUESTS_PER_SECOND: limit(1_000).describe("requests of one API key in a second"),
   HERALD_LIMIT_REQUESTS_BURST: limit(2_000).describe("requests of one API key in one burst"),
+  HERALD_LIMIT_REFUSALS_PER_SECOND: limit(100).describe(
+    "calls of one address (IPv6: of one /64) in a second whose key or token is refused; more are not looked at",
+  ),
+  HERALD_LIMIT_REFUSALS_BURST: limit(2_000).describe("such calls of one address in one burst"),
   HERALD_LIMIT_RECOVERY_MESSAGES: limit(1_000).describe("messages recovered by `since`"),
   HERALD_LIMIT_RECOVERY_DAYS: limit(7).describe("days that `since` may reach back"),
   HERALD_RETENTION_MESSAGES_DAYS: limit(0).describe(

@@ -5,9 +5,11 @@ import { createLocalBus } from "./bus/local.ts";
 import { type BusEvents, createNatsBus } from "./bus/nats.ts";
 import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import type { LogEvent } from "./contract/log-event.ts";
+import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
+import { type AnsweredCall, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
@@ -22,13 +24,20 @@ import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { createConsolePages } from "./server/console-pages.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
+import { startDeliveryLedger } from "./server/delivery.ts";
+import { createCounting, createNodeFigures } from "./server/figures.ts";
+import { createHealth } from "./server/health.ts";
+import { measure, metricsType, printMetrics } from "./server/metrics.ts";
+import { createRequestLog } from "./server/request-log.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
+import { createDryRuns } from "./services/dry-runs.ts";
 import { createKeyring } from "./services/keyring.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
+import { createRefusals } from "./services/refusals.ts";
 import { createRetention } from "./services/retention.ts";
 import { createStore } from "./store/store.ts";
 
@@ -41,6 +50,7 @@ const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const auditMayTakeMs = 2_000;
+const deliveriesMayTakeMs = 1_000;
 const clock = systemClock;
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
@@ -53,6 +63,8 @@ export type Herald = {
   demo: Demo | undefined;
   /** Everything that it serves, as `GET /admin/organizations/:org`; `ALL` is any method. */
   routes: string[];
+  /** What this process measures now. */
+  metrics(): MetricFamily[];
   /**
    * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
    * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
@@ -84,11 +96,14 @@ export async function migrate(config: Config): Promise<{ from: number; to: numbe
   return migrated;
 }
 
+/** What a node has to know if it shares its port with others: its number among them, and how to come by the metrics of all. */
+type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFamily[][]> };
+
 /**
  * Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. A worker,
  * whose number goes into its log lines, shares its port with the other workers.
  */
-export async function startHerald(config: Config, { worker }: { worker?: number } = {}): Promise<Herald> {
+export async function startHerald(config: Config, { worker, gatherMetrics }: WorkerOptions = {}): Promise<Herald> {
   const log = createLogger(config.HERALD_LOG_LEVEL).child(worker === undefined ? {} : { worker });
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
@@ -123,14 +138,22 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
-  const store = createStore({ ...database, announce });
-  const services = createServices({ config, tokenSecret, store, clock, log });
+  const counting = createCounting({ nodeId, clock, steadyClock });
+  starting.defer(counting.watchEventLoop());
+  const store = createStore({ ...database, announce, onCommit: counting.onCommit });
+  const refusals = createRefusals({
+    perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
+    burst: config.HERALD_LIMIT_REFUSALS_BURST,
+    clock: steadyClock,
+  });
+  const services = createServices({ config, tokenSecret, store, refusals, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
     bootstrapKey: adminKey.value,
     secret: keySecret,
     clock,
     elapsed: steadyClock,
+    refusals,
     onError,
   });
   starting.defer(() => atMost(keyringMayTakeMs, keyring.stop()));
@@ -142,11 +165,14 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
 
   let nodes: Nodes | undefined;
   starting.defer(() => atMost(leaveMayTakeMs, nodes?.leave().catch(onError)));
+  const delivery = startDeliveryLedger({ ...store, clock, log, outages });
+  starting.defer(() => atMost(deliveriesMayTakeMs, delivery.stop()));
   let server: HttpServer | undefined;
   starting.defer(() => server?.cut());
   const connections = createGateway({
     ...services,
     ...outages,
+    ledger: delivery.ledger,
     bus,
     log: store.log,
     clock,
@@ -154,40 +180,82 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     clientAddress,
     allowedOrigins: new Set(config.HERALD_ALLOWED_ORIGINS),
     limits: gatewayLimitsOf(config),
-    publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+    sockets: {
+      publish: (topic, frame) => server?.publish(topic, frame) ?? 0,
+      countSubscribers: (topic) => server?.countSubscribers(topic) ?? 0,
+    },
+    nodeId,
   });
   gateway = connections;
+  const figures = { ...counting.figures, gateway: connections.figures };
+  const nodeFigures = createNodeFigures(figures, bus);
+  const metrics = () => {
+    const { organizations, lag } = connections.activity();
+    return measure({
+      figures,
+      node: { id: nodeId, name: config.HERALD_NODE_NAME, worker },
+      connections: { websocket: connections.webSockets.count(), sse: connections.streams.count() },
+      organizations,
+      lagEvents: lag.events,
+      bus: bus.state(),
+    });
+  };
   starting.defer(() => connections.stop());
   nodes = createNodes({
     id: nodeId,
     name: config.HERALD_NODE_NAME,
     url: () => server?.url ?? "",
-    activity: connections.activity,
+    activity: () => ({ ...connections.activity(), figures: nodeFigures() }),
     registry: database.nodes,
     clock,
   });
+  const presence = createPresence({ ...store, nodes, bus });
+  const logRequest = createRequestLog(log);
+  const onAnswer = (call: AnsweredCall) => {
+    counting.onAnswer(call);
+    logRequest(call);
+  };
+  const health = createHealth({
+    isStopping: () => state.isStopping,
+    checkStore: () => checkStore(database.reader),
+    busState: bus.state,
+    eventLoopDelays: figures.eventLoopDelays,
+  });
+  starting.defer(health.stop);
   const app = createApp({
     clientAddress,
     ...services,
     ...keyring,
     audit,
     nodes,
+    presence,
+    dryRuns: createDryRuns({ ...store, presence, clock }),
     feeds: connections.feeds,
-    presence: createPresence({ ...store, nodes, bus }),
     rateLimit: createRateLimit({
       perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
       burst: config.HERALD_LIMIT_REQUESTS_BURST,
       clock: steadyClock,
     }),
-    readiness: async () => ({ node: state.isStopping ? "stopping" : "ok", store: await checkStore(database.reader) }),
+    health,
+    metrics: {
+      type: metricsType,
+      token: config.HERALD_METRICS_TOKEN,
+      print: async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]),
+    },
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),
+    onAnswer,
     onError,
   });
 
+  const follow = followCalls(onAnswer);
   const realTime = {
-    "/ws": (request: Request, running: Server<SocketState>) => connections.webSockets.upgrade(request, running),
-    "/sse": (request: Request, running: Server<SocketState>) => connections.streams.handle(request, running),
+    "/ws": (request: Request, running: Server<SocketState>) => {
+      const id = createId();
+      return follow(callOf(realTimeRoutes.webSocket, id), () => connections.webSockets.upgrade(request, running, id));
+    },
+    "/sse": (request: Request, running: Server<SocketState>) =>
+      follow(callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
   };
   const listening = createHttpServer<SocketState>(
     (tls, port) =>
@@ -250,6 +318,7 @@ export async function startHerald(config: Config, { worker }: { worker?: number 
     url,
     adminKey,
     demo,
+    metrics,
     routes: [...app.routes, ...Object.keys(realTime).map((path) => `ALL ${path}`)],
     async stop() {
       if (state.isStopping) return;

@@ -5,6 +5,7 @@ import { describeSettings } from "../src/config.ts";
 import { asyncApiDocument, closeCodeTable } from "../src/contract/asyncapi.ts";
 import { errorCatalogue } from "../src/contract/errors.ts";
 import { defaultPayloadLimits } from "../src/contract/limits.ts";
+import { type MetricDescription, metricCatalogue } from "../src/contract/metrics.ts";
 import { openApiDocument } from "../src/contract/openapi.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
 import type { Operation } from "../src/contract/operations/operation.ts";
@@ -64,7 +65,7 @@ const scopesPage = (): string => {
       .join("<br>");
   return page(
     "Scopes",
-    "What an API key may do. Every operation needs one scope, or `*`; those that are not here need no key.",
+    "What an API key may do. Every operation needs one scope, or `*`. `GET /admin/keys/self` takes any key; what else is not here needs none.",
     table(
       ["Scope", "Allows", "Operations"],
       Object.entries(scopes).map(([scope, allows]) => [
@@ -76,12 +77,28 @@ const scopesPage = (): string => {
   );
 };
 
+const metricsPage = (): string =>
+  page(
+    "Metrics",
+    "What `GET /metrics` tells Prometheus. With `--workers` each also has the label `worker`. No label names an organization, a user or a key.",
+    table(
+      ["Metric", "Type", "Labels", "Meaning"],
+      Object.entries<MetricDescription>(metricCatalogue).map(([name, { type, labels = [], help }]) => [
+        `\`${name}\``,
+        type,
+        labels.map((label) => `\`${label}\``).join(", "),
+        help,
+      ]),
+    ),
+  );
+
 const files: Readonly<Record<string, string>> = {
   "openapi.json": json(openApiDocument()),
   "asyncapi.json": json(asyncApiDocument()),
   "errors.md": errorsPage(),
   "close-codes.md": closeCodesPage(),
   "scopes.md": scopesPage(),
+  "metrics.md": metricsPage(),
   "settings.md": settingsPage(),
 };
 

@@ -49,7 +49,12 @@ if (!existsSync(program)) {
 }
 
 await using herald = await startHerald({
-  env: { HERALD_DEMO: "1", HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" },
+  env: {
+    HERALD_DEMO: "1",
+    HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_REQUESTS_BURST: "0",
+    HERALD_LIMIT_REFUSALS_PER_SECOND: "0",
+  },
 });
 const settings = ["--config-file", join(folder, "schemathesis.toml")];
 const examples = String(Math.max(1, Math.ceil((wanted - casesOfAny) / casesPerExample)));

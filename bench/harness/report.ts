@@ -10,9 +10,12 @@ export type Row = {
   floorValue: number;
   /** The median of the rounds' own ratios, Herald's figure by the floor's. */
   ratio: number;
-  /** What the ratio must reach, where something is asked of it. */
-  target?: number;
+  /** What is asked of the ratio, where something is. */
+  target?: Target;
 };
+
+/** What is asked of a ratio. */
+export type Target = { atLeast: number } | { atMost: number };
 
 type Comparison = {
   figure: string;
@@ -20,7 +23,7 @@ type Comparison = {
   /** The name of the measure in the runs. */
   measure: string;
   floor: string;
-  target?: number;
+  target?: Target;
 };
 
 /** Compares Herald with the floor `floor` of the same series. */
@@ -52,9 +55,10 @@ export function withSection(page: string, section: string): string {
   return `${page.slice(0, from + begin.length)}\n${section}\n${page.slice(to)}`;
 }
 
-function verdict(ratio: number, target: number | undefined): string {
+function verdict(ratio: number, target: Target | undefined): string {
   if (target === undefined) return "";
-  return `≥ ${target}: ${ratio >= target ? "yes" : "**no**"}`;
+  if ("atMost" in target) return `≤ ${target.atMost}: ${ratio <= target.atMost ? "yes" : "**no**"}`;
+  return `≥ ${target.atLeast}: ${ratio >= target.atLeast ? "yes" : "**no**"}`;
 }
 
 function inUnit(value: number, unit: string): string {

@@ -24,5 +24,10 @@ export type Bus = {
   request(question: PresenceQuestion, nodes: string[]): Promise<Map<string, PresenceAnswer>>;
   /** Says how this node answers. Until then it does not. */
   respond(answer: (question: PresenceQuestion) => PresenceAnswer): void;
+  /** Whether the connection to the other nodes is there; `none` where there are no others. */
+  state(): BusState;
   close(): Promise<void>;
 };
+
+/** How a bus is. While it is `down` the nodes hear of one another's events only by the head check. */
+export type BusState = "up" | "down" | "none";

@@ -170,6 +170,7 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     respond(newAnswer) {
       answer = newAnswer;
     },
+    state: () => (isThere ? "up" : "down"),
     async close() {
       isClosing = true;
       await connection?.close();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../../test/harness/deadline.ts";
 import { collect, runHerald, startHeraldCommand, startServer, type TestServer } from "./testing/run-herald.ts";
 
 let server: TestServer;
@@ -62,6 +63,54 @@ test("a system message is heard by those named", async () => {
   expect(sent).toMatchObject({ code: 0, stderr: "" });
   expect(sent.stdout).toMatch(/^stored \(mid s1, t \d+\)\n$/);
   expect(await nextEvent(bob)).toMatchObject({ system_message: { _id: "s1", from: "alice", x: { status: "ok" } } });
+});
+
+test("what became of a message and a system message is told, for each user", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "2");
+  const sent = await run([...toWelcome, "--json", "Hello"]);
+  const { server_mid } = JSON.parse(sent.stdout).ask;
+  expect((await run([...toUsers, "bob,carol,nobody", "--id", "told"])).code).toBe(0);
+  expect([await bob.exited]).toEqual([0]);
+  const delivered = (...args: string[]) =>
+    eventually(async () => {
+      const { stdout } = await run(["report", ...args, "--org", "demo"]);
+      return stdout.includes("delivered to 1 of 3 users, on 1 connections") ? stdout : undefined;
+    }, "the report");
+  const ofMessage = await delivered("message", server_mid);
+  for (const part of [`${server_mid}  alice to welcome`, "acknowledged by 0", "first 20"])
+    expect(ofMessage).toContain(part);
+  const ofSystem = await delivered("system", "told", "--from", "alice");
+  for (const part of ["told  from alice", "delivered  bob", "offline    carol", "unknown    nobody"])
+    expect(ofSystem).toContain(part);
+  const json = JSON.parse((await run(["report", "system", "--org", "demo", "told", "--json"])).stdout);
+  expect(json.delivery.by_user).toEqual({ bob: "delivered", carol: "offline", nobody: "unknown" });
+  const missing = await run(["report", "message", "--org", "demo", "nothing"]);
+  expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("404 message_not_found")]);
+});
+
+test("a dry run says whom a send would reach, and sends nothing", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "1");
+  const message = await run([...toWelcome, "--dry-run", "Not yet"]);
+  expect(message).toMatchObject({ code: 0, stdout: "would go to 3 users, of whom 1 are online\n" });
+  const system = await run([...toUsers, "bob,nobody", "--dry-run"]);
+  expect(system.stdout).toBe("would go to 2 users, of whom 1 are online\nno users of the organization: nobody\n");
+  const json = await run([...toWelcome, "--dry-run", "--json", "Not yet"]);
+  expect(JSON.parse(json.stdout)).toEqual({ dry_run: { recipients: 3, online: 1, unknown_users: [] } });
+  const refused = await run([
+    "send",
+    "message",
+    "--org",
+    "demo",
+    "--from",
+    "nobody",
+    "--to",
+    "welcome",
+    "--dry-run",
+    "x",
+  ]);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("403 sender_not_participant")]);
+  await run([...toWelcome, "Now"]);
+  expect((await nextEvent(bob)).message.body).toBe("Now");
 });
 
 test("the same id again sends nothing twice, and with another text is refused", async () => {

@@ -11,6 +11,7 @@ import { addMigrateCommand } from "./migrate.ts";
 import { addNodesCommand } from "./nodes.ts";
 import { addOpenapiCommand } from "./openapi.ts";
 import { createOutput, type Output } from "./output.ts";
+import { addReportCommands } from "./report.ts";
 import { addSendMessageCommand } from "./send-message.ts";
 import { addSendSystemCommand } from "./send-system.ts";
 import { addServeCommand } from "./serve.ts";
@@ -53,6 +54,7 @@ function createProgram(output: Output): Command {
     .helpCommand(false);
   addSendMessageCommand(send, output);
   addSendSystemCommand(send, output);
+  addReportCommands(program, output);
   addListenCommand(program, output);
   addTailCommand(program, output);
   addTokenCommand(program, output);

@@ -31,6 +31,16 @@ test("the admin client's calls are those of the server", async () => {
   expect((await admin.listMessages(odd, "c/1", { limit: 5 })).items).toMatchObject([
     { _id: ask.server_mid, body: "hi" },
   ]);
+  const report = await admin.getMessage(odd, ask.server_mid);
+  expect(report).toMatchObject({ message: { body: "hi" }, key_id: "bootstrap", delivery: { recipients: 1 } });
+  expect(await admin.tryMessage(envelope)).toEqual({ dry_run: { recipients: 1, online: 0, unknown_users: [] } });
+  const system = { organizationId: odd, senderId: "u/1", messageSystem: { id: "s/1", uids: ["u/1", "u/9"] } };
+  expect((await admin.trySystemMessage(system)).dry_run.unknown_users).toEqual(["u/9"]);
+  await admin.sendSystemMessage(system);
+  for (const options of [{}, { senderId: "u/1" }]) {
+    const { delivery } = await admin.getSystemMessage(odd, "s/1", options);
+    expect(delivery.by_user).toEqual({ "u/1": "offline", "u/9": "unknown" });
+  }
   expect(await admin.createToken(odd, "u/1", { ttl_seconds: 5 })).toMatchObject({ token: expect.any(String) });
   expect(await admin.listOnline(odd, { limit: 1 })).toEqual({ items: [], cursor: null });
   expect((await admin.listOnline(odd, { uids: ["u,1", "u/1"] })).items).toEqual([

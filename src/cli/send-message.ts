@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { AttachmentInput, CustomParameters } from "../../sdk/index.ts";
 import { parseAttachment, parseCustomParameters } from "./arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "./client-options.ts";
+import { dryRunHelp, tellDryRun } from "./dry-run.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
 import type { Output } from "./output.ts";
 import { printableLine } from "./printable.ts";
@@ -14,6 +15,7 @@ type MessageOptions = ClientOptions & {
   id?: string;
   x?: CustomParameters;
   attachment?: AttachmentInput[];
+  dryRun?: true;
   json?: true;
 };
 
@@ -39,31 +41,36 @@ export function addSendMessageCommand(send: Command, output: Output): void {
     .option("--id <id>", "id of this send: the same id again sends nothing twice (default: a random one)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
     .option("--attachment <name:size:type>", "what is attached, size in bytes; may be repeated", parseAttachment)
+    .option("--dry-run", dryRunHelp)
     .option("--json", "print the server's answer as one JSON object");
   addClientOptions(command)
     .addHelpText("after", examples)
-    .action(async (body: string | undefined, { org, from, to, x, attachment, json, ...options }: MessageOptions) => {
-      const text = body === "-" ? await readStandardInput() : body;
-      if (text === undefined && attachment === undefined) {
-        throw new CliError(
-          exitCodes.usage,
-          "there is nothing to send: give a text, - for standard input, or --attachment.",
-        );
-      }
-      const id = options.id ?? Bun.randomUUIDv7();
-      const message = {
-        id,
-        cid: to,
-        ...(text === undefined ? {} : { body: text }),
-        ...(x === undefined ? {} : { x }),
-        ...(attachment === undefined ? {} : { attachments: attachment }),
-      };
-      const envelope = { organizationId: org, senderId: from, message };
-      const answer = await accessServer(options).admin().sendMessage(envelope).catch(tellId(id));
-      if (json) return output.json(answer);
-      const { mid, server_mid, t } = answer.ask;
-      output.result(printableLine(`stored as ${server_mid} (mid ${mid}, t ${t})`));
-    });
+    .action(
+      async (body: string | undefined, { org, from, to, x, attachment, dryRun, json, ...options }: MessageOptions) => {
+        const text = body === "-" ? await readStandardInput() : body;
+        if (text === undefined && attachment === undefined) {
+          throw new CliError(
+            exitCodes.usage,
+            "there is nothing to send: give a text, - for standard input, or --attachment.",
+          );
+        }
+        const id = options.id ?? Bun.randomUUIDv7();
+        const message = {
+          id,
+          cid: to,
+          ...(text === undefined ? {} : { body: text }),
+          ...(x === undefined ? {} : { x }),
+          ...(attachment === undefined ? {} : { attachments: attachment }),
+        };
+        const envelope = { organizationId: org, senderId: from, message };
+        const admin = accessServer(options).admin();
+        if (dryRun) return tellDryRun(await admin.tryMessage(envelope), json, output);
+        const answer = await admin.sendMessage(envelope).catch(tellId(id));
+        if (json) return output.json(answer);
+        const { mid, server_mid, t } = answer.ask;
+        output.result(printableLine(`stored as ${server_mid} (mid ${mid}, t ${t})`));
+      },
+    );
 }
 
 async function readStandardInput(): Promise<string> {

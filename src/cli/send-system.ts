@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CustomParameters } from "../../sdk/index.ts";
 import { parseCustomParameters, parseUids } from "./arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "./client-options.ts";
+import { dryRunHelp, tellDryRun } from "./dry-run.ts";
 import type { Output } from "./output.ts";
 import { printableLine } from "./printable.ts";
 import { tellId } from "./tell-id.ts";
@@ -12,6 +13,7 @@ type SystemOptions = ClientOptions & {
   to: string[];
   id?: string;
   x?: CustomParameters;
+  dryRun?: true;
   json?: true;
 };
 
@@ -30,14 +32,17 @@ export function addSendSystemCommand(send: Command, output: Output): void {
     .requiredOption("--to <uid,uid>", "users who shall receive it, with commas between; may be repeated", parseUids)
     .option("--id <id>", "id of this send: the same id again sends nothing twice (default: a random one)")
     .option("--x <json>", "custom parameters, a JSON object: what the message says", parseCustomParameters)
+    .option("--dry-run", dryRunHelp)
     .option("--json", "print the server's answer as one JSON object");
   addClientOptions(command)
     .addHelpText("after", examples)
-    .action(async ({ org, from, to, x, json, ...options }: SystemOptions) => {
+    .action(async ({ org, from, to, x, dryRun, json, ...options }: SystemOptions) => {
       const id = options.id ?? Bun.randomUUIDv7();
       const messageSystem = { id, uids: to, ...(x === undefined ? {} : { x }) };
       const envelope = { organizationId: org, senderId: from, messageSystem };
-      const answer = await accessServer(options).admin().sendSystemMessage(envelope).catch(tellId(id));
+      const admin = accessServer(options).admin();
+      if (dryRun) return tellDryRun(await admin.trySystemMessage(envelope), json, output);
+      const answer = await admin.sendSystemMessage(envelope).catch(tellId(id));
       if (json) return output.json(answer);
       output.result(printableLine(`stored (mid ${answer.ack.mid}, t ${answer.ack.t})`));
     });

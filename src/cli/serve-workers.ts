@@ -5,6 +5,7 @@ import { untilSignal } from "./signals.ts";
 import { explainStart } from "./start-stop.ts";
 import { createSupervisor } from "./supervisor.ts";
 import { spawnWorker, type WorkerReady } from "./worker.ts";
+import { createGathering } from "./worker-metrics.ts";
 
 type Options = {
   config: Config;
@@ -33,9 +34,10 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   const onTold = (told: WorkerReady) => {
     demo ??= told.demo;
   };
+  const gathering = createGathering(count);
   const supervisor = createSupervisor({
     count,
-    spawn: (number) => spawnWorker(number, { port, configFile, onReady: onTold }),
+    spawn: (number) => spawnWorker(number, { port, configFile, gathering, onReady: onTold }),
     onEnd: (ended) => log.error(ended, "a worker ended and is started again"),
   });
   process.on("exit", supervisor.kill);

@@ -14,6 +14,7 @@ export const auditTarget = z
     conversation: id("The conversation."),
     key: id("The API key."),
     sender: id("The user that was to be the sender."),
+    message: id("The message or system message that was read."),
   })
   .meta({ id: "AuditTarget", description: "The ids that a call named, and the id of a key that it made." });
 

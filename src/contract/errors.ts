@@ -154,6 +154,27 @@ export function toHeraldError(thrown: unknown): HeraldError {
   return thrown instanceof HeraldError ? thrown : new HeraldError("internal", undefined, { cause: thrown });
 }
 
+/**
+ * The error for more than a limit allows. `policy` names the limit and `quota` is what it allows, in `windowSeconds` if it is a
+ * rate. The headers are those of draft-ietf-httpapi-ratelimit-headers, and `Retry-After`.
+ */
+export function rateLimited(options: {
+  detail: string;
+  policy: string;
+  quota: number;
+  windowSeconds?: number;
+  retryAfterSeconds: number;
+}): HeraldError {
+  const { detail, policy, quota, windowSeconds, retryAfterSeconds } = options;
+  return new HeraldError("rate_limited", detail, {
+    headers: {
+      "Retry-After": String(retryAfterSeconds),
+      RateLimit: `"${policy}";r=0;t=${retryAfterSeconds}`,
+      "RateLimit-Policy": `"${policy}";q=${quota}${windowSeconds === undefined ? "" : `;w=${windowSeconds}`}`,
+    },
+  });
+}
+
 /** The error for what cannot be done now; `Retry-After` says after how many seconds to try again. */
 export function unavailable(
   options: { detail?: string; retryAfterSeconds?: number; cause?: unknown } = {},

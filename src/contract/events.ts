@@ -29,18 +29,19 @@ export type Message = z.infer<typeof messageSchema>;
 export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });
 
 /** A system message, as recipients see it (seed, 2.5): all four members, always. */
-export const systemMessageEvent = z
-  .strictObject({
-    system_message: z.strictObject({
-      _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
-      t: timestamp,
-      from: z.string().meta({ description: "The sender's user id." }),
-      x: freeForm,
-    }),
-  })
-  .meta({ id: "SystemMessageEvent" });
+export const systemMessageSchema = z.strictObject({
+  _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
+  t: timestamp,
+  from: z.string().meta({ description: "The sender's user id." }),
+  x: freeForm,
+});
 
 /** The event `system_message`. */
+export const systemMessageEvent = z
+  .strictObject({ system_message: systemMessageSchema })
+  .meta({ id: "SystemMessageEvent" });
+
+/** A system message in its frame. */
 export type SystemMessageEvent = z.infer<typeof systemMessageEvent>;
 
 /** Sent once before a session expires: `connect` again with a fresh token to extend it. */

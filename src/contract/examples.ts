@@ -31,6 +31,16 @@ export const nodeExample = {
   organizations: 17,
   lag_events: 0,
   lag_checked_at: toIso(time - 1_204),
+  figures: {
+    sends: 48_211,
+    send_errors: 0,
+    deliveries: 1_203_554,
+    slow_consumers_cut: 3,
+    repairs: 12,
+    latency_ms: { p50: 1.4, p99: 6.2 },
+    event_loop_delay_ms: { p50: 0.1, p99: 3.9 },
+    bus: "up" as const,
+  },
   state: "live",
 };
 
@@ -52,6 +62,16 @@ export const apiKeyExample = {
   created_at: createdAt,
   last_used_at: null,
   old_secret_expires_at: null,
+};
+
+/** The same key, as it sees itself. */
+export const ownKeyExample = {
+  id: apiKeyExample.id,
+  name: apiKeyExample.name,
+  scopes: apiKeyExample.scopes,
+  organization: apiKeyExample.organization,
+  allowed_senders: apiKeyExample.allowed_senders,
+  expires_at: apiKeyExample.expires_at,
 };
 
 /** What such a key looks like; its checksum is wrong, so that it is a key nowhere. */
@@ -103,6 +123,36 @@ export const systemMessageExample = {
   from: "alice",
   x: { kind: "payment_received", amount: "12.50" },
 };
+
+const deliveryExample = {
+  recipients: 3,
+  delivered_users: 2,
+  delivered_connections: 3,
+  acknowledged_users: 1,
+  first_delivered_at: toIso(time + 2),
+  last_delivered_at: toIso(time + 61_404),
+};
+
+/** A message and what became of it. */
+export const messageReportExample = {
+  message: messageExample,
+  key_id: apiKeyExample.id,
+  delivery: deliveryExample,
+};
+
+/** A system message and what became of it. */
+export const systemMessageReportExample = {
+  system_message: systemMessageExample,
+  key_id: apiKeyExample.id,
+  delivery: {
+    ...deliveryExample,
+    delivered_users: 1,
+    by_user: { bob: "delivered" as const, carol: "offline" as const, dvae: "unknown" as const },
+  },
+};
+
+/** Whom a send would reach. */
+export const dryRunExample = { dry_run: { recipients: 3, online: 2, unknown_users: [] } };
 
 /** A request id, as `X-Request-Id` carries it. */
 export const requestIdExample = "01a1f910-573b-7c21-9d4e-6a5b4c3d2e1f";

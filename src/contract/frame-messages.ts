@@ -58,6 +58,13 @@ const parts: Record<FrameOperation, Parts> = {
     request: { cid: exampleIds.conversation, limit: 50, before: messageExample._id },
     response: { messages: [earlierMessageExample] },
   },
+  ack: {
+    summary:
+      "Acknowledges messages and system messages, so that their delivery report counts the user. Ids of what was not sent to the user are passed over; the same twice is the same.",
+    id: "5",
+    request: { ids: [messageExample._id, systemMessageExample._id] },
+    response: { success: true },
+  },
 };
 
 /** What a client may ask for over its WebSocket, by the name of the request. */
@@ -66,6 +73,7 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
   ping: exchange("ping"),
   conversation_list: exchange("conversation_list"),
   message_list: exchange("message_list"),
+  ack: exchange("ack"),
 };
 
 const errorExample = new HeraldError("not_a_participant");

@@ -6,6 +6,7 @@ import { identifier } from "./identifiers.ts";
 const maxTokenCharacters = 8192;
 const maxIdCharacters = 128;
 const maxPage = 100;
+const maxAcknowledged = 100;
 const limit = z.int().min(1).max(maxPage).default(50).meta({ description: "Items of one page." });
 const cursor = z.string().min(1).max(1024).meta({ description: "The `cursor` of the page before." });
 
@@ -27,6 +28,13 @@ export const frameRequests = {
     after: identifier
       .optional()
       .meta({ description: "Only messages newer than this `_id`; the answer is then oldest first." }),
+  }),
+  ack: z.strictObject({
+    ids: z
+      .array(identifier)
+      .min(1, "must name at least one message")
+      .max(maxAcknowledged, `must name at most ${maxAcknowledged} messages`)
+      .meta({ description: "The `_id` of messages and system messages that were received." }),
   }),
 } as const;
 
@@ -80,6 +88,7 @@ export const frameResponses = {
     cursor: z.string().nullable().meta({ description: "Ask for the next page with it; `null`: there is none." }),
   }),
   message_list: z.strictObject({ messages: z.array(messageSchema) }),
+  ack: z.strictObject({ success: z.literal(true) }),
 } as const;
 
 /** An error on the socket. */

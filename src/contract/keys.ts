@@ -61,6 +61,18 @@ export type ApiKeyWithSecret = z.infer<typeof apiKeyWithSecret>;
 /** A page of API keys. */
 export const apiKeyPage = pageOf(apiKey).meta({ id: "ApiKeyPage" });
 
+/** The key that calls: what it is, and what it may do. The bootstrap key has no id. */
+export const ownKey = apiKey
+  .pick({ name: true, scopes: true, organization: true, allowed_senders: true, expires_at: true })
+  .extend({ id: z.string().nullable().meta({ description: "The id; `null` for the bootstrap key." }) })
+  .meta({
+    id: "OwnKey",
+    description: "The key that calls; with an old secret of a rotated key it ends when that does.",
+  });
+
+/** The key that calls. */
+export type OwnKey = z.infer<typeof ownKey>;
+
 const inherited = "left out: as your own key";
 
 /** The body of `POST /admin/keys`. */

@@ -14,7 +14,12 @@ export type LogEvent = {
   payload: string;
   /** The recipients of a `system` event. */
   uids: string[] | undefined;
+  /** Only on events that are on their way from their commit: those that are read from the store have none. */
+  committed?: CommitMark | undefined;
 };
+
+/** Who committed an event, and when; by its steady clock, which only that node can compare, and by the time of day. */
+export type CommitMark = { node: string; steadyMs: number; wallMs: number };
 
 /** The payload of a `membership` event; its conversation is the event's `cid`. */
 export type MembershipChange = { added: string[]; removed: string[] };

@@ -2,6 +2,33 @@ import { z } from "zod";
 
 const time = z.iso.datetime({ precision: 3 });
 
+const count = (what: string) => z.int().min(0).meta({ description: what });
+const milliseconds = z.number().min(0);
+
+/** What a node has done since it started. */
+export const nodeFigures = z
+  .strictObject({
+    sends: count("Messages and system messages that were sent to it and are stored; retries not among them."),
+    send_errors: count("Sends that it could not take and answered with 5xx."),
+    deliveries: count("Messages and system messages that it handed to connections: one for each connection."),
+    slow_consumers_cut: count("Connections that were cut, or hung up, while bytes waited for them."),
+    repairs: count("How often it read from the database what the bus had not brought."),
+    latency_ms: z.strictObject({ p50: milliseconds.nullable(), p99: milliseconds.nullable() }).meta({
+      description:
+        "From the commit of a message to its delivery, over about the last 30 s; `null` if nothing was delivered. Of what other nodes committed as exact as the clocks of the two agree.",
+    }),
+    event_loop_delay_ms: z
+      .strictObject({ p50: milliseconds, p99: milliseconds })
+      .meta({ description: "How late the node got round to what was due, over about the last 30 s." }),
+    bus: z
+      .enum(["up", "down", "none"])
+      .meta({ description: "Its connection to the bus between the nodes; `none`: it runs alone, without one." }),
+  })
+  .meta({ id: "NodeFigures", description: "What a node counts: since it started, but for latency and delay." });
+
+/** What a node counts. */
+export type NodeFigures = z.infer<typeof nodeFigures>;
+
 /** What a node says of itself. */
 export const nodeStatus = z.strictObject({
   id: z.string().meta({ description: "Made when the node starts." }),
@@ -17,6 +44,7 @@ export const nodeStatus = z.strictObject({
       "How many events the organization that was the most behind had stored and not yet played, when this was last looked at.",
   }),
   lag_checked_at: time.nullable().meta({ description: "When that was: every 5 s. `null` before the first time." }),
+  figures: nodeFigures,
 });
 
 /** What a node says of itself. */

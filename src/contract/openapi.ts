@@ -81,7 +81,7 @@ function describe(operation: Operation, components: Components): Record<string, 
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: scope === undefined ? [] : [{ adminApiKey: [scope] }],
+    security: scope === undefined ? [] : [{ adminApiKey: scope === "any" ? [] : [scope] }],
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {

@@ -25,7 +25,8 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   };
   const takesBody = operation.body !== undefined;
   const { scope, limitsItself } = operation;
-  imply(scope !== undefined, "unauthorized", "insufficient_scope", "rate_limited", "internal", "unavailable");
+  imply(scope !== undefined, "unauthorized", "rate_limited", "internal", "unavailable");
+  imply(scope !== undefined && scope !== "any", "insufficient_scope");
   imply(scope !== undefined && limitsItself !== true, "organization_forbidden");
   imply(takesBody || hasMembers(operation.params) || hasMembers(operation.query), "invalid_request");
   imply(takesBody, "malformed_json", "payload_too_large", "unsupported_media_type");

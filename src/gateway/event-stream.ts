@@ -22,6 +22,8 @@ export type EventStream = Listener & {
 
 type Options = {
   maxWaitingBytes: number;
+  /** Called when it is cut while bytes wait for its reader. */
+  onCut(): void;
   /** Called once, whichever side ended it. */
   onClose(): void;
 };
@@ -29,7 +31,7 @@ type Options = {
 const encoder = new TextEncoder();
 
 /** A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
-export function createEventStream({ maxWaitingBytes, onClose }: Options): EventStream {
+export function createEventStream({ maxWaitingBytes, onCut, onClose }: Options): EventStream {
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
   let isOpen = true;
@@ -101,6 +103,7 @@ export function createEventStream({ maxWaitingBytes, onClose }: Options): EventS
     },
     cut() {
       if (!isOpen) return;
+      if (waitingBytes > 0) onCut();
       close();
       controller?.error(new Error("the reader is too slow"));
     },

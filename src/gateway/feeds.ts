@@ -1,5 +1,6 @@
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import type { LogEvent, SessionEnd } from "../contract/log-event.ts";
+import { networkOf } from "../lib/addresses.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
 import { spread } from "../lib/spread.ts";
@@ -16,15 +17,18 @@ type Dependencies = {
   sequencers: Sequencers;
   feedStarts: FeedStarts;
   perAddress: Counters;
-  limits: { backlogBytes: number; pingMs: number };
+  limits: { backlogBytes: number; pingMs: number; connectionsPerAddress: number };
   steadyClock: Clock;
+  /** Called when a feed is cut while bytes wait for its reader. */
+  onCut(): void;
   onError(error: unknown): void;
 };
 
 type Feed = { stream: EventStream; shows: EventFilter; permit: FeedWish["permit"]; beatAt: number; isAsking: boolean };
 
 /** The feeds of this node, which hear every event that its sequencers play. */
-export function createFeeds({ sequencers, feedStarts, perAddress, limits, steadyClock, onError }: Dependencies) {
+export function createFeeds(dependencies: Dependencies) {
+  const { sequencers, feedStarts, perAddress, limits, steadyClock, onCut, onError } = dependencies;
   const feeds = new Map<string, Set<Feed>>();
   let isClosing = false;
 
@@ -73,13 +77,15 @@ export function createFeeds({ sequencers, feedStarts, perAddress, limits, steady
 
   const opening: Feeds = {
     async open(wish) {
-      const { org, filter, address, signal, permit } = wish;
+      const { org, filter, signal, permit } = wish;
+      const address = networkOf(wish.address);
       if (isClosing) throw unavailable({ detail: "this node stops; ask another" });
       await feedStarts.find(org, filter.uid); // before anything is taken for an organization that is not there
-      if (!perAddress.take(address)) throw tooManyConnections("this address");
+      if (!perAddress.take(address)) throw tooManyConnections("address", limits.connectionsPerAddress);
       const held = [() => perAddress.release(address)];
       const stream = createEventStream({
         maxWaitingBytes: limits.backlogBytes,
+        onCut,
         onClose() {
           for (const release of held) release();
         },

@@ -5,10 +5,14 @@ import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
 import type { CatchUp } from "../services/catch-up.ts";
+import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { FeedStarts } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
+import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
+import { createAudiences } from "./audiences.ts";
 import { createFeeds } from "./feeds.ts";
+import { createGatewayFigures } from "./figures.ts";
 import { createJoiner } from "./join.ts";
 import { cutMostBehind } from "./listeners.ts";
 import { createOrigins } from "./origins.ts";
@@ -19,7 +23,7 @@ import { createRoster } from "./roster.ts";
 import { createSequencers, type Log } from "./sequencers.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
-import { createTopics } from "./topics.ts";
+import { createTopics, type SocketTopics } from "./topics.ts";
 import { createWebSockets, type SocketLimits } from "./websocket.ts";
 
 const beatMs = 1000;
@@ -35,6 +39,8 @@ type Dependencies = OutageEvents & {
   sessions: Sessions;
   catchUp: CatchUp;
   history: HistoryReader;
+  receipts: Receipts;
+  ledger: DeliveryLedger;
   feedStarts: FeedStarts;
   /** What tokens are compared with. */
   clock: Clock;
@@ -44,34 +50,46 @@ type Dependencies = OutageEvents & {
   /** The origins whose pages may connect, beside the server's own; `*` for all. */
   allowedOrigins: ReadonlySet<string>;
   limits: SocketLimits & { connectionsPerUser: number; connectionsPerAddress: number; nodeBacklogBytes: number };
-  /** The server's native publish. */
-  publish(topic: string, frame: string): number;
+  /** The server's native topics. */
+  sockets: SocketTopics;
+  /** Of this node. */
+  nodeId: string;
 };
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, sessions, catchUp, history, clock, steadyClock, limits, clientAddress, onError, onRecovery } =
+  const { bus, log, sessions, catchUp, history, receipts, ledger, clock, steadyClock, limits, clientAddress } =
     dependencies;
+  const { onError, onRecovery } = dependencies;
+  const { figures, onDelivery, onRepair, onCut } = createGatewayFigures(dependencies);
   const roster = createRoster();
   const joining = createRoster();
-  const topics = createTopics(dependencies.publish);
-  const play = createPlayer({ topics, roster, joining });
+  const topics = createTopics(dependencies.sockets, onDelivery);
+  const audiences = createAudiences();
+  const play = createPlayer({ topics, roster, joining, audiences, ledger });
   const playToAll = (event: LogEvent) => {
     const isSlow = play(event);
     return feeds.play(event) || isSlow;
   };
-  const sequencers = createSequencers({ bus, log, clock, play: (event) => limitBacklog(playToAll(event)), onError });
+  const sequencers = createSequencers({
+    bus,
+    log,
+    clock,
+    play: (event) => limitBacklog(playToAll(event)),
+    onRepair,
+    onError,
+  });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
-  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining });
+  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger });
   const perUser = createCounters(limits.connectionsPerUser);
   const perAddress = createCounters(limits.connectionsPerAddress);
   const origins = createOrigins(dependencies.allowedOrigins);
-  const common = { sessions, joiner, perUser, perAddress, clientAddress, origins, limits, clock, onError };
-  const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history }) });
+  const common = { sessions, joiner, perUser, perAddress, clientAddress, origins, limits, clock, onCut, onError };
+  const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history, receipts }) });
   const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
   const streams = createStreams({ ...common, steadyClock, topics });
   const { feedStarts } = dependencies;
-  const feeds = createFeeds({ sequencers, feedStarts, perAddress, limits, steadyClock, onError });
+  const feeds = createFeeds({ ...common, sequencers, feedStarts, steadyClock });
 
   let backlogCheckedAt = 0;
 
@@ -102,6 +120,8 @@ export function createGateway(dependencies: Dependencies) {
     checkHeads,
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
+    /** What was counted since the start. */
+    figures,
     /** Plays what was committed before, then closes every connection, spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
       clearInterval(beatTimer);

@@ -1,11 +1,13 @@
 import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
 import type { CatchUp } from "../services/catch-up.ts";
+import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { Session } from "../services/sessions.ts";
+import type { Audiences } from "./audiences.ts";
 import type { Connection } from "./connection.ts";
 import { endsSession } from "./player.ts";
 import type { Roster } from "./roster.ts";
 import type { Log, Sequencers } from "./sequencers.ts";
-import { conversationTopic, userTopic } from "./topics.ts";
+import { userTopic } from "./topics.ts";
 
 const bytesAtOnce = 256 * 1024;
 const pageSize = 100;
@@ -16,6 +18,8 @@ type Dependencies = {
   log: Pick<Log, "readAfter">;
   roster: Roster;
   joining: Roster;
+  audiences: Audiences;
+  ledger: Pick<DeliveryLedger, "given">;
 };
 
 /** Lets connections into the stream of their organization's events. */
@@ -36,7 +40,7 @@ export type Joiner = {
 };
 
 /** Joins connections of one node. */
-export function createJoiner({ sequencers, catchUp, log, roster, joining }: Dependencies): Joiner {
+export function createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger }: Dependencies): Joiner {
   const acquired = new WeakSet<Connection>();
 
   async function replay(connection: Connection, session: Session, resumeAfter: number): Promise<void> {
@@ -48,6 +52,12 @@ export function createJoiner({ sequencers, catchUp, log, roster, joining }: Depe
       for (const part of partsOf(page)) {
         if (!(await connection.isReadyForMore())) return;
         connection.deliver(part.map(({ payload }) => ({ kind: "message", payload })));
+        if (!connection.isOpen) return;
+        const { org, uid } = session;
+        ledger.given(
+          uid,
+          part.filter(({ isRecipient }) => isRecipient).map((message) => ({ ...message, org })),
+        );
       }
       after = end;
     }
@@ -71,10 +81,10 @@ export function createJoiner({ sequencers, catchUp, log, roster, joining }: Depe
       while (connection.isOpen) {
         const played = sequencer.playedAfter(cursor);
         if (played !== undefined && bytesOf(played) <= bytesAtOnce) {
-          apply(connection, cids, played);
+          apply(connection, cids, played, ledger);
           if (!connection.isOpen) return;
           connection.subscribe(userTopic(org, uid));
-          for (const cid of cids) connection.subscribe(conversationTopic(org, cid));
+          for (const cid of cids) audiences.join(connection, cid);
           joining.remove(connection);
           roster.add(connection);
           return;
@@ -83,7 +93,7 @@ export function createJoiner({ sequencers, catchUp, log, roster, joining }: Depe
         const page = (await log.readAfter(org, cursor, pageSize)).filter(({ offset }) => offset <= sequencer.position);
         cursor = page.at(-1)?.offset ?? sequencer.position; // nothing there: it was purged
         for (const part of partsOf(page)) {
-          apply(connection, cids, part);
+          apply(connection, cids, part, ledger);
           if (!(await connection.isReadyForMore())) return;
         }
       }
@@ -91,13 +101,19 @@ export function createJoiner({ sequencers, catchUp, log, roster, joining }: Depe
     leave(connection) {
       joining.remove(connection);
       roster.remove(connection);
+      audiences.leaveAll(connection);
       if (acquired.delete(connection)) sequencers.release(connection.org);
     },
   };
 }
 
 /** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */
-function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): void {
+function apply(
+  connection: Connection,
+  cids: Set<string>,
+  events: LogEvent[],
+  ledger: Pick<DeliveryLedger, "given">,
+): void {
   const heard: LogEvent[] = [];
   for (const event of events) {
     const { kind, cid = "", payload, uids } = event;
@@ -117,6 +133,7 @@ function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): v
     }
   }
   if (heard.length > 0) connection.deliver(heard);
+  if (connection.isOpen) ledger.given(connection.uid, heard);
 }
 
 /** Cuts events into runs of about `bytesAtOnce`, so that a healthy reader keeps up with what is replayed to it. */

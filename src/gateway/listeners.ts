@@ -1,4 +1,4 @@
-import { HeraldError } from "../contract/errors.ts";
+import { type HeraldError, rateLimited } from "../contract/errors.ts";
 
 /** What watches over all connections of a node need of one, whatever its transport. */
 export type Listener = {
@@ -25,8 +25,8 @@ export function cutMostBehind(listeners: Iterable<Listener>, maxBytes: number): 
   return count;
 }
 
-/** The refusal of a stream to `whom`, such as `this user`, who has as many connections as there may be. */
-export function tooManyConnections(whom: string): HeraldError {
-  const headers = { "Retry-After": "5" };
-  return new HeraldError("rate_limited", `${whom} has too many connections; close one first`, { headers });
+/** The refusal of a stream to whom has as many connections as there may be. */
+export function tooManyConnections(whose: "user" | "address", quota: number): HeraldError {
+  const detail = `this ${whose} has too many connections; close one first`;
+  return rateLimited({ detail, policy: `connections-per-${whose}`, quota, retryAfterSeconds: 5 });
 }

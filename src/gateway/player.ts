@@ -1,4 +1,6 @@
 import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
+import type { DeliveryLedger } from "../services/delivery-ledger.ts";
+import type { Audiences } from "./audiences.ts";
 import type { Connection } from "./connection.ts";
 import type { Roster } from "./roster.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
@@ -15,23 +17,46 @@ type Dependencies = {
   roster: Roster;
   /** Those that are still catching up: of what is played, only a forced sign-out concerns them. */
   joining: Roster;
+  audiences: Audiences;
+  ledger: Pick<DeliveryLedger, "played" | "playedTo">;
 };
 
 /** Plays an event to the connections that it concerns. True when some socket is slow to take it. */
-export function createPlayer({ topics, roster, joining }: Dependencies): (event: LogEvent) => boolean {
+export function createPlayer({
+  topics,
+  roster,
+  joining,
+  audiences,
+  ledger,
+}: Dependencies): (event: LogEvent) => boolean {
   function playSystem(event: LogEvent): boolean {
+    const { org } = event;
+    const heard: string[] = [];
+    let connections = 0;
     let isSlow = false;
     for (const uid of event.uids ?? []) {
-      if (roster.has(event.org, uid)) isSlow = topics.publish(userTopic(event.org, uid), event) || isSlow;
+      if (roster.countOf(org, uid) === 0) continue;
+      isSlow = topics.publish(userTopic(org, uid), event) || isSlow;
+      const count = roster.countOf(org, uid); // now: who was too slow for it has been cut
+      if (count > 0) heard.push(uid);
+      connections += count;
     }
+    ledger.playedTo(event, heard, connections);
+    return isSlow;
+  }
+
+  function playMessage(event: LogEvent): boolean {
+    const topic = conversationTopic(event.org, event.cid ?? "");
+    const isSlow = topics.publish(topic, event);
+    const audience = audiences.of(topic);
+    if (audience !== undefined) ledger.played(event, audience);
     return isSlow;
   }
 
   function playMembership({ org, cid = "", payload }: LogEvent): void {
     const { added, removed }: MembershipChange = JSON.parse(payload);
-    const topic = conversationTopic(org, cid);
-    for (const uid of added) for (const connection of roster.of(org, uid)) connection.subscribe(topic);
-    for (const uid of removed) for (const connection of roster.of(org, uid)) connection.unsubscribe(topic);
+    for (const uid of added) for (const connection of roster.of(org, uid)) audiences.join(connection, cid);
+    for (const uid of removed) for (const connection of roster.of(org, uid)) audiences.leave(connection, cid);
   }
 
   function playSession({ org, payload }: LogEvent): void {
@@ -48,7 +73,7 @@ export function createPlayer({ topics, roster, joining }: Dependencies): (event:
   return (event) => {
     switch (event.kind) {
       case "message":
-        return topics.publish(conversationTopic(event.org, event.cid ?? ""), event);
+        return playMessage(event);
       case "system":
         return playSystem(event);
       case "membership":

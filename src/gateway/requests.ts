@@ -1,6 +1,9 @@
 import { type FrameOperation, frameRequests } from "../contract/frames.ts";
 import { validate } from "../contract/validation.ts";
 import type { HistoryReader } from "../services/history.ts";
+import type { Receipts } from "../services/receipts.ts";
+
+type Dependencies = { history: HistoryReader; receipts: Receipts };
 
 /** Answers the requests of a connected user; throws `HeraldError`. */
 export type RequestHandler = (
@@ -9,8 +12,8 @@ export type RequestHandler = (
   payload: unknown,
 ) => Promise<object>;
 
-/** Requests that read. */
-export function createRequestHandler({ history }: { history: HistoryReader }): RequestHandler {
+/** Requests that read, and receipts. */
+export function createRequestHandler({ history, receipts }: Dependencies): RequestHandler {
   return async ({ org, uid }, operation, payload) => {
     if (operation === "ping") {
       validate(frameRequests.ping, payload);
@@ -23,6 +26,10 @@ export function createRequestHandler({ history }: { history: HistoryReader }): R
         validate(frameRequests.conversation_list, payload),
       );
       return { conversations: items, cursor };
+    }
+    if (operation === "ack") {
+      await receipts.acknowledge({ org, uid }, validate(frameRequests.ack, payload).ids);
+      return { success: true };
     }
     const { cid, ...query } = validate(frameRequests.message_list, payload);
     return { messages: await history.messagesFor(org, uid, cid, query) };

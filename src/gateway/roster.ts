@@ -8,7 +8,8 @@ export type Roster = {
   remove(connection: Connection): void;
   /** The connections of one user. */
   of(org: string, uid: string): Connection[];
-  has(org: string, uid: string): boolean;
+  /** How many connections one user has. */
+  countOf(org: string, uid: string): number;
   /** The connections of an organization. */
   ofOrganization(org: string): Connection[];
 };
@@ -66,7 +67,7 @@ export function createRoster(): Roster & Census {
       if (organization.users.size === 0) organizations.delete(org);
     },
     of: (org, uid) => [...(connectionsOf(org, uid) ?? [])],
-    has: (org, uid) => connectionsOf(org, uid) !== undefined,
+    countOf: (org, uid) => connectionsOf(org, uid)?.size ?? 0,
     ofOrganization: (org) =>
       [...(organizations.get(org)?.users.values() ?? [])].flatMap((connections) => [...connections]),
     *usersAfter(org, after) {

@@ -10,7 +10,7 @@ function event(offset: number, characters = 10, character = "x"): LogEvent {
 
 /** A log that reads like the store, and a sequencer on it. */
 function setUp(options: { position?: number; committed?: number; purgedUpTo?: number; play?: () => boolean } = {}) {
-  const log = { head: options.committed ?? 0, reads: 0, isBroken: false };
+  const log = { head: options.committed ?? 0, reads: 0, repairs: 0, isBroken: false };
   const played: number[] = [];
   const errors: unknown[] = [];
   const sequencer = createSequencer({
@@ -27,6 +27,7 @@ function setUp(options: { position?: number; committed?: number; purgedUpTo?: nu
       played.push(played_.offset);
       return options.play?.() ?? false;
     },
+    onRepair: () => log.repairs++,
     onError: (error) => errors.push(error),
   });
   return { sequencer, played, errors, log };
@@ -62,15 +63,16 @@ describe("a sequencer", () => {
     expect(played).toEqual([]);
     sequencer.offer(event(1));
     expect(played).toEqual([1, 2, 3]);
-    expect(log.reads).toBe(0);
+    expect([log.reads, log.repairs]).toEqual([0, 0]);
   });
 
   test("reads a hole from the store when nobody fills it", async () => {
-    const { sequencer, played } = setUp({ committed: 4 });
+    const { sequencer, played, log } = setUp({ committed: 4 });
     sequencer.offer(event(1));
     sequencer.offer(event(4));
     await settled(sequencer, 4);
     expect(played).toEqual([1, 2, 3, 4]);
+    expect(log.repairs).toBe(1);
   });
 
   test("reads what lies before the head that the store tells, in pages", async () => {
@@ -88,6 +90,7 @@ describe("a sequencer", () => {
     log.isBroken = false;
     await settled(sequencer, 2);
     expect(played).toEqual([1, 2]);
+    expect(log.repairs).toBe(1);
   });
 
   test("passes over what was purged from the log", async () => {

@@ -34,6 +34,8 @@ type Options = {
   read(offset: number, limit: number): Promise<LogEvent[]>;
   /** Plays one event, at once. True when some listener is slow to take it. */
   play(event: LogEvent): boolean;
+  /** Called when a read brought what no hint had brought. */
+  onRepair(): void;
   onError(error: unknown): void;
 };
 
@@ -44,7 +46,7 @@ type Waiter = { offset: number; resolve(): void; reject(reason: unknown): void }
  * few milliseconds, then the hole is read from the store. Offsets that the store no longer has were purged: since offsets
  * are given in the order of commits, nothing will ever appear there, so they are passed over.
  */
-export function createSequencer({ position: start, read, play, onError }: Options): Sequencer {
+export function createSequencer({ position: start, read, play, onRepair, onError }: Options): Sequencer {
   const ring = createRing(start);
   const held = new Map<number, LogEvent>();
   const waiters = new Set<Waiter>();
@@ -141,9 +143,11 @@ export function createSequencer({ position: start, read, play, onError }: Option
     let isRetry = false;
     try {
       const events = await read(last, pageSize);
+      const heardUpTo = last;
       for (const event of events) {
         if (event.offset > last) append(event);
       }
+      if (last > heardUpTo) onRepair();
       isRetry = events.length === 0;
     } catch (error) {
       isRetry = true;

@@ -22,6 +22,7 @@ test("an organization that does not get to start keeps no other from hearing wha
       return false;
     },
     clock: systemClock,
+    onRepair: () => undefined,
     onError: played.reject,
   });
   void sequencers.acquire("a");

@@ -33,6 +33,8 @@ type Options = {
   log: Log;
   clock: Clock;
   play(event: LogEvent): boolean;
+  /** Called when a read of the store brought what the bus had not. */
+  onRepair(): void;
   onError(error: unknown): void;
 };
 
@@ -44,7 +46,7 @@ type Entry = {
 };
 
 /** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
-export function createSequencers({ bus, log, clock, play, onError }: Options): Sequencers {
+export function createSequencers({ bus, log, clock, play, onRepair, onError }: Options): Sequencers {
   const entries = new Map<string, Entry>();
   let lag: Lag = { events: 0, checkedAt: undefined };
 
@@ -65,6 +67,7 @@ export function createSequencers({ bus, log, clock, play, onError }: Options): S
         position,
         read: (offset, limit) => log.readAfter(org, offset, limit),
         play,
+        onRepair,
         onError,
       });
       for (const hint of early.splice(0)) take(sequencer, hint);

@@ -65,7 +65,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
 
   async function connect(socket: Socket, id: FrameId, payload: unknown, reply: (frame: string) => void): Promise<void> {
     const { token, since } = validate(frameRequests.connect, payload);
-    const session = await sessions.open(token);
+    const session = await sessions.open(token, socket.data.address);
     const { connection, sessionTimer } = socket.data;
     if (connection === undefined) {
       await begin(socket, session, since, (isRecovered) =>

@@ -23,6 +23,8 @@ export type SocketState = {
   /** When the last ping was sent, and whether it was answered; in milliseconds. */
   pingedAt: number;
   isAlive: boolean;
+  /** Bytes that waited for it when this was last looked at. */
+  waitingBytes: number;
   /** Called when the socket has bytes free again, or is gone. */
   onDrain: (() => void)[];
 };

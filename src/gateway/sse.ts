@@ -3,6 +3,7 @@ import { answerHeaders } from "../contract/answer-headers.ts";
 import { HeraldError, toHeraldError, unavailable } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
+import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
@@ -25,26 +26,29 @@ type Dependencies = {
   perAddress: Counters;
   clientAddress: ClientAddress;
   origins: Origins;
-  limits: { backlogBytes: number; pingMs: number };
+  limits: { backlogBytes: number; pingMs: number; connectionsPerUser: number; connectionsPerAddress: number };
   clock: Clock;
   steadyClock: Clock;
+  /** Called when a stream ends whose reader did not take what waited for it. */
+  onCut(): void;
   onError(error: unknown): void;
 };
 
 /** The server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
-  const { sessions, joiner, topics, perUser, perAddress, clientAddress, origins, limits, clock, steadyClock, onError } =
+  const { sessions, joiner, topics, perUser, perAddress, clientAddress, origins, limits, clock, steadyClock } =
     dependencies;
+  const { onCut, onError } = dependencies;
   const streams = new Map<StreamConnection, { beatAt: number }>();
   let isClosing = false;
 
   /** Takes a place for the address and for the user; gives the function that gives both back. */
   function takePlaces(address: string, session: Session): () => void {
     const user = JSON.stringify([session.org, session.uid]);
-    if (!perAddress.take(address)) throw tooManyConnections("this address");
+    if (!perAddress.take(address)) throw tooManyConnections("address", limits.connectionsPerAddress);
     if (!perUser.take(user)) {
       perAddress.release(address);
-      throw tooManyConnections("this user");
+      throw tooManyConnections("user", limits.connectionsPerUser);
     }
     return () => {
       perUser.release(user);
@@ -57,7 +61,7 @@ export function createStreams(dependencies: Dependencies) {
     const since = request.headers.get("last-event-id") || undefined;
     if (since !== undefined && !isIdentifier(since))
       throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
-    const session = await sessions.open(bearerToken(request) ?? "");
+    const session = await sessions.open(bearerToken(request) ?? "", address);
     if (isClosing) throw unavailable({ detail: "this node stops; connect to another" });
     const releasePlaces = takePlaces(address, session);
     const timer = createSessionTimer({
@@ -70,6 +74,7 @@ export function createStreams(dependencies: Dependencies) {
       session,
       topics,
       maxWaitingBytes: limits.backlogBytes,
+      onCut,
       onClose() {
         timer.stop();
         streams.delete(connection);
@@ -123,7 +128,7 @@ export function createStreams(dependencies: Dependencies) {
       const preflight = answerPreflight(request, cors);
       if (preflight !== undefined) return preflight;
       server.timeout(request, 0);
-      const response = await answer(request, clientAddress(request, server), id);
+      const response = await answer(request, networkOf(clientAddress(request, server)), id);
       // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow.
       for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
       return response;

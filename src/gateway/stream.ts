@@ -8,13 +8,23 @@ import type { Topics } from "./topics.ts";
 /** A connection over server-sent events. */
 export type StreamConnection = Connection & Listener & Pick<EventStream, "body" | "comment">;
 
-type Options = { id: string; session: Session; topics: Topics; maxWaitingBytes: number; onClose(): void };
+type Options = {
+  id: string;
+  session: Session;
+  topics: Topics;
+  maxWaitingBytes: number;
+  /** Called when it is cut while bytes wait for its reader. */
+  onCut(): void;
+  onClose(): void;
+};
 
 /** A connection that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
-export function createStreamConnection({ id, session, topics, maxWaitingBytes, onClose }: Options): StreamConnection {
+export function createStreamConnection(options: Options): StreamConnection {
+  const { id, session, topics, maxWaitingBytes, onCut, onClose } = options;
   const joined = new Set<string>();
   const stream = createEventStream({
     maxWaitingBytes,
+    onCut,
     onClose() {
       for (const topic of joined) topics.removeStream(topic, listener);
       onClose();

@@ -24,13 +24,27 @@ export function userTopic(org: string, uid: string): string {
   return `u${separator}${org}${separator}${uid}`;
 }
 
-/** `publishToSockets` is the server's native publish: −1 says that a socket has bytes waiting. */
-export function createTopics(publishToSockets: (topic: string, frame: string) => number): Topics {
+/** The server's own topics, which reach its sockets. */
+export type SocketTopics = {
+  /** Bun's native publish: −1 says that a socket has bytes waiting. */
+  publish(topic: string, frame: string): number;
+  /** How many sockets follow a topic. */
+  countSubscribers(topic: string): number;
+};
+
+/** `onDelivery` is told how many connections an event was handed to. */
+export function createTopics(
+  sockets: SocketTopics,
+  onDelivery: (event: LogEvent, connections: number) => void,
+): Topics {
   const streams = new Map<string, Set<StreamListener>>();
   return {
     publish(topic, event) {
-      let isSlow = publishToSockets(topic, event.payload) === -1;
-      for (const listener of streams.get(topic) ?? []) isSlow = listener.deliver(event) || isSlow;
+      const listeners = streams.get(topic);
+      const connections = sockets.countSubscribers(topic) + (listeners?.size ?? 0);
+      let isSlow = sockets.publish(topic, event.payload) === -1;
+      for (const listener of listeners ?? []) isSlow = listener.deliver(event) || isSlow;
+      if (connections > 0) onDelivery(event, connections);
       return isSlow;
     },
     addStream(topic, listener) {

@@ -1,10 +1,10 @@
 import type { Server, WebSocketHandler } from "bun";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
+import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Counters } from "../lib/counters.ts";
-import { createId } from "../lib/ids.ts";
 import { spread } from "../lib/spread.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { bearerToken } from "./bearer.ts";
@@ -16,6 +16,7 @@ import { reasonAfter, type SocketSessions } from "./socket-sessions.ts";
 
 const connectWithinMs = 10_000;
 const requestWindowMs = 60_000;
+const abnormalCode = 1006; // RFC 6455, section 7.4.1
 
 /** The limits of WebSockets, in bytes, requests and milliseconds. */
 export type SocketLimits = {
@@ -36,12 +37,14 @@ type Dependencies = {
   limits: SocketLimits;
   /** Measures heartbeats and rates, so it must not be one that can be set. */
   clock: Clock;
+  /** Called when a connection ends that did not take what waited for it. */
+  onCut(): void;
   onError(error: unknown): void;
 };
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { sessions, socketSessions, perAddress, clientAddress, origins, limits, clock, onError } = dependencies;
+  const { sessions, socketSessions, perAddress, clientAddress, origins, limits, clock, onCut, onError } = dependencies;
   const sockets = new Set<Socket>();
   let isClosing = false;
 
@@ -109,8 +112,10 @@ export function createWebSockets(dependencies: Dependencies) {
     drain(socket) {
       for (const resume of socket.data.onDrain.splice(0)) resume();
     },
-    close(socket) {
+    close(socket, code) {
       const { data } = socket;
+      // Also who hangs up without a word while bytes wait: the two cannot be told apart (Bun 1.4.5).
+      if (code === abnormalCode && data.waitingBytes > 0) onCut();
       sockets.delete(socket);
       clearTimeout(data.connectTimer);
       for (const resume of data.onDrain.splice(0)) resume();
@@ -119,22 +124,22 @@ export function createWebSockets(dependencies: Dependencies) {
     },
   };
 
-  async function openSession(request: Request): Promise<SocketState["opening"]> {
+  async function openSession(request: Request, address: string): Promise<SocketState["opening"]> {
     if (!request.headers.has("authorization")) return undefined;
     try {
-      return { session: await sessions.open(bearerToken(request) ?? "") };
+      return { session: await sessions.open(bearerToken(request) ?? "", address) };
     } catch (error) {
-      if (error instanceof HeraldError && error.code === "unauthorized") return { refusal: "bad_token" };
-      throw error;
+      const refusal = error instanceof HeraldError ? reasonAfter(error) : undefined;
+      if (refusal === undefined || refusal === "internal") throw error;
+      return { refusal };
     }
   }
 
   return {
     handlers,
-    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. */
-    async upgrade(request: Request, server: Server<SocketState>): Promise<Response | undefined> {
-      const requestId = createId();
-      const address = clientAddress(request, server);
+    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. `requestId` becomes the id of the connection. */
+    async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
+      const address = networkOf(clientAddress(request, server));
       let isCounted = false;
       try {
         if (request.method !== "GET")
@@ -146,7 +151,9 @@ export function createWebSockets(dependencies: Dependencies) {
           );
         origins.require(request);
         isCounted = perAddress.take(address);
-        const opening: SocketState["opening"] = isCounted ? await openSession(request) : { refusal: "too_many" };
+        const opening: SocketState["opening"] = isCounted
+          ? await openSession(request, address)
+          : { refusal: "too_many" };
         const data: SocketState = {
           id: requestId,
           address,
@@ -160,6 +167,7 @@ export function createWebSockets(dependencies: Dependencies) {
           sessionTimer: undefined,
           pingedAt: clock.now(),
           isAlive: true,
+          waitingBytes: 0,
           onDrain: [],
         };
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
@@ -187,8 +195,10 @@ export function createWebSockets(dependencies: Dependencies) {
       }
     },
     *listeners(): Iterable<Listener> {
-      for (const socket of sockets)
-        yield { waitingBytes: () => socket.getBufferedAmount(), cut: () => socket.terminate() };
+      for (const socket of sockets) {
+        socket.data.waitingBytes = socket.getBufferedAmount();
+        yield { waitingBytes: () => socket.data.waitingBytes, cut: () => socket.terminate() };
+      }
     },
     count: () => sockets.size,
     /** Closes every socket, spread evenly over `spreadMs`, so that they do not all come back at once; and those that still open. */

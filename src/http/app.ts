@@ -7,7 +7,9 @@ import type { ClientAddress } from "../lib/client-address.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { ConversationDirectory } from "../services/conversations.ts";
+import type { DeliveryReports } from "../services/delivery-reports.ts";
 import type { Directory } from "../services/directory.ts";
+import type { DryRuns } from "../services/dry-runs.ts";
 import type { Feeds } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Keys } from "../services/keys.ts";
@@ -16,14 +18,17 @@ import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
+import { type AnsweredCall, followCalls, newCall } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
+import { bindDelivery } from "./routes/delivery.ts";
 import { bindDirectory } from "./routes/directory.ts";
 import { bindFeed } from "./routes/feed.ts";
 import { bindKeys } from "./routes/keys.ts";
 import { bindMessages } from "./routes/messages.ts";
-import { bindOpen, type Readiness } from "./routes/open.ts";
+import { bindMetrics, type Metrics } from "./routes/metrics.ts";
+import { bindOpen, type HealthChecks } from "./routes/open.ts";
 import { bindPresence } from "./routes/presence.ts";
 
 type Dependencies = {
@@ -37,12 +42,17 @@ type Dependencies = {
   directory: Directory;
   conversations: ConversationDirectory;
   history: HistoryReader;
+  deliveryReports: DeliveryReports;
+  dryRuns: DryRuns;
   presence: Presence;
   nodes: Pick<Nodes, "list">;
+  health: HealthChecks;
+  metrics: Metrics;
   feeds: Feeds;
-  readiness: Readiness;
   pages: Pages;
   limits: PayloadLimits & { requestBytes: number };
+  /** Called when a request was answered. */
+  onAnswer(call: AnsweredCall): void;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -56,18 +66,21 @@ export type App = {
 
 /** Binds every operation of the contract, and what is open to everyone. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, clientAddress, audit, limits, onError } = dependencies;
+  const { authentication, rateLimit, clientAddress, audit, limits, onAnswer, onError } = dependencies;
+  const follow = followCalls(onAnswer);
   const app: Router = new Hono();
   const operations = createOperations(limits);
   const bind = createBind({ app, authentication, rateLimit, clientAddress, audit, limits, onError });
   bindMessages(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies.directory);
   bindConversations(bind, operations, dependencies);
+  bindDelivery(bind, operations, dependencies.deliveryReports);
   bindPresence(bind, operations, dependencies);
   bindFeed(bind, operations, dependencies.feeds);
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
-  bindOpen(app, bind, operations, limits, dependencies.readiness);
+  bindMetrics(bind, operations, dependencies.metrics);
+  bindOpen(app, bind, operations, limits, dependencies.health);
   bindConsole(app, dependencies.pages);
   app.notFound(({ req }) => answerUnmatched(app, req));
   app.onError((thrown, { req }) => {
@@ -77,10 +90,13 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    async handle(request, from) {
-      const fault = faultOf(request.url);
-      if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-      return await app.fetch(request, from);
+    async handle(request, runtime) {
+      const call = newCall(request);
+      return await follow(call, async () => {
+        const fault = faultOf(request.url);
+        if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
+        return await app.fetch(request, { runtime, call });
+      });
     },
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };

@@ -47,14 +47,14 @@ export function createTrails(
     let named: AuditTarget = {};
 
     function callOf(status: number, code?: ErrorCode): AuditedCall {
-      const { org: organization, uid: user, cid: conversation, id: key } = params();
+      const { org: organization, uid: user, cid: conversation, id: key, server_mid: serverMid, mid } = params();
       return {
         requestId,
         operation: operationId,
         caller,
         claimedKeyId: idOfApiKey(request.headers.get("admin-api-key") ?? ""),
         address: address || undefined,
-        target: { organization, user, conversation, key, ...named },
+        target: { organization, user, conversation, key, message: serverMid ?? mid, ...named },
         status,
         code,
       };

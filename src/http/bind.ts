@@ -15,6 +15,7 @@ import type { Authentication } from "../services/authentication.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/permissions.ts";
 import { createTrails } from "./audit-trail.ts";
 import { readJsonBody } from "./body.ts";
+import type { Call } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { listsOf, readQuery } from "./query.ts";
 
@@ -25,10 +26,12 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
   params: z.output<Params>;
   query: z.output<Query>;
   body: Body extends z.ZodType ? z.output<Body> : undefined;
+  /** The headers of the request, as they came. */
+  headers: Headers;
 };
 
 /** What a handler that answers for long may know of the call that it answers. */
-export type Call = {
+export type LongCall = {
   /** Where it came from; empty when nobody knows it. */
   address: string;
   /** Aborts when the caller has hung up. */
@@ -43,26 +46,25 @@ export type Call = {
  */
 export type Answer = {
   status: number;
-  body?: unknown;
   stream?: ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
   target?: AuditTarget;
-};
+} & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
 /** Binds an operation of the contract to what does it. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
   operation: Operation<Params, Query, Body>,
-  handler: (input: Input<Params, Query, Body>, call: Call) => Promise<Answer>,
+  handler: (input: Input<Params, Query, Body>, call: LongCall) => Promise<Answer>,
 ) => void;
 
-/** What requests are handed over with: where they came from, and how long their connections may be quiet. */
+/** The server that took a request: it knows where it came from, and how long its connection may be quiet. */
 export type Runtime = Peers & {
   /** Seconds; 0 for ever. */
   timeout(request: Request, seconds: number): void;
 };
 
-/** The router. */
-export type Router = Hono<{ Bindings: Runtime }>;
+/** The router. Its requests are handed over together with the server that took them, and with what is told of them. */
+export type Router = Hono<{ Bindings: { runtime: Runtime; call: Call } }>;
 
 type Dependencies = {
   app: Router;
@@ -101,22 +103,26 @@ export function createBind({
     const noQuery = query.safeParse({});
     const lists = listsOf(query);
     const follow = createTrails(operation, audit);
+    const route = { method: method.toUpperCase(), path };
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
+      const { call, runtime } = context.env;
+      call.route = route;
       const requestId = requestIdOf(request);
-      const address = clientAddress(request, context.env); // now: nobody knows it once the caller has hung up
+      const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
       let answer: Answer | undefined;
       const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);
-      const permit = (known: Caller, needed: Scope) => {
-        permitScope(known, needed);
+      const permit = (known: Caller, needed: Scope | "any") => {
+        if (needed !== "any") permitScope(known, needed);
         if (!limitsItself) permitOrganization(known, context.req.param("org"));
       };
       try {
         if (scope !== undefined) {
           caller = await authenticate();
           trail.admit(caller);
+          call.keyId = caller.keyId;
           rateLimit(caller.keyId);
           permit(caller, scope);
         }
@@ -137,8 +143,11 @@ export function createBind({
                   isOptional: operation.isBodyOptional === true,
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
+          headers: request.headers,
         };
-        if (operation.targetOf !== undefined) trail.name(operation.targetOf(input.body));
+        const target = operation.targetOf?.(input.body);
+        if (target !== undefined) trail.name(target);
+        call.org = target?.organization ?? context.req.param("org");
         trail.begin();
         answer = await handler(input, {
           address,
@@ -150,7 +159,7 @@ export function createBind({
         if (answer.target !== undefined) trail.name(answer.target);
         await trail.succeed(answer.status);
         if (answer.stream !== undefined)
-          return tellExpiry(caller, await toStream(answer.stream, request, requestId, context.env));
+          return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
         return tellExpiry(caller, toResponse(answer, requestId));
       } catch (thrown) {
         await discard(answer?.stream);
@@ -169,12 +178,17 @@ function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
   return response;
 }
 
-function toResponse({ status, body, headers }: Answer, requestId: string): Response {
+function toResponse({ status, body, contentType, headers }: Answer, requestId: string): Response {
   if (body === undefined)
     return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
-  return new Response(JSON.stringify(body), {
+  return new Response(contentType === undefined ? JSON.stringify(body) : body, {
     status,
-    headers: { "Content-Type": "application/json", "X-Request-Id": requestId, ...answerHeaders, ...headers },
+    headers: {
+      "Content-Type": contentType ?? "application/json",
+      "X-Request-Id": requestId,
+      ...answerHeaders,
+      ...headers,
+    },
   });
 }
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { createAddressSet, isAddressRange, isPublicAddress, namesPrivateHost, normalizeAddress } from "./addresses.ts";
+import {
+  createAddressSet,
+  isAddressRange,
+  isPublicAddress,
+  namesPrivateHost,
+  networkOf,
+  normalizeAddress,
+} from "./addresses.ts";
 
 describe("an address", () => {
   test("has one spelling, and IPv4 within IPv6 is IPv4", () => {
@@ -9,6 +16,16 @@ describe("an address", () => {
     expect(normalizeAddress("2001:DB8:0:0::1")).toBe("2001:db8::1");
     for (const text of ["", "127.1", "0x7f.0.0.1", "192.0.2.1:80", "[::1]", "unknown", " 192.0.2.1"])
       expect(normalizeAddress(text)).toBeUndefined();
+  });
+
+  test("is one source as IPv4, and with the others of its /64 as IPv6", () => {
+    expect(networkOf("192.0.2.1")).toBe("192.0.2.1");
+    expect(networkOf("::ffff:192.0.2.1")).toBe("192.0.2.1");
+    expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
+    expect(networkOf("2001:DB8:1:2::9")).toBe("2001:db8:1:2::/64");
+    expect(networkOf("2001:db8:1:3::9")).toBe("2001:db8:1:3::/64");
+    expect(networkOf(networkOf("2001:db8:1:3::9"))).toBe("2001:db8:1:3::/64");
+    expect(networkOf("")).toBe("");
   });
 
   test("is public only if it is nobody's own", () => {

@@ -42,6 +42,17 @@ export function createAddressSet(ranges: readonly string[]): AddressSet {
   };
 }
 
+/**
+ * What counts as one source where callers are limited: an IPv4 address, or the /64 of an IPv6 address, which is what one
+ * subscriber is given (RFC 6177). Anything else is left as it is.
+ */
+export function networkOf(address: string): string {
+  if (isIP(address) === 0) return address;
+  const parsed = ipaddr.process(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString()}/64`;
+}
+
 /** Whether an address is one of the public internet: not private, loopback, link-local, or reserved for anything else. */
 export function isPublicAddress(text: string): boolean {
   return isIP(text) !== 0 && ipaddr.process(text).range() === "unicast";

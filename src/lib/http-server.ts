@@ -8,6 +8,8 @@ export type HttpServer = {
   readonly pendingRequests: number;
   /** Bun's native publish, to all sockets: −1 when one of them has bytes waiting. */
   publish(topic: string, frame: string): number;
+  /** How many sockets follow a topic. */
+  countSubscribers(topic: string): number;
   /**
    * Goes on with another certificate. Sockets, streams and requests that are open stay; a connection that is idle or just being
    * made may be closed. Throws when the port was lost, and then nothing listens.
@@ -42,6 +44,11 @@ export function createHttpServer<Data>(
       if (former.size === 0) return current.publish(topic, frame);
       const results = all().map((server) => server.publish(topic, frame));
       return results.includes(-1) ? -1 : Math.max(...results);
+    },
+    countSubscribers(topic) {
+      let count = current.subscriberCount(topic);
+      for (const server of former) count += server.subscriberCount(topic);
+      return count;
     },
     replaceTls(next) {
       const old = current;

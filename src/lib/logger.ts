@@ -12,7 +12,10 @@ function prettyStream(): DestinationStream {
   return pretty({
     colorize: process.env.NO_COLOR === undefined,
     translateTime: "HH:MM:ss.l",
-    ignore: "pid,hostname",
+    ignore: "pid,hostname,method,route,status,duration_ms",
+    messageFormat: ({ msg, method, route, status, duration_ms: took }) =>
+      route === undefined ? String(msg) : `${method} ${route} ${status} in ${took} ms`,
+    singleLine: true,
     sync: true,
   });
 }

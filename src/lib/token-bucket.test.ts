@@ -6,7 +6,11 @@ import { createTokenBuckets } from "./token-bucket.ts";
 function bucketsAt(options: { perSecond: number; burst: number; maxBuckets?: number }) {
   let now = 1_000_000;
   const buckets = createTokenBuckets({ ...options, clock: { now: () => now } });
-  return { take: (name = "key") => buckets.take(name), pass: (milliseconds: number) => (now += milliseconds) };
+  return {
+    ...buckets,
+    take: (name = "key") => buckets.take(name),
+    pass: (milliseconds: number) => (now += milliseconds),
+  };
 }
 
 describe("a token bucket", () => {
@@ -53,6 +57,17 @@ describe("a token bucket", () => {
     const { take, pass } = bucketsAt({ perSecond: 1000, burst: 2 });
     pass(60_000);
     expect([take(), take(), take()].map(({ isAllowed }) => isAllowed)).toEqual([true, true, false]);
+  });
+
+  test("is looked into without taking", () => {
+    const { take, peek, pass } = bucketsAt({ perSecond: 10, burst: 1 });
+    expect(peek("key")).toEqual({ isAllowed: true, remaining: 1, retryAfterMs: 0 });
+    expect(peek("key").isAllowed).toBe(true);
+    take();
+    expect(peek("key")).toEqual({ isAllowed: false, remaining: 0, retryAfterMs: 100 });
+    pass(100);
+    expect(peek("key").isAllowed).toBe(true);
+    expect(take().isAllowed).toBe(true);
   });
 
   test("gives each name its own tokens", () => {

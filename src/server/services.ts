@@ -4,11 +4,14 @@ import type { Clock } from "../lib/clock.ts";
 import { fetchDocument } from "../lib/fetch-document.ts";
 import { createCatchUp } from "../services/catch-up.ts";
 import { createConversationDirectory } from "../services/conversations.ts";
+import { createDeliveryReports } from "../services/delivery-reports.ts";
 import { createDirectory } from "../services/directory.ts";
 import { createFeedStarts } from "../services/feeds.ts";
 import { createHistoryReader } from "../services/history.ts";
 import { createMessages } from "../services/messages.ts";
 import { createProviderKeys } from "../services/provider-keys.ts";
+import { createReceipts } from "../services/receipts.ts";
+import type { Refusals } from "../services/refusals.ts";
 import { createSessions } from "../services/sessions.ts";
 import { createSystemMessages } from "../services/system-messages.ts";
 import { createTokens } from "../services/tokens.ts";
@@ -21,12 +24,13 @@ type Dependencies = {
   config: Config;
   tokenSecret: string;
   store: ReturnType<typeof createStore>;
+  refusals: Refusals;
   clock: Clock;
   log: Logger;
 };
 
 /** The rules, over a store. */
-export function createServices({ config, tokenSecret, store, clock, log }: Dependencies) {
+export function createServices({ config, tokenSecret, store, refusals, clock, log }: Dependencies) {
   const tokens = createTokens({
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
@@ -44,9 +48,11 @@ export function createServices({ config, tokenSecret, store, clock, log }: Depen
     directory: createDirectory({ ...store, tokens, clock }),
     conversations: createConversationDirectory({ ...store, maxParticipants, clock }),
     history: createHistoryReader(store),
-    sessions: createSessions({ ...store, tokens, clock }),
+    sessions: createSessions({ ...store, tokens, refusals, clock }),
     feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
+    deliveryReports: createDeliveryReports(store),
+    receipts: createReceipts({ ...store, clock }),
   };
 }
 

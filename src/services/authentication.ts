@@ -6,22 +6,32 @@ import type { KeyCache, KnownSecret } from "./key-cache.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import type { KeyUsage } from "./key-usage.ts";
 import { type Caller, unrestricted } from "./permissions.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** Tells callers by their API keys. */
 export type Authentication = {
   /**
    * Who calls. A key that this node knows is told at once; any other only after the store was asked, since it may have been
    * made or rotated on another node a moment ago. So whatever is refused is refused in one way and takes one time: missing,
-   * malformed, unknown, expired, revoked, from another network. Throws `unauthorized`, or `unavailable` when the store
-   * cannot be asked. `address` is called only for keys that are bound to networks.
+   * malformed, unknown, expired, revoked, from another network. Throws `unauthorized`, `rate_limited` when too many from
+   * there were refused, or `unavailable` when the store cannot be asked. `address` is called only for keys that are bound to
+   * networks, and for those that this node does not know.
    */
   authenticate(key: string | null, address: () => string | undefined): Caller | Promise<Caller>;
 };
 
-type Options = { bootstrapKey: string; digest: KeyDigest; cache: KeyCache; usage: KeyUsage; clock: Clock };
+type Options = {
+  bootstrapKey: string;
+  digest: KeyDigest;
+  cache: KeyCache;
+  usage: KeyUsage;
+  refusals: Refusals;
+  clock: Clock;
+};
 
 /** Knows the bootstrap key, which has every scope and is in no database, and the keys of the store. */
-export function createAuthentication({ bootstrapKey, digest, cache, usage, clock }: Options): Authentication {
+export function createAuthentication(options: Options): Authentication {
+  const { bootstrapKey, digest, cache, usage, refusals, clock } = options;
   const bootstrap: Caller = { keyId: "bootstrap", rights: unrestricted, secretExpiresAt: undefined };
   const bootstrapDigest = digest.of(bootstrapKey);
   // What an unknown key is compared with, so that it costs what a known one does.
@@ -38,6 +48,8 @@ export function createAuthentication({ bootstrapKey, digest, cache, usage, clock
   }
 
   async function recognizeAfterRefresh(key: string, digested: Buffer, address: () => string | undefined) {
+    const source = address() ?? "";
+    refusals.admit(source);
     const id = idOfApiKey(key); // a typo names nobody: no key is looked up for it
     const hasAnswered = await cache.refresh(id);
     const caller = recognize(key, digested, address);
@@ -45,6 +57,7 @@ export function createAuthentication({ bootstrapKey, digest, cache, usage, clock
     if (id !== undefined && !hasAnswered) {
       throw unavailable({ detail: "the database that knows the keys does not answer" });
     }
+    refusals.note(source);
     throw new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {
       headers: { "WWW-Authenticate": "Admin-Api-Key" },
     });

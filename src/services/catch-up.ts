@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { MissedMessages, StoredMessage } from "../store/ports.ts";
+import type { MissedMessage, MissedMessages } from "../store/ports.ts";
 
 /** Who was away, and up to where the log is to be caught up with. */
 export type Absence = { org: string; uid: string; head: number };
@@ -9,7 +9,7 @@ export type CatchUp = {
   /** The offset after which the user missed messages, or `undefined` when they cannot all be given: too many, too old, or `since` unknown. */
   resumeAfter(absence: Absence, since: string): Promise<number | undefined>;
   /** The missed messages after `after`, in order, a page at a time; empty when there are no more. */
-  read(absence: Absence, after: number): Promise<StoredMessage[]>;
+  read(absence: Absence, after: number): Promise<MissedMessage[]>;
 };
 
 const pageSize = 50;

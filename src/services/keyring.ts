@@ -5,6 +5,7 @@ import { createKeyCache } from "./key-cache.ts";
 import { createKeyDigest } from "./key-digest.ts";
 import { createKeyUsage } from "./key-usage.ts";
 import { createKeys, type Keys } from "./keys.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** All that has to do with API keys on one node. */
 export type Keyring = {
@@ -24,6 +25,7 @@ type Options = {
   clock: Clock;
   /** A clock that only goes forward. */
   elapsed: Clock;
+  refusals: Refusals;
   onError(error: unknown): void;
 };
 
@@ -31,7 +33,7 @@ const changesEveryMs = 1_000;
 const usageEveryMs = 60_000;
 
 /** Starts to follow the changes of keys: what another node changes holds here within about a second. */
-export function createKeyring({ keys, bootstrapKey, secret, clock, elapsed, onError }: Options): Keyring {
+export function createKeyring({ keys, bootstrapKey, secret, clock, elapsed, refusals, onError }: Options): Keyring {
   const digest = createKeyDigest(secret);
   const cache = createKeyCache({ keys, elapsed, onError });
   const usage = createKeyUsage({ keys, clock, onError });
@@ -40,7 +42,7 @@ export function createKeyring({ keys, bootstrapKey, secret, clock, elapsed, onEr
     setInterval(() => void usage.flush(), usageEveryMs),
   ];
   return {
-    authentication: createAuthentication({ bootstrapKey, digest, cache, usage, clock }),
+    authentication: createAuthentication({ bootstrapKey, digest, cache, usage, refusals, clock }),
     keys: createKeys({ keys, digest, cache, clock }),
     countForeign: () => keys.countOfOtherPepper(digest.pepper),
     async stop() {

@@ -1,7 +1,7 @@
 import { createApiKey } from "../contract/api-key.ts";
 import { HeraldError } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
-import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest } from "../contract/keys.ts";
+import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest, OwnKey } from "../contract/keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ApiKeys, KeyRights, StoredKey } from "../store/ports.ts";
 import type { KeyCache } from "./key-cache.ts";
@@ -16,6 +16,8 @@ export type Keys = {
   list(caller: Caller, query: PageQuery): Promise<Page<ApiKey>>;
   /** Throws `not_found`, as the others do, also for keys that the caller does not see. */
   get(caller: Caller, id: string): Promise<ApiKey>;
+  /** The caller's own key; what ends it sooner, as the end of an old secret, counts. */
+  getOwn(caller: Caller): Promise<OwnKey>;
   /** A new secret for a key that may no more than the caller; the one before it works for `overlapSeconds` more. */
   rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
   /** Holds on this node when it resolves, on others when they have asked the store for changes. Gives the key as it was. */
@@ -73,6 +75,17 @@ export function createKeys({ keys, digest, cache, clock }: Dependencies): Keys {
       return await pageOf(query, (page) => keys.list({ ...page, org }), show);
     },
     get: async (caller, id) => show(await find(caller, id)),
+    async getOwn({ keyId, rights: { scopes, org, senders, expiresAt } }) {
+      const key = await keys.get(keyId);
+      return {
+        id: key === undefined ? null : keyId,
+        name: key?.name ?? "bootstrap",
+        scopes,
+        organization: org,
+        allowed_senders: senders,
+        expires_at: toIsoOrNull(expiresAt),
+      };
+    },
     async rotate(caller, id, overlapSeconds) {
       permitRights(caller, await find(caller, id));
       const now = clock.now();

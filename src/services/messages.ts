@@ -5,7 +5,7 @@ import type { SendMessageRequest, SendMessageResponse } from "../contract/messag
 import { canonicalJson } from "../lib/canonical-json.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
-import type { AppendResult, SendLog } from "../store/ports.ts";
+import type { AppendResult, NewSend, SendLog } from "../store/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "./permissions.ts";
 
 /** What a caller is told, and whether it was told so before. */
@@ -25,6 +25,18 @@ export function fingerprintOf(payload: unknown): string {
   return new Bun.CryptoHasher("sha256").update(canonicalJson(payload)).digest("base64url");
 }
 
+/** What the caller is told of a send that the log refused. */
+export function refusalOf(result: Extract<AppendResult, { outcome: "conflict" | "refused" }>): HeraldError {
+  if (result.outcome === "conflict") return new HeraldError("message_id_conflict");
+  const codes = {
+    organization: "organization_not_found",
+    conversation: "conversation_not_found",
+    participant: "sender_not_participant",
+    user: "sender_not_found",
+  } as const;
+  return new HeraldError(codes[result.missing]);
+}
+
 /** What the log stored, now or before; throws what the log refused. */
 export function requireStored(result: AppendResult): {
   id: string;
@@ -32,56 +44,53 @@ export function requireStored(result: AppendResult): {
   createdAt: number;
   isReplay: boolean;
 } {
-  if (result.outcome === "conflict") throw new HeraldError("message_id_conflict");
-  if (result.outcome === "refused") {
-    const codes = {
-      organization: "organization_not_found",
-      conversation: "conversation_not_found",
-      participant: "sender_not_participant",
-      user: "sender_not_found",
-    } as const;
-    throw new HeraldError(codes[result.missing]);
-  }
+  if (result.outcome === "conflict" || result.outcome === "refused") throw refusalOf(result);
   return { id: result.id, mid: result.mid, createdAt: result.createdAt, isReplay: result.outcome === "replayed" };
+}
+
+/** What is appended for a request. Throws what the caller's key does not allow. */
+export function toMessageSend(
+  caller: Caller,
+  { organizationId, senderId, message: { id: mid, ...content } }: SendMessageRequest,
+  createdAt: number,
+): NewSend {
+  permitOrganization(caller, organizationId);
+  permitSender(caller, senderId);
+  const id = createId();
+  const attachments = content.attachments.map((attachment) => ({
+    file_id: attachment.file_id ?? createId(),
+    file_name: attachment.name,
+  }));
+  const message: Message = {
+    _id: id,
+    t: toSeconds(createdAt),
+    from: senderId,
+    body: content.body,
+    cid: content.cid,
+    x: content.x,
+    attachments,
+    created_at: toIso(createdAt),
+  };
+  return {
+    org: organizationId,
+    kind: "message",
+    id,
+    cid: content.cid,
+    sender: senderId,
+    mid,
+    fingerprint: mid === undefined ? "" : fingerprintOf([content.body, content.cid, content.x, content.attachments]),
+    payload: JSON.stringify({ message }),
+    uids: undefined,
+    createdAt,
+    keyId: caller.keyId,
+  };
 }
 
 /** Messages over the log. The rules are checked where they hold: in the transaction that stores the message. */
 export function createMessages({ sends, clock }: { sends: SendLog; clock: Clock }): Messages {
   return {
-    async send(caller, { organizationId, senderId, message: { id: mid, ...content } }) {
-      permitOrganization(caller, organizationId);
-      permitSender(caller, senderId);
-      const id = createId();
-      const createdAt = clock.now();
-      const attachments = content.attachments.map((attachment) => ({
-        file_id: attachment.file_id ?? createId(),
-        file_name: attachment.name,
-      }));
-      const message: Message = {
-        _id: id,
-        t: toSeconds(createdAt),
-        from: senderId,
-        body: content.body,
-        cid: content.cid,
-        x: content.x,
-        attachments,
-        created_at: toIso(createdAt),
-      };
-      const result = await sends.append({
-        org: organizationId,
-        kind: "message",
-        id,
-        cid: content.cid,
-        sender: senderId,
-        mid,
-        fingerprint:
-          mid === undefined ? "" : fingerprintOf([content.body, content.cid, content.x, content.attachments]),
-        payload: JSON.stringify({ message }),
-        uids: undefined,
-        createdAt,
-        keyId: caller.keyId,
-      });
-      const stored = requireStored(result);
+    async send(caller, request) {
+      const stored = requireStored(await sends.append(toMessageSend(caller, request, clock.now())));
       const answer = { ask: { mid: stored.mid ?? stored.id, server_mid: stored.id, t: toSeconds(stored.createdAt) } };
       return { answer, isReplay: stored.isReplay };
     },

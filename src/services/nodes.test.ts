@@ -1,14 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { nodeExample } from "../contract/examples.ts";
 import { createLoneRegistry } from "../store/nodes.ts";
 import type { NodeRegistry } from "../store/ports.ts";
 import { createNodes } from "./nodes.ts";
+
+const { figures } = nodeExample;
 
 function createNode(registry: NodeRegistry, id: string) {
   return createNodes({
     id,
     name: `name of ${id}`,
     url: () => `http://${id}`,
-    activity: () => ({ connections: 3, organizations: 2, lag: { events: 1, checkedAt: 2_000 } }),
+    activity: () => ({ connections: 3, organizations: 2, lag: { events: 1, checkedAt: 2_000 }, figures }),
     registry,
     clock: { now: () => 1_000 },
   });
@@ -93,6 +96,7 @@ describe("nodes", () => {
         organizations: 2,
         lag_events: 1,
         lag_checked_at: "1970-01-01T00:00:02.000Z",
+        figures,
         state: "live",
       },
     ]);

@@ -1,6 +1,6 @@
 import { about } from "../contract/about.ts";
 import { toIso } from "../contract/identifiers.ts";
-import { type Node, type NodeStatus, nodeStatus } from "../contract/nodes.ts";
+import { type Node, type NodeFigures, type NodeStatus, nodeStatus } from "../contract/nodes.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { NodeRegistry, RegisteredNode } from "../store/ports.ts";
 
@@ -22,11 +22,12 @@ export type Nodes = {
   leave(): Promise<void>;
 };
 
-/** What a node is doing. `checkedAt` in milliseconds. */
+/** What a node is doing. Asked once for each beat. `checkedAt` in milliseconds. */
 export type Activity = {
   connections: number;
   organizations: number;
   lag: { events: number; checkedAt: number | undefined };
+  figures: NodeFigures;
 };
 
 type Dependencies = {
@@ -49,7 +50,7 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
   let hasLeft = false;
 
   function describe(): NodeStatus {
-    const { connections, organizations, lag } = activity();
+    const { connections, organizations, lag, figures } = activity();
     return {
       id,
       name: name ?? null,
@@ -61,6 +62,7 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
       organizations,
       lag_events: lag.events,
       lag_checked_at: lag.checkedAt === undefined ? null : toIso(lag.checkedAt),
+      figures,
     };
   }
 

@@ -3,7 +3,7 @@ import { toSeconds } from "../contract/identifiers.ts";
 import type { SendSystemMessageRequest, SendSystemMessageResponse } from "../contract/messages.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
-import type { SendLog } from "../store/ports.ts";
+import type { NewSend, SendLog } from "../store/ports.ts";
 import { fingerprintOf, requireStored, type Sent } from "./messages.ts";
 import { type Caller, permitOrganization, permitSender } from "./permissions.ts";
 
@@ -14,34 +14,42 @@ export type SystemMessages = {
 };
 
 /**
- * System messages over the log. Recipients know one by its `mid`, so the id that the server assigns identifies the send
- * as a caller's would.
+ * What is appended for a request. Recipients know a system message by its `mid`, so the id that the server assigns
+ * identifies the send as a caller's would. Throws what the caller's key does not allow.
  */
+export function toSystemSend(
+  caller: Caller,
+  { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids } }: SendSystemMessageRequest,
+  createdAt: number,
+): NewSend & { mid: string; uids: string[] } {
+  permitOrganization(caller, organizationId);
+  permitSender(caller, senderId);
+  const id = createId();
+  const mid = givenMid ?? id;
+  const uids = [...new Set(givenUids)];
+  const event: SystemMessageEvent = { system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x } };
+  return {
+    org: organizationId,
+    kind: "system",
+    id,
+    cid: undefined,
+    sender: senderId,
+    mid,
+    fingerprint: fingerprintOf([x, uids.toSorted()]),
+    payload: JSON.stringify(event),
+    uids,
+    createdAt,
+    keyId: caller.keyId,
+  };
+}
+
+/** System messages over the log. */
 export function createSystemMessages({ sends, clock }: { sends: SendLog; clock: Clock }): SystemMessages {
   return {
-    async send(caller, { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids } }) {
-      permitOrganization(caller, organizationId);
-      permitSender(caller, senderId);
-      const id = createId();
-      const mid = givenMid ?? id;
-      const createdAt = clock.now();
-      const uids = [...new Set(givenUids)];
-      const event: SystemMessageEvent = { system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x } };
-      const result = await sends.append({
-        org: organizationId,
-        kind: "system",
-        id,
-        cid: undefined,
-        sender: senderId,
-        mid,
-        fingerprint: fingerprintOf([x, uids.toSorted()]),
-        payload: JSON.stringify(event),
-        uids,
-        createdAt,
-        keyId: caller.keyId,
-      });
-      const stored = requireStored(result);
-      return { answer: { ack: { mid, t: toSeconds(stored.createdAt) } }, isReplay: stored.isReplay };
+    async send(caller, request) {
+      const send = toSystemSend(caller, request, clock.now());
+      const stored = requireStored(await sends.append(send));
+      return { answer: { ack: { mid: send.mid, t: toSeconds(stored.createdAt) } }, isReplay: stored.isReplay };
     },
   };
 }

@@ -1,13 +1,24 @@
 import { HeraldError } from "../contract/errors.ts";
-import type { Rows } from "./driver.ts";
+import type { Driver, Rows } from "./driver.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
 import type { AppendResult, BatchLog, BatchResult, NewSend } from "./ports.ts";
 
+const findOrganization = "SELECT id, head FROM organization WHERE id = ? AND deleted_at IS NULL";
+
 type Missing = Extract<AppendResult, { outcome: "refused" }>["missing"];
 type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
+type Conversation = { updatedAt: number; participants: number };
+
+/** What decides about sends: what was sent before under their ids, and what they name. */
+type Circumstances = {
+  known: Map<string, Earlier>;
+  conversations: Map<string, Conversation>;
+  participants: Set<string>;
+  users: Set<string>;
+};
 
 /** Appends batches of sends. What the batch cannot take together is tried one by one: a bad row fails alone. */
-export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
+export function createBatchLog({ driver, writer }: { driver: Driver; writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
     return writer.commit(orgs, (transaction) => appendBatch(transaction, sends));
@@ -32,46 +43,67 @@ export function createBatchLog({ writer }: { writer: LogWriter }): BatchLog {
         return results;
       }
     },
+    check: (send) =>
+      driver.aside(async (sql) => {
+        await sql.limitTo([send.org]);
+        const organizations = await sql.all<{ id: string; head: number }>(findOrganization, send.org);
+        const heads = new Map(organizations.map(({ id, head }) => [id, Number(head)]));
+        const circumstances = await findCircumstances(sql.rows, [send]);
+        const verdict = verdictOf(circumstances, heads, send);
+        if (verdict !== undefined && verdict.outcome !== "replayed") return verdict;
+        const conversation = circumstances.conversations.get(keyOf(send.org, send.cid ?? ""));
+        return { outcome: verdict === undefined ? "fits" : "replayed", participants: conversation?.participants ?? 0 };
+      }),
   };
 }
 
 async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends: NewSend[]): Promise<BatchResult[]> {
+  const circumstances = await findCircumstances(rows, sends);
+  const touched = new Map<string, { org: string; id: string; updated_at: number }>();
+  const results = sends.map((send): BatchResult => {
+    const verdict = verdictOf(circumstances, heads, send);
+    if (verdict !== undefined) return verdict;
+    const { org, cid, mid, createdAt } = send;
+    if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
+    if (cid === undefined) return { outcome: "stored", offset: emit(send) };
+    const key = keyOf(org, cid);
+    const conversation = circumstances.conversations.get(key);
+    const updatedAt = touched.get(key)?.updated_at ?? conversation?.updatedAt ?? 0;
+    if (createdAt > updatedAt) touched.set(key, { org, id: cid, updated_at: createdAt });
+    return { outcome: "stored", offset: emit({ ...send, recipients: conversation?.participants }) };
+  });
+
+  await rows.update("conversation", ["org", "id"], [...touched.values()]);
+  return results;
+}
+
+async function findCircumstances(rows: Rows, sends: NewSend[]): Promise<Circumstances> {
   const [known, conversations, participants, users] = await Promise.all([
     findEarlier(rows, sends),
     findConversations(rows, sends),
     findParticipants(rows, sends),
     findUsers(rows, sends),
   ]);
+  return { known, conversations, participants, users };
+}
 
-  function missingOf({ org, cid, sender }: NewSend): Missing | undefined {
-    if (cid === undefined) return users.has(keyOf(org, sender)) ? undefined : "user";
-    if (!conversations.has(keyOf(org, cid))) return "conversation";
-    return participants.has(keyOf(org, cid, sender)) ? undefined : "participant";
+/** Why a send is not stored; nothing if it is to be. `heads` holds the organizations that there are. */
+function verdictOf(circumstances: Circumstances, heads: ReadonlyMap<string, number>, send: NewSend) {
+  if (!heads.has(send.org)) return { outcome: "refused", missing: "organization" } as const; // its sends may still be there
+  const before = send.mid === undefined ? undefined : circumstances.known.get(sendKeyOf(send, send.mid));
+  if (before !== undefined) {
+    if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" } as const;
+    return { outcome: "replayed", id: before.id, mid: send.mid, createdAt: before.createdAt } as const;
   }
+  const missing = missingOf(circumstances, send);
+  return missing && ({ outcome: "refused", missing } as const);
+}
 
-  const touched = new Map<string, { org: string; id: string; updated_at: number }>();
-  const results = sends.map((send): BatchResult => {
-    const { org, cid, mid, createdAt } = send;
-    if (!heads.has(org)) return { outcome: "refused", missing: "organization" }; // its sends may still be there
-    const key = mid === undefined ? undefined : sendKeyOf(send, mid);
-    const before = key === undefined ? undefined : known.get(key);
-    if (before !== undefined) {
-      if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" };
-      return { outcome: "replayed", id: before.id, mid, createdAt: before.createdAt };
-    }
-    const missing = missingOf(send);
-    if (missing !== undefined) return { outcome: "refused", missing };
-    if (key !== undefined) known.set(key, send);
-    if (cid !== undefined) {
-      const conversation = keyOf(org, cid);
-      const updatedAt = touched.get(conversation)?.updated_at ?? conversations.get(conversation) ?? 0;
-      if (createdAt > updatedAt) touched.set(conversation, { org, id: cid, updated_at: createdAt });
-    }
-    return { outcome: "stored", offset: emit(send) };
-  });
-
-  await rows.update("conversation", ["org", "id"], [...touched.values()]);
-  return results;
+function missingOf({ users, conversations, participants }: Circumstances, send: NewSend): Missing | undefined {
+  const { org, cid, sender } = send;
+  if (cid === undefined) return users.has(keyOf(org, sender)) ? undefined : "user";
+  if (!conversations.has(keyOf(org, cid))) return "conversation";
+  return participants.has(keyOf(org, cid, sender)) ? undefined : "participant";
 }
 
 async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Earlier>> {
@@ -86,15 +118,17 @@ async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Ea
   return new Map(found.map((row) => [sendKeyOf(row, row.mid), { ...row, createdAt: Number(row.created_at) }]));
 }
 
-/** The conversations that are written to, with the time of their last message. */
-async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<string, number>> {
+/** The conversations that are written to, with the time of their last message and the number of their participants. */
+async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<string, Conversation>> {
   const keys = distinct(sends, ({ org, cid }) => (cid === undefined ? undefined : [keyOf(org, cid), { org, id: cid }]));
-  const found = await rows.find<{ org: string; id: string; updated_at: number }>(
-    "conversation",
-    ["org", "id", "updated_at"],
-    keys,
+  type Found = { org: string; id: string; updated_at: number; participants: number };
+  const found = await rows.find<Found>("conversation", ["org", "id", "updated_at", "participants"], keys);
+  return new Map(
+    found.map(({ org, id, updated_at, participants }) => [
+      keyOf(org, id),
+      { updatedAt: Number(updated_at), participants: Number(participants) },
+    ]),
   );
-  return new Map(found.map(({ org, id, updated_at }) => [keyOf(org, id), Number(updated_at)]));
 }
 
 async function findParticipants(rows: Rows, sends: NewSend[]): Promise<Set<string>> {

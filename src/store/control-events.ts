@@ -5,9 +5,17 @@ import type { LogTransaction } from "./log-writer.ts";
 /** Which conversation's participants change, and when (milliseconds). */
 export type MembershipOf = { org: string; cid: string; now: number };
 
-/** Emits the event of a change of participants; nothing when nobody came or went. */
-export function emitMembership(transaction: LogTransaction, of: MembershipOf, change: MembershipChange): void {
-  if (change.added.length + change.removed.length > 0) emitControl(transaction, "membership", of, change);
+/** Counts a change of participants at its conversation, and emits its event; nothing when nobody came or went. */
+export async function recordMembership(
+  transaction: LogTransaction,
+  of: MembershipOf,
+  change: MembershipChange,
+): Promise<void> {
+  const { added, removed } = change;
+  if (added.length + removed.length === 0) return;
+  const count = "UPDATE conversation SET participants = participants + CAST(? AS BIGINT) WHERE org = ? AND id = ?";
+  await transaction.sql.run(count, added.length - removed.length, of.org, of.cid);
+  emitControl(transaction, "membership", of, change);
 }
 
 /** Emits the end of sessions whose token was issued up to `now`: of `uids`, or without them of all of the organization. */

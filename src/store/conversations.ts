@@ -1,4 +1,4 @@
-import { emitMembership, type MembershipOf } from "./control-events.ts";
+import { type MembershipOf, recordMembership } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
@@ -13,30 +13,31 @@ type Dependencies = { driver: Driver; writer: LogWriter };
 /** Writes conversations. A conversation made again begins with an empty history. */
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const textsOf = driver.dialect.textsOf("?");
-  const join = `INSERT INTO participant (org, cid, uid, created_at)
-    SELECT ?, ?, uid.value, CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true ON CONFLICT DO NOTHING`;
+  const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
+    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true ON CONFLICT DO NOTHING`;
 
   async function replaceParticipants(
     transaction: LogTransaction,
     change: MembershipOf,
     wanted: string[],
   ): Promise<void> {
-    const { sql } = transaction;
+    const { sql, heads } = transaction;
     const { org, cid, now } = change;
+    const head = heads.get(org) ?? 0;
     const rows = await sql.all<{ uid: string }>("SELECT uid FROM participant WHERE org = ? AND cid = ?", org, cid);
     const before = new Set(rows.map(({ uid }) => uid));
     const after = new Set(wanted);
     const added = [...after].filter((uid) => !before.has(uid));
     const removed = [...before].filter((uid) => !after.has(uid));
-    await ensureUsers(driver, sql, org, added, now);
-    await sql.run(join, org, cid, now, JSON.stringify(added));
+    await ensureUsers(driver, sql, { org, uids: added, head, now });
+    await sql.run(join, org, cid, now, head, JSON.stringify(added));
     await sql.run(
       `DELETE FROM participant WHERE org = ? AND cid = ? AND uid IN (${textsOf})`,
       org,
       cid,
       JSON.stringify(removed),
     );
-    emitMembership(transaction, change, { added, removed });
+    await recordMembership(transaction, change, { added, removed });
   }
 
   return {

@@ -1,8 +1,9 @@
 import type { Reader } from "./driver.ts";
 import { withinBytes } from "./page-bytes.ts";
-import type { History, MissedMessages, StoredMessage } from "./ports.ts";
+import type { History, MissedMessage, MissedMessages, StoredMessage } from "./ports.ts";
 
 type MessageRow = { offset: number; payload: string };
+type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
 
 // One table and one index, so that a page costs a page whatever the planner knows: joined with its conversation, PostgreSQL may
 // choose to sort the whole history for it.
@@ -48,7 +49,7 @@ const fromMissed = `FROM participant p
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
 const readMissed = withinBytes(
-  `SELECT e."offset", e.payload, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
+  `SELECT e."offset", e.payload, e.id, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
 );
 
 /** Reads what a user missed in all of the user's conversations. */
@@ -76,12 +77,17 @@ export function createMissedMessages({ reader }: { reader: Reader }): MissedMess
       return Number(row?.count ?? 0);
     },
     async readMissed(org, uid, after, upTo, limit) {
-      const rows = await reader.allOf<MessageRow>(org, readMissed, org, uid, after, upTo, limit);
-      return rows.map(toMessage);
+      const rows = await reader.allOf<MissedRow>(org, readMissed, org, uid, after, upTo, limit);
+      return rows.map(toMissed);
     },
   };
 }
 
 function toMessage(row: MessageRow): StoredMessage {
   return { offset: Number(row.offset), payload: row.payload };
+}
+
+function toMissed(row: MissedRow): MissedMessage {
+  const message = toMessage(row);
+  return { ...message, id: row.id, cid: row.cid, isRecipient: message.offset > Number(row.log_start) };
 }

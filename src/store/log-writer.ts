@@ -7,6 +7,8 @@ export type NewEvent = Omit<LogEvent, "offset"> & {
   mid?: string | undefined;
   fingerprint?: string | undefined;
   keyId?: string | undefined;
+  /** How many users it was addressed to, where that is not the number of its `uids`. */
+  recipients?: number | undefined;
   createdAt: number;
 };
 
@@ -106,6 +108,7 @@ function toRow(event: StoredEvent): Row {
     payload: event.payload,
     created_at: event.createdAt,
     key_id: event.keyId ?? null,
+    recipients: event.recipients ?? null,
   };
 }
 

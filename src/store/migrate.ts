@@ -6,8 +6,9 @@ import organizationTokens from "./migrations/0004-organization-tokens.sql" with 
 import rowSecurity from "./migrations/0005-row-security.sql" with { type: "text" };
 import audit from "./migrations/0006-audit.sql" with { type: "text" };
 import retention from "./migrations/0007-retention.sql" with { type: "text" };
+import delivery from "./migrations/0008-delivery.sql" with { type: "text" };
 
-const migrations = [logAndDirectory, nodes, apiKeys, organizationTokens, rowSecurity, audit, retention];
+const migrations = [logAndDirectory, nodes, apiKeys, organizationTokens, rowSecurity, audit, retention, delivery];
 
 const rowSecurityOnly = /\b(ROW LEVEL SECURITY|CREATE POLICY)\b/;
 

@@ -1,12 +1,13 @@
-import { emitMembership } from "./control-events.ts";
+import { recordMembership } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { ParticipantReads, ParticipantWrites, Standing } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
 
-const findConversation = "SELECT id FROM conversation WHERE org = ? AND id = ?";
+const findConversation = "SELECT participants FROM conversation WHERE org = ? AND id = ?";
 const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid = ?";
+const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, log_start) VALUES (?, ?, ?, ?, ?)";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
 type Dependencies = { driver: Driver; writer: LogWriter };
@@ -17,20 +18,16 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
     async add(org, cid, uid, maxParticipants, now) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
-        if (!heads.has(org)) return { outcome: "missing", missing: "organization" };
-        if ((await sql.all(findConversation, org, cid)).length === 0)
-          return { outcome: "missing", missing: "conversation" };
+        const head = heads.get(org);
+        if (head === undefined) return { outcome: "missing", missing: "organization" };
+        const [conversation] = await sql.all<{ participants: number }>(findConversation, org, cid);
+        if (conversation === undefined) return { outcome: "missing", missing: "conversation" };
         const isNew = (await sql.all(findParticipant, org, cid, uid)).length === 0;
         if (isNew) {
-          const [row] = await sql.all<{ count: number }>(
-            "SELECT COUNT(*) AS count FROM participant WHERE org = ? AND cid = ?",
-            org,
-            cid,
-          );
-          if (Number(row?.count ?? 0) >= maxParticipants) return { outcome: "too_many" };
-          await ensureUsers(driver, sql, org, [uid], now);
-          await sql.run("INSERT INTO participant (org, cid, uid, created_at) VALUES (?, ?, ?, ?)", org, cid, uid, now);
-          emitMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
+          if (Number(conversation.participants) >= maxParticipants) return { outcome: "too_many" };
+          await ensureUsers(driver, sql, { org, uids: [uid], head, now });
+          await sql.run(insertParticipant, org, cid, uid, now, head);
+          await recordMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
         }
         const [user] = await sql.all<EntityRow>(findUser, org, uid);
         if (user === undefined) throw new Error("a participant who is no user");
@@ -46,7 +43,7 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
         const [user] = await sql.all<EntityRow>(findUser, org, uid);
         const removed = await sql.run("DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ?", org, cid, uid);
         if (user === undefined || removed === 0) return { outcome: "missing", missing: "participant" };
-        emitMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
+        await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
         return { outcome: "done", put: { entity: toEntity(user), isNew: false } };
       });
     },

@@ -36,6 +36,14 @@ export type AppendResult =
 /** A message found again, with where it stands in the log. */
 export type StoredMessage = { offset: number; payload: string };
 
+/** A message that a user missed. */
+export type MissedMessage = StoredMessage & {
+  id: string;
+  cid: string;
+  /** Whether the user took part in the conversation when it was said, and ever since. */
+  isRecipient: boolean;
+};
+
 /** Writes sends into the log of their organization. */
 export type SendLog = {
   /**
@@ -49,7 +57,14 @@ export type SendLog = {
 export type BatchLog = {
   /** Appends all in one commit, and announces nothing. A result for each send, in order; rejects as `append` does, and then for all. */
   appendAll(sends: NewSend[]): Promise<BatchResult[]>;
+  /** What would become of a send, by the rules of an append, which are asked in the same order. Stores nothing. */
+  check(send: NewSend): Promise<SendCheck>;
 };
+
+/** What would become of a send, and how many take part in its conversation now (0 without one). */
+export type SendCheck =
+  | { outcome: "fits" | "replayed"; participants: number }
+  | Extract<AppendResult, { outcome: "conflict" | "refused" }>;
 
 /** The outcome of one send of a batch: the offset that it was stored at, or else what became of it. */
 export type BatchResult =
@@ -88,7 +103,7 @@ export type MissedMessages = {
   /** How many messages of the user's conversations lie after `after` up to `upTo`; counts no further than `limit`. */
   countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
   /** The messages of the user's conversations after `after` up to `upTo`, in order, at most `limit`, fewer where they are large. */
-  readMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<StoredMessage[]>;
+  readMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<MissedMessage[]>;
 };
 
 /** An organization, user or conversation as stored. */

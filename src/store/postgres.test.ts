@@ -3,6 +3,7 @@ import { startPostgres } from "../../test/harness/postgres.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { describeAudit, entryAt } from "./testing/audit-suite.ts";
+import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog } from "./testing/log-suite.ts";
@@ -22,6 +23,8 @@ if (postgres !== undefined) {
   describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+
+  describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
 
@@ -43,6 +46,12 @@ if (postgres !== undefined) {
     test("is brought up from the version before retention, and forgets nothing but what had been deleted", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectRemovalsAfterVersion6(driver);
+      await driver.close();
+    });
+
+    test("is brought up from the version before delivery reports with the number of participants", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectParticipantsAfterVersion7(driver);
       await driver.close();
     });
 

@@ -52,26 +52,28 @@ export async function removeSomeOfAny(
 /** When nothing was left the removal itself goes, which counts as a row. */
 async function removeSome(sql: Transaction, { org, cid, up_to: upTo }: Removal, limit: number): Promise<number> {
   await sql.limitTo([org]);
-  for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : [eventsOf(org, cid, upTo)]) {
+  for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo)) {
     const removed = await removeFirst(sql, rows, limit);
     if (removed > 0) return removed;
   }
   return await sql.run("DELETE FROM removal WHERE org = ? AND cid = ?", org, cid);
 }
 
-function eventsOf(org: string, cid: string, upTo: number): Ordered {
-  return {
-    table: "event",
-    key: [`"offset"`],
-    where: `org = ? AND cid = ? AND "offset" <= ?`,
-    values: [org, cid, upTo],
-  };
+function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
+  const upToThere = { where: `org = ? AND cid = ? AND "offset" <= ?`, values: [org, cid, upTo] };
+  return [
+    { table: "event", key: [`"offset"`], ...upToThere },
+    { table: "delivery", key: [`"offset"`, "id"], ...upToThere },
+    { table: "audience", key: [`"offset"`, "id"], ...upToThere },
+  ];
 }
 
 function rowsOfOrganization(org: string, upTo: number): Ordered[] {
   const ofOrganization = { where: "org = ?", values: [org] };
   return [
     { table: "event", key: [`"offset"`], where: `org = ? AND "offset" <= ?`, values: [org, upTo] },
+    { table: "delivery", key: ["cid", `"offset"`, "id"], ...ofOrganization },
+    { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },
     { table: "participant", key: ["cid", "uid"], ...ofOrganization },
     { table: "conversation", key: ["id"], ...ofOrganization },
     { table: `"user"`, key: ["id"], ...ofOrganization },

@@ -1,8 +1,15 @@
+import { audienceLivesMs } from "../contract/delivery.ts";
 import { firstIdOf } from "../lib/ids.ts";
 import type { Driver, Sql, Transaction } from "./driver.ts";
 import type { RetentionOrder, RetentionWrites } from "./ports.ts";
 import { removeSomeOfAny } from "./removals.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
+
+/** Tables whose rows go with their time, which their ids tell. */
+type Dated = "event" | "delivery" | "audience" | "audit";
+
+// An audience may be named by deliveries of this long after it was made, and clocks differ.
+const audienceOutlivesMs = audienceLivesMs + 24 * 3600 * 1000;
 
 const takeLease = "UPDATE retention SET holder = ?, held_until = ? WHERE holder = ? OR held_until < ?";
 
@@ -37,10 +44,15 @@ async function touchOld(sql: Transaction, { messagesBefore, idsBefore, limit }: 
   if (messagesBefore === undefined && idsBefore === undefined) return 0;
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
   await sql.limitTo(organizations.map(({ id }) => id));
-  return (await removeOldest(sql, "event", messagesBefore, limit)) || (await forgetIds(sql, idsBefore, limit));
+  return (
+    (await removeOldest(sql, "event", messagesBefore, limit)) ||
+    (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
+    (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
+    (await forgetIds(sql, idsBefore, limit))
+  );
 }
 
-async function removeOldest(sql: Sql, table: "event" | "audit", before: number | undefined, limit: number) {
+async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {
   return before === undefined ? 0 : await removeFirst(sql, madeBefore(table, before, ""), limit);
 }
 
@@ -57,6 +69,6 @@ async function forgetIds(sql: Sql, before: number | undefined, limit: number): P
   return Math.max(1, forgotten);
 }
 
-function madeBefore(table: "event" | "audit", before: number, after: string): Ordered {
+function madeBefore(table: Dated, before: number, after: string): Ordered {
   return { table, key: ["id"], where: "id > ? AND id < ?", values: [after, firstIdOf(before)] };
 }

@@ -4,6 +4,7 @@ import type { Driver, Row } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { createWrites } from "./store.ts";
+import { audienceOf, deliveryOf } from "./testing/delivery-suite.ts";
 
 setDefaultTimeout(60_000); // a busy machine takes its time to start a server
 
@@ -13,7 +14,7 @@ const withoutPolicy = new Set([
   "audit", // its entries may be nobody's, and are read across organizations
   "removal", // what is to be removed, looked for across organizations
 ]);
-const tables = [`"user"`, "conversation", "participant", "event"];
+const tables = [`"user"`, "conversation", "participant", "event", "delivery", "audience"];
 
 const postgres = await startPostgres();
 if (postgres !== undefined) {
@@ -23,11 +24,12 @@ if (postgres !== undefined) {
   async function openTwo(): Promise<Driver & AsyncDisposable> {
     const driver = connectPostgres((await postgres?.createDatabase()) ?? "");
     await migrateStore(driver);
-    const { organizations, users, conversations } = createWrites({ driver, announce: () => undefined });
+    const { organizations, users, conversations, deliveries } = createWrites({ driver, announce: () => undefined });
     for (const org of ["o1", "o2"]) {
       await organizations.put(org, undefined, 1);
       await users.put(org, "alice", `alice of ${org}`, 1);
       await conversations.put(org, "room", { participants: ["alice", "bob"] }, 1);
+      await deliveries.record({ audiences: [audienceOf(org)], deliveries: [deliveryOf(org, 1)] });
     }
     return { ...driver, [Symbol.asyncDispose]: driver.close };
   }

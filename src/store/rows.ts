@@ -18,9 +18,9 @@ export function createRowsOneByOne(run: RunNow): Rows {
       // The caller names the shape, as everywhere at the driver.
       return keys.flatMap((values) => run(text, valuesOf(values, key))) as Shape[];
     },
-    async insert(table, rows) {
+    async insert(table, rows, onConflict) {
       const columns = columnsOf(rows);
-      const text = `INSERT INTO "${table}" (${columns.map(nameOf).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+      const text = `INSERT INTO "${table}" (${columns.map(nameOf).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})${endOf(onConflict)}`;
       for (const row of rows) run(text, valuesOf(row, columns));
     },
     async update(table, key, rows) {
@@ -51,10 +51,11 @@ export function createRowsInOne({ all, run }: Sql): Rows {
         JSON.stringify(keys),
       );
     },
-    async insert(table, rows) {
+    async insert(table, rows, onConflict) {
       if (rows.length === 0) return;
       const columns = columnsOf(rows).map(nameOf).join(", ");
-      await run(`INSERT INTO "${table}" (${columns}) SELECT ${columns} FROM ${given(table)}`, JSON.stringify(rows));
+      const text = `INSERT INTO "${table}" (${columns}) SELECT ${columns} FROM ${given(table)}${endOf(onConflict)}`;
+      await run(text, JSON.stringify(rows));
     },
     async update(table, key, rows) {
       if (rows.length === 0) return;
@@ -67,6 +68,10 @@ export function createRowsInOne({ all, run }: Sql): Rows {
       );
     },
   };
+}
+
+function endOf(onConflict: "skip" | undefined): string {
+  return onConflict === undefined ? "" : " ON CONFLICT DO NOTHING";
 }
 
 function columnsOf(rows: readonly Row[]): string[] {

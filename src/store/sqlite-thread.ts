@@ -74,7 +74,7 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Data
       nodes: createLoneRegistry(),
       migrated: { from: migrated.from, to: migrated.to },
       writes: {
-        batches: { appendAll },
+        batches: { appendAll, check: remote("batches", "check") },
         organizations: { put: remote("organizations", "put"), remove: remote("organizations", "remove") },
         users: {
           put: remote("users", "put"),
@@ -90,6 +90,10 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Data
           markUsed: remote("keys", "markUsed"),
         },
         audit: { append: remote("audit", "append") },
+        deliveries: {
+          record: remote("deliveries", "record"),
+          acknowledge: remote("deliveries", "acknowledge"),
+        },
         retention: { step: remote("retention", "step") },
       },
       async close() {

@@ -8,6 +8,7 @@ import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./sqlite-thread.ts";
 import { createWrites } from "./store.ts";
 import { describeAudit } from "./testing/audit-suite.ts";
+import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
@@ -46,13 +47,14 @@ for (const [engine, open] of Object.entries(engines)) {
   describeKeys(engine, open);
   describeAudit(engine, open);
   describeRetention(engine, open);
+  describeDeliveries(engine, open);
 }
 
 describe("SQLite", () => {
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 7 });
-    expect(await migrateStore(driver)).toEqual({ from: 7, to: 7 });
+    expect(await migrateStore(driver)).toEqual({ from: 0, to: 8 });
+    expect(await migrateStore(driver)).toEqual({ from: 8, to: 8 });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
@@ -64,7 +66,7 @@ describe("SQLite", () => {
     await migrateStore(driver, 3);
     const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
     await driver.transaction((sql) => sql.run(insert));
-    expect(await migrateStore(driver)).toEqual({ from: 3, to: 7 });
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: 8 });
     expect(await driver.all("SELECT id, tokens_valid_after FROM organization ORDER BY id")).toEqual([
       { id: "gone", tokens_valid_after: 5 },
       { id: "o", tokens_valid_after: 0 },
@@ -84,6 +86,13 @@ describe("SQLite", () => {
   test("of the version before retention forgets nothing but what had been deleted", async () => {
     const { driver, remove } = openInFolder();
     await expectRemovalsAfterVersion6(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("of the version before delivery reports knows how many take part, and claims nothing of them", async () => {
+    const { driver, remove } = openInFolder();
+    await expectParticipantsAfterVersion7(driver);
     await driver.close();
     remove();
   });

@@ -1,7 +1,8 @@
-import type { LogEvent } from "../contract/log-event.ts";
+import type { CommitMark, LogEvent } from "../contract/log-event.ts";
 import { createAuditReads, createAuditWrites } from "./audit.ts";
 import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
+import { createDeliveryReads, createDeliveryWrites } from "./delivery.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { createHistory, createMissedMessages } from "./history.ts";
 import { createKeyReads, createKeyWrites } from "./keys.ts";
@@ -12,19 +13,21 @@ import { createParticipantReads, createParticipantWrites, createStanding } from 
 import type { NodeRegistry } from "./ports.ts";
 import { createRetentionWrites } from "./retention.ts";
 import { createSendLog } from "./send-log.ts";
+import { createSentReads } from "./sent.ts";
 import { createUserReads, createUserWrites } from "./users.ts";
 
 /** What writes to a database. `announce` is called after each commit but those of batches, with its events in offset order. */
 export function createWrites({ driver, announce }: { driver: Driver; announce(events: LogEvent[]): void }) {
   const writer = createLogWriter({ driver, announce });
   return {
-    batches: createBatchLog({ writer }),
+    batches: createBatchLog({ driver, writer }),
     organizations: createOrganizationWrites({ driver, writer }),
     users: createUserWrites({ driver, writer }),
     conversations: createConversationWrites({ driver, writer }),
     participants: createParticipantWrites({ driver, writer }),
     keys: createKeyWrites({ driver, writer }),
     audit: createAuditWrites({ driver }),
+    deliveries: createDeliveryWrites({ driver }),
     retention: createRetentionWrites({ driver }),
   };
 }
@@ -57,14 +60,21 @@ type Options = {
   writes: Writes;
   /** Called after each commit of sends with its events, in offset order. */
   announce(events: LogEvent[]): void;
+  /** Called after each commit of sends with how many they were and how long it took; what it gives goes with the events. */
+  onCommit?(sends: number, tookMs: number): CommitMark | undefined;
   /** How many sends one commit takes at most. */
   batchSize?: number;
 };
 
 /** Every port of the store, over a database whose schema is up to date. */
-export function createStore({ reader, writes, announce, batchSize }: Options) {
+export function createStore({ reader, writes, announce, onCommit, batchSize }: Options) {
   return {
-    sends: createSendLog({ log: writes.batches, announce, ...(batchSize !== undefined && { batchSize }) }),
+    sends: createSendLog({
+      log: writes.batches,
+      announce,
+      ...(onCommit !== undefined && { onCommit }),
+      ...(batchSize !== undefined && { batchSize }),
+    }),
     log: createLogReader({ reader }),
     history: createHistory({ reader }),
     missed: createMissedMessages({ reader }),
@@ -75,6 +85,9 @@ export function createStore({ reader, writes, announce, batchSize }: Options) {
     standing: createStanding({ reader }),
     keys: { ...createKeyReads({ reader }), ...writes.keys },
     audit: { ...createAuditReads({ reader }), ...writes.audit },
+    deliveries: { ...createDeliveryReads({ reader }), ...writes.deliveries },
+    sent: createSentReads({ reader }),
+    checks: writes.batches,
     retention: writes.retention,
   };
 }

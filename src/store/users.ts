@@ -1,4 +1,4 @@
-import { emitMembership, emitSessionEnd } from "./control-events.ts";
+import { emitSessionEnd, recordMembership } from "./control-events.ts";
 import type { Driver, Reader, Sql } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
@@ -6,14 +6,17 @@ import type { UserReads, UserWrites } from "./ports.ts";
 
 const find = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
-  SET name = NULL, created_at = excluded.created_at, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
+  SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
+
+/** Who becomes a user: after which offset of the organization's log, and when (milliseconds). */
+export type NewUsers = { org: string; uids: string[]; head: number; now: number };
 
 /** Makes those of `uids` that are no users into users. A user deleted before starts anew, but its old tokens stay refused. */
-export async function ensureUsers(driver: Driver, sql: Sql, org: string, uids: string[], now: number): Promise<void> {
+export async function ensureUsers(driver: Driver, sql: Sql, { org, uids, head, now }: NewUsers): Promise<void> {
   if (uids.length === 0) return;
-  const insert = `INSERT INTO "user" (org, id, created_at)
-    SELECT ?, uid.value, CAST(? AS BIGINT) FROM (${driver.dialect.textsOf("?")}) AS uid WHERE true ${isAbsent}`;
-  await sql.run(insert, org, now, JSON.stringify(uids));
+  const insert = `INSERT INTO "user" (org, id, created_at, log_start)
+    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${driver.dialect.textsOf("?")}) AS uid WHERE true ${isAbsent}`;
+  await sql.run(insert, org, now, head, JSON.stringify(uids));
 }
 
 type Dependencies = { driver: Driver; writer: LogWriter };
@@ -23,9 +26,10 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
   return {
     async put(org, uid, name, now) {
       return await writer.transaction([org], async ({ sql, heads }) => {
-        if (!heads.has(org)) return undefined;
+        const head = heads.get(org);
+        if (head === undefined) return undefined;
         const [row] = await sql.all<EntityRow>(find, org, uid);
-        if (row === undefined) await ensureUsers(driver, sql, org, [uid], now);
+        if (row === undefined) await ensureUsers(driver, sql, { org, uids: [uid], head, now });
         if (name !== undefined) await sql.run(`UPDATE "user" SET name = ? WHERE org = ? AND id = ?`, name, org, uid);
         const entity = toEntity(row ?? { id: uid, name: null, created_at: now });
         return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
@@ -34,9 +38,10 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
     async remove(org, uid, now) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
-        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+        const head = heads.get(org);
+        if (head === undefined || (await sql.all(find, org, uid)).length === 0) return false;
         await leaveAll(transaction, org, uid, now);
-        await sql.run(`UPDATE "user" SET deleted_at = ? WHERE org = ? AND id = ?`, now, org, uid);
+        await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
         await endSessions(transaction, org, uid, now);
         return true;
       });
@@ -74,7 +79,7 @@ async function leaveAll(transaction: LogTransaction, org: string, uid: string, n
   const { sql } = transaction;
   const rows = await sql.all<{ cid: string }>("SELECT cid FROM participant WHERE org = ? AND uid = ?", org, uid);
   await sql.run("DELETE FROM participant WHERE org = ? AND uid = ?", org, uid);
-  for (const { cid } of rows) emitMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
+  for (const { cid } of rows) await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
 }
 
 /** Never takes back what an earlier sign-out refused, which another node may have stored by a clock that is ahead of ours. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../harness/cluster.ts";
-import { within } from "../harness/deadline.ts";
+import { eventually, within } from "../harness/deadline.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startPostgres } from "../harness/postgres.ts";
 
@@ -70,11 +70,30 @@ if (postgres !== undefined) {
         const refused = await org.send("alice", message);
         expect(refused.status).toBe(503);
         expect(refused.headers.get("retry-after")).not.toBeNull();
-        expect((await node.http("GET", "/readyz")).status).toBe(503);
+        const { status, body } = await node.http<{ checks: Record<string, string> }>("GET", "/readyz");
+        expect(status).toBe(503);
+        expect(body.checks).toMatchObject({ node: "ok", store: expect.not.stringMatching(/^ok$/) });
+        expect((await node.http("GET", "/healthz")).status).toBe(200);
       });
       const { server_mid: id } = await org.sent("alice", message);
       expect(await socket.next()).toMatchObject({ message: { _id: id, body: "hello" } });
       await socket.expectSilence();
+      await node.stop();
+    });
+
+    test("say within seconds that they are not ready while the database hangs, and are again when it goes on", async () => {
+      await using cluster = await start(1);
+      const node = cluster.node(0).herald;
+      const ready = () => node.http<{ checks: Record<string, string> }>("GET", "/readyz");
+      postgres.freeze();
+      try {
+        const answers = await Promise.all([ready(), ready()]);
+        for (const { status, body } of answers)
+          expect([status, body.checks.store]).toEqual([503, "does not answer within 2 s"]);
+      } finally {
+        postgres.resume();
+      }
+      await eventually(async () => (await ready()).status === 200 || undefined, "the node to be ready again");
       await node.stop();
     });
 

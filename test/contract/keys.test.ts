@@ -11,6 +11,39 @@ const FORM = /^hk_([0-9a-f-]{36})_[0-9A-Za-z]{38}$/;
 const get = (id: string) => herald().admin<ApiKey>("GET", `/admin/keys/${id}`);
 const use = (key: string) => callWith(herald(), key, "GET", "/admin/organizations");
 
+describe("GET /admin/keys/self", () => {
+  const self = (key: string) => callWith<Record<string, unknown>>(herald(), key, "GET", "/admin/keys/self");
+
+  test("tells any key what it is and what it may do", async () => {
+    const org = await createOrganization(herald());
+    const rights = {
+      scopes: ["message:send"],
+      organization: org.id,
+      allowed_senders: ["alice"],
+      expires_at: "2099-01-01T00:00:00.000Z",
+    };
+    const { id, key } = await createKey(herald(), { name: "parcels", ...rights });
+    expect(await self(key)).toMatchObject({ status: 200, body: { id, name: "parcels", ...rights } });
+    expect((await self(key)).text).not.toContain(key);
+  });
+
+  test("tells the bootstrap key that it has no id", async () => {
+    const { body } = await self(herald().key);
+    const nothing = { organization: null, allowed_senders: null, expires_at: null };
+    expect(body).toEqual({ id: null, name: "bootstrap", scopes: ["*"], ...nothing });
+  });
+
+  test("ends, for the old secret of a rotated key, when that secret does", async () => {
+    const { id, key } = await createKey(herald());
+    const rotated = await herald().admin<ApiKey>("POST", `/admin/keys/${id}/rotate`, { overlap_seconds: 600 });
+    expect((await self(key)).body).toMatchObject({ id, expires_at: rotated.body.old_secret_expires_at });
+  });
+
+  test("is refused without a valid key", async () => {
+    expectProblem(await callWith(herald(), "no key", "GET", "/admin/keys/self"), 401, "unauthorized");
+  });
+});
+
 describe("POST /admin/keys", () => {
   test("makes a key, and shows its secret this once", async () => {
     const org = await createOrganization(herald());

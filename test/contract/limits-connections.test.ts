@@ -30,6 +30,8 @@ describe("connections", () => {
     const answer = await requestSse(herald().url, bearer(token), "alice");
     if ("sse" in answer) throw new Error("a third stream was granted");
     expectProblem(answer.refused, 429, "rate_limited");
+    expect(answer.refused.headers.get("ratelimit-policy")).toBe('"connections-per-user";q=2');
+    expect(answer.refused.headers.get("ratelimit")).toMatch(/;r=0;t=\d+$/);
 
     await org.sent("alice", { cid, body: "x" });
     for (const listener of [socket, stream]) expect((await listener.next()).message?.body).toBe("x");
@@ -88,6 +90,19 @@ describe("connections", () => {
       "room for another connection from this address",
     );
     await org.expectNothingElse(carol);
+    await server.stop();
+  });
+
+  test("from one /64 of IPv6 count as from one address", async () => {
+    await using server: Herald = await startHerald({
+      env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1", HERALD_TRUSTED_PROXIES: "127.0.0.1" },
+    });
+    const from = (value: string) => openSocket(server.url, { headers: { "X-Forwarded-For": value } });
+    using one = await from("2001:db8:1:2::1");
+    using neighbour = await from("2001:db8:1:2:ffff::9");
+    await expectClosed(neighbour, 4429);
+    using stranger = await from("2001:db8:1:3::1");
+    for (const socket of [one, stranger]) await socket.expectSilence();
     await server.stop();
   });
 

@@ -1,15 +1,31 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import packageJson from "../../package.json" with { type: "json" };
-import { eventually } from "../harness/deadline.ts";
+import { eventually, within } from "../harness/deadline.ts";
 import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/expectations.ts";
-import { useHerald } from "../harness/herald.ts";
+import { startHerald, useHerald } from "../harness/herald.ts";
 import { createOrganization } from "../harness/organization.ts";
+import { openRawSocket } from "../harness/raw-socket.ts";
 import type { Node } from "../harness/wire.ts";
 
 const herald = useHerald({
   oneNode: "the list of several is looked at in test/cluster/presence.test.ts",
   env: { HERALD_NODE_NAME: "the only one" },
 });
+
+/** A stream that nobody reads after its head. */
+async function openUnreadStream(url: string, token: string) {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname).on("error", () => undefined);
+  const answered = Promise.withResolvers<void>();
+  socket.once("data", () => {
+    socket.pause();
+    answered.resolve();
+  });
+  socket.write(`GET /sse HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await within(answered.promise, "the head of the stream");
+  return Object.assign(socket, { [Symbol.dispose]: () => void socket.destroy() });
+}
 
 const list = async () => (await herald().admin<{ items: Node[] }>("GET", "/admin/nodes")).body.items;
 
@@ -43,8 +59,69 @@ test("a node alone is listed with what it is and does, as it reports every few s
     lag_events: 0,
     reported_at: expect.stringMatching(ISO_MILLISECONDS),
     lag_checked_at: expect.stringMatching(ISO_MILLISECONDS),
+    figures: expect.any(Object),
   });
   expect(Date.parse(later.reported_at)).toBeGreaterThan(Date.parse(later.started_at));
+});
+
+test("a node counts what it stored and delivered, how fast, and what it could not take", async () => {
+  await using node = await startHerald();
+  const figures = async () => (await node.admin<{ items: Node[] }>("GET", "/admin/nodes")).body.items[0]?.figures;
+  expect(await figures()).toEqual({
+    sends: 0,
+    send_errors: 0,
+    deliveries: 0,
+    slow_consumers_cut: 0,
+    repairs: 0,
+    latency_ms: { p50: null, p99: null },
+    event_loop_delay_ms: { p50: expect.any(Number), p99: expect.any(Number) },
+    bus: "none",
+  });
+  const org = await createOrganization(node);
+  const cid = await org.conversation(["alice", "bob"]);
+  using alice = await org.socket("alice");
+  using bob = await org.sse("bob");
+  using again = await org.socket("bob");
+  const { mid } = await org.sent("alice", { cid, body: "to three connections", id: "once" });
+  expect(mid).toBe("once");
+  expect((await org.send("alice", { cid, body: "to three connections", id: "once" })).status).toBe(201);
+  expect((await org.send("alice", { cid, body: "another", id: "once" })).status).toBe(409);
+  await org.sentSystem("alice", { uids: ["bob", "nobody"], x: {} }); // to two
+  for (const listener of [alice, bob, again])
+    expect((await listener.next()).message?.body).toBe("to three connections");
+  const counted = await eventually(async () => {
+    const now = await figures();
+    return now?.deliveries === 5 ? now : undefined;
+  }, "a report of five deliveries");
+  expect(counted).toMatchObject({ sends: 2, send_errors: 0, slow_consumers_cut: 0, repairs: 0 });
+  const { p50, p99 } = counted.latency_ms;
+  expect(p50).toBeGreaterThan(0);
+  expect(p99 ?? 0).toBeGreaterThanOrEqual(p50 ?? 0);
+  expect(p99).toBeLessThan(5_000);
+});
+
+test("a reader that does not take what waits is counted when it is cut, whatever its transport", async () => {
+  await using node = await startHerald({
+    env: {
+      HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+      HERALD_LIMIT_REQUESTS_BURST: "0",
+      HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576",
+    },
+  });
+  const org = await createOrganization(node);
+  const cid = await org.conversation(["alice", "bob"]);
+  const raw = await openRawSocket(node.url, { token: await org.token("bob") });
+  raw.sendText({ request: { ping: {}, id: "p" } });
+  await raw.frames.next((frame) => frame.opcode === 1, "the pong");
+  raw.pause();
+  using stream = await openUnreadStream(node.url, await org.token("bob"));
+  const cut = async () => {
+    for (let burst = 0; burst < 20; burst++) await org.sent("alice", { cid, body: "x".repeat(60_000) });
+    return (await node.admin<{ items: Node[] }>("GET", "/admin/nodes")).body.items[0]?.figures.slow_consumers_cut;
+  };
+  await eventually(async () => (await cut()) === 2 || undefined, "two slow readers to be counted");
+  raw.cut();
+  expect(stream.isPaused()).toBe(true);
 });
 
 test("the list of nodes takes no parameters, and needs a key", async () => {

@@ -11,12 +11,16 @@ type OpenApi = {
 type AsyncApi = { asyncapi: string; info: { title: string; version: string }; channels: Record<string, unknown> };
 
 describe("open pages", () => {
-  test("/healthz and /readyz answer 200 with JSON, without a key", async () => {
-    for (const path of ["/healthz", "/readyz"]) {
-      const answer = await herald().http<unknown>("GET", path);
+  test("/healthz and /readyz answer 200 with JSON and what they looked at, without a key", async () => {
+    for (const [path, names] of [
+      ["/healthz", ["node", "event_loop"]],
+      ["/readyz", ["node", "event_loop", "store"]],
+    ] as const) {
+      const answer = await herald().http<{ status: string; checks: Record<string, string> }>("GET", path);
       expect(answer.status).toBe(200);
       expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
-      expect(answer.body).toBeObject();
+      expect(answer.body.status).toBe("ok");
+      expect(answer.body.checks).toMatchObject(Object.fromEntries(names.map((name) => [name, expect.any(String)])));
     }
   });
 

@@ -57,6 +57,8 @@ const names = [
     "IDLE_SECONDS",
     "REQUESTS_PER_SECOND",
     "REQUESTS_BURST",
+    "REFUSALS_PER_SECOND",
+    "REFUSALS_BURST",
     "RECOVERY_MESSAGES",
     "RECOVERY_DAYS",
   ].map((name) => `LIMIT_${name}`),

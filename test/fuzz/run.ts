@@ -14,6 +14,7 @@ import { makeSocketCase, type SocketCase } from "./socket-case.ts";
 export const fuzzSettings = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
   HERALD_LIMIT_REQUESTS_BURST: "0",
+  HERALD_LIMIT_REFUSALS_PER_SECOND: "0",
   HERALD_LIMIT_CONNECTIONS_PER_USER: "0",
   HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "0",
   HERALD_LIMIT_IDLE_SECONDS: "10",

@@ -21,14 +21,14 @@ export async function within<T>(
 /** Asks again and again until the answer is not `undefined`. Only for states that nothing announces. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined> | T | undefined,
-  what: string,
+  what: string | (() => string),
   ms: number = DEADLINE_MS,
 ): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() > end) throw new Error(`waited ${ms} ms for ${what}`);
+    if (Date.now() > end) throw new Error(`waited ${ms} ms for ${typeof what === "string" ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

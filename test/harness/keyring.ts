@@ -9,6 +9,7 @@ import { createKeyDigest } from "../../src/services/key-digest.ts";
 import { createKeyUsage } from "../../src/services/key-usage.ts";
 import { createKeys } from "../../src/services/keys.ts";
 import type { Caller } from "../../src/services/permissions.ts";
+import { createRefusals } from "../../src/services/refusals.ts";
 import { migrateStore } from "../../src/store/migrate.ts";
 import type { KeyReads } from "../../src/store/ports.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
@@ -31,6 +32,7 @@ export async function openKeys(options: { maxKeys?: number; trustMs?: number } =
   const link = { isCut: false, asked: [] as string[][] };
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
+  const refusals = createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, clock: elapsed });
   const digest = createKeyDigest("the secret of the server");
 
   /** Another node on the same database, with a memory of its own. Its `link` to the store is the one that can be cut. */
@@ -45,7 +47,7 @@ export async function openKeys(options: { maxKeys?: number; trustMs?: number } =
     };
     const cache = createKeyCache({ keys: reads, elapsed, onError, ...options });
     const usage = createKeyUsage({ keys: store.keys, clock, onError });
-    const { authenticate } = createAuthentication({ bootstrapKey, digest, cache, usage, clock });
+    const { authenticate } = createAuthentication({ bootstrapKey, digest, cache, usage, refusals, clock });
     return {
       cache,
       usage,

@@ -51,6 +51,16 @@ export type Node = {
   organizations: number;
   lag_events: number;
   lag_checked_at: string | null;
+  figures: {
+    sends: number;
+    send_errors: number;
+    deliveries: number;
+    slow_consumers_cut: number;
+    repairs: number;
+    latency_ms: { p50: number | null; p99: number | null };
+    event_loop_delay_ms: { p50: number; p99: number };
+    bus: "up" | "down" | "none";
+  };
   state: "live" | "silent";
 };
 export type Token = { token: string; expires_at: string };
@@ -67,3 +77,20 @@ export type Problem = {
 
 /** The request's `message`, as loose as a caller may get it wrong. */
 export type MessageInput = Record<string, unknown>;
+
+/** What became of a message. */
+export type Delivery = {
+  recipients: number;
+  delivered_users: number;
+  delivered_connections: number;
+  acknowledged_users: number;
+  first_delivered_at: string | null;
+  last_delivered_at: string | null;
+};
+export type MessageReport = { message: Message; key_id: string | null; delivery: Delivery };
+export type SystemMessageReport = {
+  system_message: SystemMessage;
+  key_id: string | null;
+  delivery: Delivery & { by_user: Record<string, string> };
+};
+export type DryRun = { dry_run: { recipients: number; online: number; unknown_users: string[] } };

@@ -31,6 +31,7 @@ const openRoutes = [
   "/",
   "/healthz",
   "/readyz",
+  "/metrics",
   "/openapi.json",
   "/asyncapi.json",
   "/docs",
@@ -48,7 +49,12 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   uid: ({ uid }) => uid,
   cid: ({ cid }) => cid,
   id: ({ keyId }) => keyId,
+  server_mid: ({ messageId }) => messageId,
+  mid: ({ messageId }) => messageId,
 };
+
+/** What is open, with what changes by itself taken out: the numbers of a scrape. */
+const lasting = (text: string) => text.replaceAll(/^(\w+(?:\{.*\})?) \S+$/gm, "$1");
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
 
@@ -67,6 +73,8 @@ const queries: Record<string, (ids: Ids) => string> = {
   status: () => "201",
   since: () => "2020-01-01T00:00:00Z",
   until: () => "2100-01-01T00:00:00Z",
+  dry_run: () => "true",
+  senderId: ({ uid }) => uid,
   kind: () => "message",
   cid: ({ cid }) => encodeURIComponent(cid),
   uid: ({ uid }) => encodeURIComponent(uid),
@@ -95,6 +103,7 @@ const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
     ({ messageId }) => ({ cid: "room", before: messageId }),
     ({ cid, messageId }) => ({ cid, before: messageId }),
   ],
+  ack: [({ messageId }) => ({ ids: [messageId] })],
 };
 
 type Call = [method: string, target: string, body: object | undefined];
@@ -261,11 +270,12 @@ describe("promise 6: the key of one organization, on every route", () => {
     const { mine, other } = await createTwo();
     for (const path of openRoutes) {
       const id = { "X-Request-Id": "the-same" };
+      await herald().http("GET", path, { headers: id }); // so that the metrics know it
       const plain = await herald().http<unknown>("GET", path, { headers: id });
       const headers = { ...id, "Admin-Api-Key": mine.key, Authorization: `Bearer ${mine.token}` };
       const answer = await herald().http<unknown>("GET", path, { headers });
       walked.set(`GET ${path}`, 2);
-      expect(answer.text).toBe(plain.text);
+      expect(lasting(answer.text)).toBe(lasting(plain.text));
       expectNothingOf(other, answer, idsOfNothing());
     }
   });

@@ -1,7 +1,10 @@
 import type { Hint } from "../../src/bus/bus.ts";
 import type { createGateway } from "../../src/gateway/gateway.ts";
 import type { SocketState } from "../../src/gateway/socket.ts";
+import { conversationTopic } from "../../src/gateway/topics.ts";
+import type { Audience } from "../../src/services/audience.ts";
 import type { createCatchUp } from "../../src/services/catch-up.ts";
+import type { PlayedEvent } from "../../src/services/delivery-ledger.ts";
 import type { createSessions, Session } from "../../src/services/sessions.ts";
 import type { Random } from "../harness/random.ts";
 import type { BusEnd } from "./bus.ts";
@@ -94,8 +97,16 @@ export function createNode(options: Options): Node {
       remove: neverUsed,
       endSessions: neverUsed,
     },
+    refusals: { admit: () => undefined, note: () => undefined },
     clock,
   });
+
+  /** Who is said to have heard an event are the sockets that follow its topic, and streams. */
+  function expectHeard({ org, offset, cid = "" }: PlayedEvent, { connections }: Audience): void {
+    const sockets = topics.get(conversationTopic(org, cid))?.size ?? 0;
+    if (connections < sockets || connections > sockets + gateway.streams.count())
+      onError(new Error(`event ${offset} of ${org} was heard by ${sockets} sockets, and ${connections} are counted`));
+  }
 
   const gateway = product.createGateway({
     bus: {
@@ -108,8 +119,8 @@ export function createNode(options: Options): Node {
       readAfter: (org, offset, limit) => ask(() => reads.readAfter(org, offset, limit)),
     },
     sessions: {
-      async open(token) {
-        const session = await sessions.open(token);
+      async open(token, address) {
+        const session = await sessions.open(token, address);
         onSession(token, session);
         return session;
       },
@@ -118,13 +129,16 @@ export function createNode(options: Options): Node {
       missed: {
         findMessage: (org, id) => ask(() => reads.findMessage(org, id)),
         countMissed: (...of) => ask(() => reads.countMissed(...of)),
-        readMissed: (...of) => ask(() => reads.readMissed(...of)),
+        readMissed: (...of) =>
+          ask(() => reads.readMissed(...of).map((event) => ({ ...event, cid: event.cid ?? "", isRecipient: true }))),
       },
       maxMessages: maxRecovered,
       maxDays: maxRecoveredMs / dayMs,
       clock,
     }),
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
+    receipts: { acknowledge: neverUsed },
+    ledger: { played: expectHeard, playedTo: () => undefined, given: () => undefined, flush: neverUsed },
     feedStarts: { find: neverUsed },
     clock,
     steadyClock: clock,
@@ -141,11 +155,15 @@ export function createNode(options: Options): Node {
       connectionsPerUser: Number.POSITIVE_INFINITY,
       connectionsPerAddress: Number.POSITIVE_INFINITY,
     },
-    publish(topic, frame) {
-      let isSlow = false;
-      for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
-      return isSlow ? -1 : frame.length;
+    sockets: {
+      publish(topic, frame) {
+        let isSlow = false;
+        for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
+        return isSlow ? -1 : frame.length;
+      },
+      countSubscribers: (topic) => topics.get(topic)?.size ?? 0,
     },
+    nodeId: name,
     onError,
     onRecovery: () => undefined,
   });
@@ -164,6 +182,7 @@ export function createNode(options: Options): Node {
       sessionTimer: undefined,
       pingedAt: now(),
       isAlive: true,
+      waitingBytes: 0,
       onDrain: [],
     };
     const { handlers } = gateway.webSockets;

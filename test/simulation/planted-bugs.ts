@@ -80,7 +80,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "who joins is not given what was played meanwhile",
-    changes: [{ file: joining, from: "apply(connection, cids, played);", to: "" }],
+    changes: [{ file: joining, from: "apply(connection, cids, played, ledger);", to: "" }],
   },
   {
     name: "who joins does not follow removals",
@@ -92,7 +92,7 @@ export const plantedBugs: PlantedBug[] = [
       {
         file: joining,
         from: "if (resumeAfter !== undefined) await replay(",
-        to: "for (const cid of session.cids) connection.subscribe(conversationTopic(org, cid));\n if (resumeAfter !== undefined) await replay(",
+        to: "for (const cid of session.cids) audiences.join(connection, cid);\n if (resumeAfter !== undefined) await replay(",
       },
     ],
   },
@@ -114,7 +114,15 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "who was removed goes on hearing",
-    changes: [{ file: "gateway/player.ts", from: "connection.unsubscribe(topic)", to: "connection.isOpen" }],
+    changes: [{ file: "gateway/audiences.ts", from: "connection.unsubscribe(topic)", to: "topic.length" }],
+  },
+  {
+    name: "who was removed goes on being counted",
+    changes: [{ file: "gateway/audiences.ts", from: "heardBy.get(connection)?.delete(audience)", to: "false" }],
+  },
+  {
+    name: "who is gone goes on being counted",
+    changes: [{ file: joining, from: "audiences.leaveAll(connection);", to: "" }],
   },
   {
     name: "a sign-out closes nobody",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { PayloadLimits } from "../limits.ts";
 import { auditOperations } from "./audit.ts";
 import { createConversationOperations } from "./conversations.ts";
+import { deliveryOperations } from "./delivery.ts";
 import { directoryOperations } from "./directory.ts";
 import { feedOperations } from "./feed.ts";
 import { keyOperations } from "./keys.ts";
@@ -11,8 +12,11 @@ import { presenceOperations } from "./presence.ts";
 
 const health = z
   .strictObject({
-    status: z.enum(["ok", "unavailable"]).meta({ description: "`ok` when every check is." }),
-    checks: z.record(z.string(), z.string()).meta({ description: "What was checked, and what was found." }),
+    status: z.enum(["ok", "unavailable"]).meta({ description: "`ok`, or what the status of the answer says." }),
+    checks: z.record(z.string(), z.string()).meta({
+      description:
+        "What was checked, and `ok` or what is wrong: `node`, `event_loop`; of the readiness also `store` and, with other nodes, `bus`. A bus that is away or an event loop that is late leaves a node ready.",
+    }),
   })
   .meta({ id: "Health" });
 const open = {
@@ -33,7 +37,13 @@ const openOperations = {
     path: "/healthz",
     tag: "Operation",
     summary: "Whether the process is alive",
-    answers: { 200: { description: "Alive.", schema: health, example: { status: "ok", checks: {} } } },
+    answers: {
+      200: {
+        description: "Alive.",
+        schema: health,
+        example: { status: "ok", checks: { node: "ok", event_loop: "ok" } },
+      },
+    },
   }),
   getReadiness: defineOperation({
     ...open,
@@ -43,13 +53,39 @@ const openOperations = {
     tag: "Operation",
     summary: "Whether the node takes requests",
     answers: {
-      200: { description: "Ready.", schema: health, example: { status: "ok", checks: { store: "ok" } } },
+      200: {
+        description: "Ready.",
+        schema: health,
+        example: { status: "ok", checks: { node: "ok", event_loop: "ok", store: "ok", bus: "ok" } },
+      },
       503: {
         description: "Not ready: `checks` says why.",
         schema: health,
-        example: { status: "unavailable", checks: { node: "stopping" } },
+        example: {
+          status: "unavailable",
+          checks: { node: "ok", event_loop: "ok", store: "Connection closed", bus: "ok" },
+        },
       },
     },
+  }),
+  getMetrics: defineOperation({
+    ...open,
+    operationId: "getMetrics",
+    path: "/metrics",
+    tag: "Operation",
+    summary: "What this node counts and measures, for Prometheus",
+    description:
+      "Open, unless the server has a `HERALD_METRICS_TOKEN`: then it takes that as `Authorization: Bearer …`. No label names an organization, a user or a key.",
+    answers: {
+      200: {
+        description: "The metrics, in the text format of Prometheus 0.0.4.",
+        contentType: "text/plain",
+        schema: z.string(),
+        example:
+          "# HELP herald_organizations Organizations that have connections here.\n# TYPE herald_organizations gauge\nherald_organizations 17\n",
+      },
+    },
+    errors: ["unauthorized"],
   }),
   getOpenApi: defineOperation({
     ...open,
@@ -89,6 +125,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createMessageOperations(limits),
     ...directoryOperations,
     ...createConversationOperations(limits),
+    ...deliveryOperations,
     ...presenceOperations,
     ...feedOperations,
     ...keyOperations,

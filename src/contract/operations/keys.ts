@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { pageQuery } from "../directory.ts";
-import { apiKeyExample, apiKeySecretExample } from "../examples.ts";
+import { apiKeyExample, apiKeySecretExample, ownKeyExample } from "../examples.ts";
 import { identifier } from "../identifiers.ts";
-import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, rotateKeyRequest } from "../keys.ts";
+import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, ownKey, rotateKeyRequest } from "../keys.ts";
 import { defineOperation, noParams, noQuery } from "./operation.ts";
 
 const path = "/admin/keys/{id}";
@@ -51,6 +51,20 @@ export const keyOperations = {
     answers: {
       200: { description: "A page.", schema: apiKeyPage, example: { items: [apiKeyExample], cursor: null } },
     },
+    errors: [],
+  }),
+  getOwnKey: defineOperation({
+    operationId: "getOwnKey",
+    method: "get",
+    path: "/admin/keys/self",
+    tag: "Keys",
+    scope: "any",
+    limitsItself: true,
+    summary: "Get the API key that calls: what it may do",
+    params: noParams,
+    query: noQuery,
+    body: undefined,
+    answers: { 200: { description: "Your key.", schema: ownKey, example: ownKeyExample } },
     errors: [],
   }),
   getKey: defineOperation({

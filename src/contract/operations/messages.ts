@@ -1,4 +1,5 @@
-import { exampleIds, messageExample, systemMessageExample } from "../examples.ts";
+import { dryRunResponse, sendQuery } from "../delivery.ts";
+import { dryRunExample, exampleIds, messageExample, systemMessageExample } from "../examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import {
   createSendMessageRequest,
@@ -6,11 +7,21 @@ import {
   sendMessageResponse,
   sendSystemMessageResponse,
 } from "../messages.ts";
-import { defineOperation, noParams, noQuery } from "./operation.ts";
+import { defineOperation, noParams } from "./operation.ts";
 
 const exampleMid = "order-4711-shipped";
 const replayHeader = {
   "Idempotent-Replayed": "`true` when the id was seen before and the first answer is given again",
+};
+
+const dryRun = {
+  description:
+    "With `dry_run=true`: the request is in order, and this is whom it would reach. Nothing was stored or sent.",
+  schema: dryRunResponse,
+  headers: {
+    "Idempotent-Replayed": "`true` when the id was used before for the same: sent now, it would reach nobody",
+  },
+  example: dryRunExample,
 };
 
 /** The two operations that the service exists for (seed, section 4). */
@@ -33,7 +44,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       description:
         "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means stored: flushed to the database before the answer. The same `message.id` again is a retry and gives the first answer again.",
       params: noParams,
-      query: noQuery,
+      query: sendQuery,
       body: createSendMessageRequest(limits),
       bodyExample: {
         organizationId: exampleIds.organization,
@@ -41,6 +52,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         message: { id: exampleMid, cid: messageExample.cid, body: messageExample.body, x: messageExample.x },
       },
       answers: {
+        200: dryRun,
         201: {
           description: "Stored.",
           schema: sendMessageResponse,
@@ -71,7 +83,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       description:
         "Stores the system message, then delivers it to those of `uids` who are online now. Who is offline does not receive it, also not later.",
       params: noParams,
-      query: noQuery,
+      query: sendQuery,
       body: createSendSystemMessageRequest(limits),
       bodyExample: {
         organizationId: exampleIds.organization,
@@ -79,6 +91,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         messageSystem: { id: systemMessageExample._id, uids: [exampleIds.user, "carol"], x: systemMessageExample.x },
       },
       answers: {
+        200: dryRun,
         201: {
           description: "Stored.",
           schema: sendSystemMessageResponse,

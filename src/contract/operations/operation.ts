@@ -50,8 +50,8 @@ export type Operation<
   /** An empty body stands for `{}`. */
   isBodyOptional?: boolean;
   bodyExample?: unknown;
-  /** What a key needs. `undefined`: the operation is open, and takes no key. */
-  scope: Scope | undefined;
+  /** What a key needs. `any`: it need only be a key; `undefined`: the operation is open, and takes no key. */
+  scope: Scope | "any" | undefined;
   /**
    * Keys that are bound to an organization may call what has `{org}` in its path, for their own, and nothing else, unless the
    * operation sees to it by itself.

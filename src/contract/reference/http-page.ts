@@ -84,7 +84,7 @@ function describe(operation: Operation, schemas: SchemaCollector): Html {
 <h3><a href="#${operationId}">${summary}</a></h3>
 <p class="address"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
 ${description === undefined ? undefined : html`<p>${prose(description)}</p>`}
-${operation.scope === undefined ? undefined : html`<p>Needs a key with the scope <a href="#scopes"><code>${operation.scope}</code></a>.</p>`}
+${neededKey(operation.scope)}
 ${table("Path", fieldsOf("Path", operation.params))}
 ${table("Query", fieldsOf("Query", operation.query))}
 ${body === undefined ? undefined : table(isBodyOptional ? "Body, may be left out" : "Body", fieldsOf("Body", body))}
@@ -124,4 +124,10 @@ function answerExamples({ answers }: Operation): Html[] {
 /** The example of an answer that is JSON, or of one that is not. */
 function exampleOf(answer: OperationAnswer | undefined): Html | string {
   return typeof answer?.example === "string" ? answer.example : json(answer?.example);
+}
+
+function neededKey(scope: Operation["scope"]) {
+  if (scope === undefined) return undefined;
+  if (scope === "any") return html`<p>Needs a key, whatever its scopes.</p>`;
+  return html`<p>Needs a key with the scope <a href="#scopes"><code>${scope}</code></a>.</p>`;
 }

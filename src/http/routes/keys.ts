@@ -11,6 +11,7 @@ export function bindKeys(bind: Bind, operations: Operations, keys: Keys): void {
     return { status: 201, body: made, target: targetOf(made) };
   });
   bind(operations.listKeys, async ({ caller, query }) => ({ status: 200, body: await keys.list(caller, query) }));
+  bind(operations.getOwnKey, async ({ caller }) => ({ status: 200, body: await keys.getOwn(caller) }));
   bind(operations.getKey, async ({ caller, params }) => ({ status: 200, body: await keys.get(caller, params.id) }));
   bind(operations.rotateKey, async ({ caller, params, body }) => {
     const rotated = await keys.rotate(caller, params.id, body.overlap_seconds);

@@ -1,20 +1,26 @@
 import type { Operations } from "../../contract/operations/all.ts";
+import type { DryRuns } from "../../services/dry-runs.ts";
 import type { Messages, Sent } from "../../services/messages.ts";
 import type { SystemMessages } from "../../services/system-messages.ts";
 import type { Answer, Bind } from "../bind.ts";
 
-/** The two operations that send. */
-export function bindMessages(
-  bind: Bind,
-  operations: Operations,
-  services: { messages: Messages; systemMessages: SystemMessages },
-): void {
-  bind(operations.sendMessage, async ({ caller, body }) => toAnswer(await services.messages.send(caller, body)));
-  bind(operations.sendSystemMessage, async ({ caller, body }) =>
-    toAnswer(await services.systemMessages.send(caller, body)),
+type Services = { messages: Messages; systemMessages: SystemMessages; dryRuns: DryRuns };
+
+/** The two operations that send, or try it out. */
+export function bindMessages(bind: Bind, operations: Operations, services: Services): void {
+  const { messages, systemMessages, dryRuns } = services;
+  bind(operations.sendMessage, async ({ caller, query, body }) =>
+    query.dry_run
+      ? toAnswer(200, await dryRuns.message(caller, body))
+      : toAnswer(201, await messages.send(caller, body)),
+  );
+  bind(operations.sendSystemMessage, async ({ caller, query, body }) =>
+    query.dry_run
+      ? toAnswer(200, await dryRuns.systemMessage(caller, body))
+      : toAnswer(201, await systemMessages.send(caller, body)),
   );
 }
 
-function toAnswer({ answer, isReplay }: Sent<unknown>): Answer {
-  return { status: 201, body: answer, ...(isReplay && { headers: { "Idempotent-Replayed": "true" } }) };
+function toAnswer(status: number, { answer, isReplay }: Sent<unknown>): Answer {
+  return { status, body: answer, ...(isReplay && { headers: { "Idempotent-Replayed": "true" } }) };
 }

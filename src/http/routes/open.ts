@@ -9,8 +9,11 @@ import { stylesheet } from "../../contract/reference/style.ts";
 import { type Bind, type Router, requestIdOf } from "../bind.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../page-headers.ts";
 
-/** What a node says of itself; a value other than `ok` says what is wrong. */
-export type Readiness = () => Promise<Record<string, string>>;
+/** What a node says of itself: a check that is not `ok` says what is wrong, which need not mean that the whole is not. */
+export type Health = { isOk: boolean; checks: Record<string, string> };
+
+/** Whether a node is alive, and whether it takes requests. */
+export type HealthChecks = { liveness(): Promise<Health>; readiness(): Promise<Health> };
 
 /** Pages run no script, load nothing, and use the one stylesheet that they hold; no other page may frame or open them. */
 const pageHeaders = {
@@ -27,24 +30,25 @@ export function bindOpen(
   bind: Bind,
   operations: Operations,
   limits: PayloadLimits,
-  readiness: Readiness,
+  { liveness, readiness }: HealthChecks,
 ): void {
   const openApi = openApiDocument(limits);
   const asyncApi = asyncApiDocument();
-  bind(operations.getHealth, async () => ({ status: 200, body: { status: "ok", checks: {} } }));
-  bind(operations.getReadiness, async () => {
-    const checks = await readiness();
-    const isReady = Object.values(checks).every((check) => check === "ok");
-    return { status: isReady ? 200 : 503, body: { status: isReady ? "ok" : "unavailable", checks } };
+  const answer = ({ isOk, checks }: Health) => ({
+    status: isOk ? 200 : 503,
+    body: { status: isOk ? "ok" : "unavailable", checks },
   });
+  bind(operations.getHealth, async () => answer(await liveness()));
+  bind(operations.getReadiness, async () => answer(await readiness()));
   bind(operations.getOpenApi, async () => ({ status: 200, body: openApi }));
   bind(operations.getAsyncApi, async () => ({ status: 200, body: asyncApi }));
 
   for (const [path, html] of Object.entries(referencePages(limits))) {
-    app.get(
-      path,
-      ({ req }) => new Response(html, { headers: { ...pageHeaders, "X-Request-Id": requestIdOf(req.raw) } }),
-    );
+    const route = { method: "GET", path };
+    app.get(path, ({ req, env }) => {
+      env.call.route = route;
+      return new Response(html, { headers: { ...pageHeaders, "X-Request-Id": requestIdOf(req.raw) } });
+    });
   }
   app.get(
     "/",

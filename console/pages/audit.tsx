@@ -1,0 +1,151 @@
+import { useState } from "preact/hooks";
+import type { AuditEntry, AuditFilter } from "../../sdk/types.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Fact, Facts } from "../parts/facts.tsx";
+import { ChoiceField, Field, TextField } from "../parts/field.tsx";
+import { Empty, Loaded, More } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { useConsole } from "../state/context.ts";
+import { usePages } from "../state/loading.ts";
+import { routeTo } from "../state/route.ts";
+
+const results = [
+  ["", "Any"],
+  ["done", "Done"],
+  ["refused", "Refused"],
+  ["failed", "Failed"],
+] as const;
+
+const tones = { done: "ok", refused: "warn", failed: "bad" } as const;
+
+type Asked = { organization: string; key: string; operation: string; result: string; since: string };
+
+/** Who did what. The filter stands in the address, so that it can be kept and sent to somebody. */
+export function Audit() {
+  const { client, route, me, org } = useConsole();
+  const { organization = "", key = "", operation = "", result = "", since = "" } = route.query;
+  const asked: Asked = { organization, key, operation, result, since };
+  const list = usePages(
+    (cursor) => client.listAudit({ ...filterOf(asked), limit: 50, ...(cursor !== undefined && { cursor }) }),
+    [JSON.stringify(asked)],
+  );
+  return (
+    <>
+      <AuditFilters
+        key={JSON.stringify(asked)}
+        asked={asked}
+        onAsk={(next) => {
+          const query = { ...next, org: me.organization === null ? org : undefined };
+          location.hash = routeTo("audit", undefined, query);
+        }}
+      />
+      <Loaded loading={list} what="the audit log">
+        {(items) =>
+          items.length === 0 ? (
+            <Empty title="Nothing fits">
+              Changes, reads of history and refused calls are written down; sends are not, as each event names its key.
+            </Empty>
+          ) : (
+            <>
+              <ol class="rows" aria-label="Entries, the newest first">
+                {items.map((entry) => (
+                  <li key={entry.id}>
+                    <Entry entry={entry} />
+                  </li>
+                ))}
+              </ol>
+              <More {...list} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+/** Only what was asked for; a time without a zone is the reader's own. */
+function filterOf({ organization, key, operation, result, since }: Asked): AuditFilter {
+  const time = since === "" ? undefined : new Date(since);
+  return {
+    ...(organization !== "" && { organization }),
+    ...(key !== "" && { key }),
+    ...(operation !== "" && { operation }),
+    ...((result === "done" || result === "refused" || result === "failed") && { result }),
+    ...(time !== undefined && !Number.isNaN(time.getTime()) && { since: time.toISOString() }),
+  };
+}
+
+function AuditFilters({ asked, onAsk }: { asked: Asked; onAsk: (asked: Asked) => void }) {
+  const { me } = useConsole();
+  const [typed, setTyped] = useState(asked);
+  const change = (part: Partial<Asked>) => setTyped((before) => ({ ...before, ...part }));
+  return (
+    <form
+      class="filters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAsk(typed);
+      }}
+    >
+      {me.organization === null && (
+        <TextField
+          label="Organization"
+          value={typed.organization}
+          onChange={(organization) => change({ organization })}
+          isId
+        />
+      )}
+      <TextField label="Key id" value={typed.key} onChange={(key) => change({ key })} isId />
+      <TextField label="Operation" value={typed.operation} onChange={(operation) => change({ operation })} isId />
+      <ChoiceField label="Result" value={typed.result} options={results} onChange={(result) => change({ result })} />
+      <Field label="Since">
+        {(control) => (
+          <input
+            {...control}
+            type="datetime-local"
+            value={typed.since}
+            onInput={({ currentTarget }) => change({ since: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const { created_at, operation, result, status, code, key_id, address, target, request_id, omitted } = entry;
+  const named = Object.entries(target).filter(([, id]) => id !== undefined);
+  return (
+    <article class="entry">
+      <div class="entry-head">
+        <strong class="mono">{operation}</strong>
+        <Badge tone={tones[result]}>
+          {result} {status}
+        </Badge>
+        {code !== null && <a href={`/docs/errors#${code}`}>{code}</a>}
+        <span class="spacer" />
+        <span class="fine">
+          <Time at={created_at} />
+        </span>
+      </div>
+      <Facts>
+        {named.map(([what, id]) => (
+          <Fact key={what} name={what} isMono>
+            {id}
+          </Fact>
+        ))}
+        <Fact name="by key" isMono>
+          {key_id ?? "none"}
+        </Fact>
+        <Fact name="from" isMono>
+          {address ?? "unknown"}
+        </Fact>
+        <Fact name="request" isMono>
+          {request_id}
+        </Fact>
+      </Facts>
+      {omitted > 0 && <p class="fine">{omitted} refused or failed calls before this one were not written down.</p>}
+    </article>
+  );
+}

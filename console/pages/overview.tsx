@@ -1,0 +1,205 @@
+import { useState } from "preact/hooks";
+import { Badge } from "../parts/badge.tsx";
+import { Chart, shorten } from "../parts/chart.tsx";
+import { Fact, Facts } from "../parts/facts.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { NotAllowed, Waiting } from "../parts/states.tsx";
+import { age, Time } from "../parts/time.tsx";
+import { useConsole } from "../state/context.ts";
+import { useRepeating } from "../state/loading.ts";
+import type { NodeWithFigures, Sample } from "../state/node-history.ts";
+
+const lookEveryMs = 2_000;
+
+/** How the service is: the nodes with their figures, or what a key of one organization sees of it. */
+export function Overview() {
+  const { can, me } = useConsole();
+  return (
+    <>
+      {!can("observe") ? (
+        <NotAllowed what="how the service is" scope="observe" />
+      ) : me.organization === null ? (
+        <Nodes />
+      ) : (
+        <OneOrganization org={me.organization} />
+      )}
+      <YourKey />
+    </>
+  );
+}
+
+function Nodes() {
+  const { client, history, noteFailure } = useConsole();
+  const [state, setState] = useState<{ nodes: NodeWithFigures[] | undefined; error: unknown }>({
+    nodes: undefined,
+    error: undefined,
+  });
+  const look = async () => {
+    try {
+      const nodes: NodeWithFigures[] = (await client.listNodes()).items;
+      history.add(nodes, performance.now());
+      setState({ nodes, error: undefined });
+    } catch (error) {
+      noteFailure(error);
+      setState(({ nodes }) => ({ nodes, error }));
+    }
+  };
+  useRepeating(look, lookEveryMs, []);
+  const { nodes, error } = state;
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      {nodes === undefined ? error === undefined && <Waiting what="the nodes" /> : <Service nodes={nodes} />}
+    </>
+  );
+}
+
+function Service({ nodes }: { nodes: NodeWithFigures[] }) {
+  const samples = useConsole().history.samples();
+  const column = (name: keyof Omit<Sample, "at">) => samples.map((sample) => sample[name]);
+  const hasFigures = nodes.some(({ figures }) => figures !== undefined);
+  const p50 = samples.at(-1)?.p50 ?? null;
+  return (
+    <>
+      <Alarms nodes={nodes} />
+      <section class="charts" aria-label="Figures of all nodes">
+        {hasFigures && <Chart title="Sends" values={column("sends")} unit="per second" />}
+        {hasFigures && <Chart title="Deliveries" values={column("deliveries")} unit="per second" />}
+        {hasFigures && (
+          <Chart
+            title="Latency, p99"
+            values={column("p99")}
+            unit="ms"
+            hint={
+              p50 === null
+                ? "commit to socket; nothing was delivered lately"
+                : `commit to socket; p50 ${shorten(p50)} ms`
+            }
+          />
+        )}
+        <Chart title="Connections" values={column("connections")} unit="now" />
+        <Chart title="Lag" values={column("lag")} unit="events" hint="stored and not yet played, at the most behind" />
+        {hasFigures && <Chart title="Errors" values={column("errors")} unit="per second" hint="sends that failed" />}
+      </section>
+      <section aria-labelledby="nodes">
+        <h2 id="nodes">Nodes</h2>
+        <ul class="rows">
+          {nodes.map((node) => (
+            <NodeRow key={node.id} node={node} />
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}
+
+/** What an operator should look at, in words. Nothing where all is well. */
+function Alarms({ nodes }: { nodes: NodeWithFigures[] }) {
+  const silent = nodes.filter(({ state }) => state === "silent");
+  const withoutBus = nodes.filter(({ state, figures }) => state === "live" && figures?.bus === "down");
+  const names = (some: NodeWithFigures[]) => some.map(nameOf).join(", ");
+  return (
+    <>
+      {silent.length > 0 && (
+        <div class="notice bad" role="alert">
+          <p class="notice-title">Silent: {names(silent)}</p>
+          <p>Nothing was heard for 6 s: dead, frozen or cut off. Clients go to the other nodes; look at its log.</p>
+        </div>
+      )}
+      {withoutBus.length > 0 && (
+        <div class="notice warn" role="alert">
+          <p class="notice-title">No bus: {names(withoutBus)}</p>
+          <p>Nothing is lost, but messages of other nodes arrive up to 5 s late. Look whether NATS runs.</p>
+        </div>
+      )}
+    </>
+  );
+}
+
+function nameOf({ name, url, id }: NodeWithFigures): string {
+  return name ?? (url === "" ? id : url.replace(/^https?:\/\//, "").replace(/\/$/, ""));
+}
+
+function NodeRow({ node }: { node: NodeWithFigures }) {
+  const { figures } = node;
+  return (
+    <li class="node">
+      <div class="node-head">
+        <strong>{nameOf(node)}</strong>
+        <Badge tone={node.state === "live" ? "ok" : "bad"}>{node.state}</Badge>
+        {figures?.bus === "up" && <Badge tone="ok">bus up</Badge>}
+        {figures?.bus === "down" && <Badge tone="bad">bus down</Badge>}
+        <span class="fine">
+          version {node.version}, up {age(node.started_at)}
+        </span>
+      </div>
+      <Facts>
+        <Fact name="Connections">{shorten(node.connections)}</Fact>
+        <Fact name="Organizations">{shorten(node.organizations)}</Fact>
+        <Fact name="Lag">{shorten(node.lag_events)}</Fact>
+        {figures !== undefined && (
+          <>
+            <Fact name="Sends">{shorten(figures.sends)}</Fact>
+            <Fact name="Deliveries">{shorten(figures.deliveries)}</Fact>
+            <Fact name="Failed sends">{shorten(figures.send_errors)}</Fact>
+            <Fact name="Slow, cut">{shorten(figures.slow_consumers_cut)}</Fact>
+            <Fact name="Repairs">{shorten(figures.repairs)}</Fact>
+            <Fact name="Latency p50 / p99">
+              {figures.latency_ms.p99 === null
+                ? "–"
+                : `${shorten(figures.latency_ms.p50 ?? 0)} / ${shorten(figures.latency_ms.p99)} ms`}
+            </Fact>
+            <Fact name="Event loop p99">{shorten(figures.event_loop_delay_ms.p99)} ms</Fact>
+          </>
+        )}
+      </Facts>
+    </li>
+  );
+}
+
+function OneOrganization({ org }: { org: string }) {
+  const { client, noteFailure } = useConsole();
+  const [state, setState] = useState<{ values: number[]; connections: number; error: unknown }>({
+    values: [],
+    connections: 0,
+    error: undefined,
+  });
+  const look = async () => {
+    try {
+      const { count, connections } = await client.countOnline(org);
+      setState(({ values }) => ({ values: [...values, count].slice(-60), connections, error: undefined }));
+    } catch (error) {
+      noteFailure(error);
+      setState((before) => ({ ...before, error }));
+    }
+  };
+  useRepeating(look, lookEveryMs, []);
+  const { values, connections, error } = state;
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      <section class="charts" aria-label="Figures of the organization">
+        <Chart title="Users online" values={values} unit="now" hint={`on ${shorten(connections)} connections`} />
+      </section>
+      <p class="fine">Your key is for one organization; the nodes are shown to keys that are for all of them.</p>
+    </>
+  );
+}
+
+function YourKey() {
+  const { me } = useConsole();
+  return (
+    <section aria-labelledby="your-key">
+      <h2 id="your-key">Your key</h2>
+      <div class="card">
+        <Facts>
+          <Fact name="Name">{me.name}</Fact>
+          <Fact name="May">{me.scopes.includes("*") ? "everything" : me.scopes.join(", ")}</Fact>
+          <Fact name="In">{me.organization ?? "all organizations"}</Fact>
+          <Fact name="Sends as">{me.allowed_senders?.join(", ") ?? "anybody"}</Fact>
+          <Fact name="Ends">{me.expires_at === null ? "never" : <Time at={me.expires_at} />}</Fact>
+        </Facts>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,123 @@
+import { useState } from "preact/hooks";
+import type { UserToken } from "../../sdk/types.ts";
+import { OnlineBadge } from "../parts/badge.tsx";
+import { Secret } from "../parts/copy.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { ChoiceField } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Loaded, NotAllowed } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { useConsole, useOrganization } from "../state/context.ts";
+import { useAction, useLoading } from "../state/loading.ts";
+import { useOnline } from "../state/online.ts";
+
+/** One user: online or not, a token to test with, and the way out of all devices. */
+export function User() {
+  const { client, can, route, link } = useConsole();
+  const org = useOrganization();
+  const uid = route.id ?? "";
+  const user = useLoading(() => client.getUser(org, uid), [org, uid]);
+  const online = useOnline(org, [uid]);
+  return (
+    <Loaded loading={user} what="the user">
+      {({ name, created_at }) => (
+        <>
+          <p class="lead">
+            {name !== null && <strong>{name}, </strong>}since <Time at={created_at} />{" "}
+            <OnlineBadge connections={online.get(uid)} />
+            {can("system:send") && (
+              <>
+                {" · "}
+                <a href={link("compose", undefined, { kind: "system_message", uid })}>Send a system message</a>
+              </>
+            )}
+            {can("observe") && (
+              <>
+                {" · "}
+                <a href={link("live", undefined, { uid })}>Watch live what they get</a>
+              </>
+            )}
+          </p>
+          {can("directory:write") ? (
+            <div class="two-columns">
+              <TestToken org={org} uid={uid} />
+              <SignOutUser org={org} uid={uid} />
+            </div>
+          ) : (
+            <NotAllowed what="tokens and sessions" scope="directory:write" />
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const ages = [
+  ["900", "15 minutes"],
+  ["3600", "1 hour"],
+  ["86400", "1 day"],
+] as const;
+
+function TestToken({ org, uid }: { org: string; uid: string }) {
+  const { client } = useConsole();
+  const [seconds, setSeconds] = useState("900");
+  const [token, setToken] = useState<UserToken>();
+  const make = useAction(async () => setToken(await client.createToken(org, uid, { ttl_seconds: Number(seconds) })));
+  return (
+    <section class="card stack" aria-labelledby="token">
+      <h2 id="token">Token for testing</h2>
+      <p class="fine">Who has it connects as this user until it ends, or until you sign the user out.</p>
+      <ChoiceField label="Good for" value={seconds} options={ages} onChange={setSeconds} />
+      <div class="actions">
+        <button type="button" disabled={make.isBusy} onClick={() => make.run()}>
+          Make a token
+        </button>
+      </div>
+      {make.error !== undefined && <Problem error={make.error} />}
+      {token !== undefined && (
+        <>
+          <Secret label="User token" value={token.token} />
+          <p class="fine">
+            Until <Time at={token.expires_at} />. Listen with it: <code>npx herald listen --token …</code>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+function SignOutUser({ org, uid }: { org: string; uid: string }) {
+  const { client, announce } = useConsole();
+  const [isAsking, setIsAsking] = useState(false);
+  const [isDone, setIsDone] = useState(false);
+  const end = useAction(async () => {
+    await client.endSessions(org, uid);
+    setIsAsking(false);
+    setIsDone(true);
+    announce(`${uid} is signed out`);
+  });
+  return (
+    <section class="card stack" aria-labelledby="sign-out">
+      <h2 id="sign-out">Sign out everywhere</h2>
+      <p class="fine">Closes all connections of the user, and refuses all tokens that were made before now.</p>
+      <div class="actions">
+        <button type="button" class="danger" onClick={() => setIsAsking(true)}>
+          Sign {uid} out
+        </button>
+      </div>
+      {isDone && <p class="notice ok">Signed out. New tokens work.</p>}
+      {end.error !== undefined && <Problem error={end.error} />}
+      {isAsking && (
+        <Confirm
+          title={`Sign ${uid} out everywhere?`}
+          verb="Sign out"
+          isBusy={end.isBusy}
+          onConfirm={() => end.run()}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>Their apps need a new token to connect again.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

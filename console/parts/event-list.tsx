@@ -1,0 +1,101 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Heard } from "../state/feed.ts";
+import { Badge } from "./badge.tsx";
+import { Empty } from "./states.tsx";
+
+const rowHeight = 40;
+const beyond = 4; // rows that are drawn above and below what is seen
+
+type Props = {
+  heard: readonly Heard[];
+  chosen: Heard | undefined;
+  onChoose: (heard: Heard) => void;
+  /** The reader is at something in the list: it must not move away. */
+  onHold: () => void;
+  onRelease: () => void;
+};
+
+/**
+ * The newest first. Only what is seen is drawn, so that hundreds of events a second cost what a dozen do. While the list is
+ * scrolled or has the focus it is held, so that nothing moves away under the reader.
+ */
+export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props) {
+  const box = useRef<HTMLElement>(null);
+  const [view, setView] = useState({ top: 0, height: 480 });
+  const read = () => {
+    if (box.current === null) return;
+    setView({ top: box.current.scrollTop, height: box.current.clientHeight });
+  };
+  useEffect(() => {
+    read();
+    addEventListener("resize", read);
+    return () => removeEventListener("resize", read);
+  }, []);
+  const update = () => {
+    read();
+    const isAtRest = (box.current?.scrollTop ?? 0) === 0 && !box.current?.contains(document.activeElement);
+    if (isAtRest) onRelease();
+    else onHold();
+  };
+
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - beyond);
+  const last = Math.min(heard.length, Math.ceil((view.top + view.height) / rowHeight) + beyond);
+  const rows: Heard[] = [];
+  for (let place = first; place < last; place++) {
+    const one = heard[heard.length - 1 - place];
+    if (one !== undefined) rows.push(one);
+  }
+  return (
+    <section
+      class="event-list"
+      ref={box}
+      onScroll={update}
+      onFocusIn={update}
+      onFocusOut={() => setTimeout(update)}
+      aria-label="Events, the newest first"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard (WCAG 2.1.1)
+      tabIndex={0}
+    >
+      {heard.length === 0 && (
+        <Empty title="Nothing yet">What is delivered in this organization from now on appears here.</Empty>
+      )}
+      <ol style={{ height: `${heard.length * rowHeight}px` }}>
+        {rows.map((one) => (
+          <li
+            key={one.number}
+            style={{ top: `${(heard.length - 1 - indexOf(heard, one)) * rowHeight}px`, height: `${rowHeight}px` }}
+          >
+            <Row heard={one} isChosen={chosen?.number === one.number} onChoose={onChoose} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Numbers go up by one in the list, so the place follows from the number. */
+function indexOf(heard: readonly Heard[], { number }: Heard): number {
+  return number - (heard[0]?.number ?? number);
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; onChoose: (heard: Heard) => void }) {
+  const { kind, message, heardAt } = heard;
+  return (
+    <button type="button" class="event" aria-pressed={isChosen} onClick={() => onChoose(heard)}>
+      <span class="event-time">{clock.format(heardAt)}</span>
+      {kind === "message" ? <Badge tone="accent">message</Badge> : <Badge tone="system">system</Badge>}
+      <span class="event-who">
+        {message.from}
+        {kind === "message" && ` → ${heard.message.cid}`}
+      </span>
+      <span class="event-text">{kind === "message" ? textOf(heard.message) : JSON.stringify(message.x)}</span>
+    </button>
+  );
+}
+
+function textOf({ body, attachments }: { body: string; attachments: { file_name: string }[] }): string {
+  if (body !== "") return body.slice(0, 200);
+  return attachments.map(({ file_name }) => file_name).join(", ");
+}

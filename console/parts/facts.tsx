@@ -1,0 +1,16 @@
+import type { ComponentChildren } from "preact";
+
+/** Names with their values, side by side as far as there is room. */
+export function Facts({ children }: { children: ComponentChildren }) {
+  return <dl class="facts">{children}</dl>;
+}
+
+/** One of the facts. */
+export function Fact({ name, isMono, children }: { name: string; isMono?: boolean; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class={isMono === true ? "mono" : ""}>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+type Frame = {
+  label: string;
+  hint?: ComponentChildren;
+  /** What is wrong with the value; said beside the field, and to a screen reader with it. */
+  error?: string | undefined;
+  isOptional?: boolean;
+};
+
+type Control = { id: string; "aria-describedby"?: string; "aria-invalid"?: "true" };
+
+/** A label, a control, and what there is to say about it. */
+export function Field({
+  label,
+  hint,
+  error,
+  isOptional,
+  children,
+}: Frame & { children: (control: Control) => ComponentChildren }) {
+  const id = useId();
+  const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(error === undefined ? [] : [`${id}-error`])];
+  const control: Control = {
+    id,
+    ...(described.length > 0 && { "aria-describedby": described.join(" ") }),
+    ...(error !== undefined && { "aria-invalid": "true" }),
+  };
+  return (
+    <div class="field">
+      <label for={id}>
+        {label}
+        {isOptional === true && <span class="fine"> (optional)</span>}
+      </label>
+      {children(control)}
+      {hint !== undefined && (
+        <p class="fine" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error !== undefined && (
+        <p class="field-error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type TextProps = Frame & {
+  value: string;
+  onChange: (value: string) => void;
+  suggestions?: readonly string[];
+  /** For identifiers: no spelling check, no capitals. */
+  isId?: boolean;
+  inputmode?: "numeric";
+  placeholder?: string;
+  required?: boolean;
+};
+
+/** A field of one line. */
+export function TextField({
+  value,
+  onChange,
+  suggestions = [],
+  isId,
+  label,
+  hint,
+  error,
+  isOptional,
+  ...rest
+}: TextProps) {
+  const list = useId();
+  return (
+    <Field label={label} hint={hint} error={error} isOptional={isOptional ?? false}>
+      {(control) => (
+        <>
+          <input
+            autocomplete="off"
+            {...(isId === true && { spellcheck: false, autocapitalize: "none", class: "mono" })}
+            type="text"
+            {...rest}
+            {...control}
+            {...(suggestions.length > 0 && { list })}
+            value={value}
+            onInput={({ currentTarget }) => onChange(currentTarget.value)}
+          />
+          {suggestions.length > 0 && (
+            <datalist id={list}>
+              {suggestions.map((suggestion) => (
+                <option key={suggestion} value={suggestion} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    </Field>
+  );
+}
+
+type AreaProps = Frame & { value: string; onChange: (value: string) => void; rows?: number; isId?: boolean };
+
+/** A field of several lines. */
+export function AreaField({ value, onChange, rows = 3, isId, ...frame }: AreaProps) {
+  return (
+    <Field {...frame}>
+      {(control) => (
+        <textarea
+          {...control}
+          rows={rows}
+          value={value}
+          {...(isId === true && { spellcheck: false, autocapitalize: "none", class: "mono" })}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+type ChoiceProps = Frame & {
+  value: string;
+  onChange: (value: string) => void;
+  options: readonly (readonly [value: string, label: string])[];
+};
+
+/** A choice of one. */
+export function ChoiceField({ value, onChange, options, ...frame }: ChoiceProps) {
+  return (
+    <Field {...frame}>
+      {(control) => (
+        <select {...control} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+          {options.map(([option, label]) => (
+            <option key={option} value={option}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,73 @@
+import { HeraldApiError, HeraldArgumentError } from "../../sdk/errors.ts";
+import { type ErrorCode, errorCatalogue } from "../../src/contract/errors.ts";
+
+/** What is known about a failure, in words: what happened, what to do, and how to find it in the server's logs. */
+export type Explanation = {
+  title: string;
+  detail: string;
+  advice: string | undefined;
+  code: string | undefined;
+  requestId: string | undefined;
+};
+
+/** Explains what a call of the API threw. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof HeraldApiError) {
+    const { code, detail, requestId, status } = error;
+    if (code === "unreachable") {
+      const advice = "Look whether the server runs and this computer reaches it, then try again.";
+      return { title: "Herald does not answer", detail, advice, code: undefined, requestId };
+    }
+    const entry = Object.hasOwn(errorCatalogue, code) ? errorCatalogue[code as ErrorCode] : undefined;
+    const advice = entry?.advice === detail ? undefined : entry?.advice;
+    return { title: entry?.title ?? `The server answered ${status}`, detail, advice, code, requestId };
+  }
+  const title = error instanceof HeraldArgumentError ? "This cannot be sent" : "The console itself failed";
+  const detail = error instanceof Error ? error.message : String(error);
+  return { title, detail, advice: undefined, code: undefined, requestId: undefined };
+}
+
+type Props = { error: unknown; retry?: (() => void) | undefined };
+
+/** A failure, with what to do about it. It is read out when it appears. */
+export function Problem({ error, retry }: Props) {
+  const { title, detail, advice, code, requestId } = explain(error);
+  return (
+    <div class="notice bad" role="alert">
+      <p class="notice-title">{title}</p>
+      <p>
+        <Prose text={detail} />
+      </p>
+      {advice !== undefined && (
+        <p>
+          <Prose text={advice} />
+        </p>
+      )}
+      {(code !== undefined || requestId !== undefined) && (
+        <p class="fine">
+          {code !== undefined && (
+            <>
+              Code <a href={`/docs/errors#${code}`}>{code}</a>
+            </>
+          )}
+          {code !== undefined && requestId !== undefined && " · "}
+          {requestId !== undefined && (
+            <>
+              Request <code>{requestId}</code>
+            </>
+          )}
+        </p>
+      )}
+      {retry !== undefined && (
+        <button type="button" class="small" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Text of the server's, in which code stands between backticks. */
+function Prose({ text }: { text: string }) {
+  return <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
+}

@@ -1,0 +1,37 @@
+import { useEffect, useState } from "preact/hooks";
+import type { AdminClient } from "../../sdk/admin.ts";
+import type { DirectoryEntry, OwnApiKey } from "../../sdk/types.ts";
+
+/** The organizations that can be chosen. */
+export type Organizations = {
+  /** `undefined` while they are not known, or may not be known by this key. */
+  items: DirectoryEntry[] | undefined;
+  /** Whether there are more than `items`; then any id can be typed. */
+  hasMore: boolean;
+  first: string | undefined;
+  isLoading: boolean;
+  error: unknown;
+  reload(): void;
+};
+
+const mostListed = 200;
+
+/** Lists the organizations, where the key may do that; a key that is bound to one needs no list. */
+export function useOrganizations(client: AdminClient, { organization, scopes }: OwnApiKey): Organizations {
+  const mayList = organization === null && scopes.some((scope) => scope === "directory:read" || scope === "*");
+  const [state, setState] = useState<Omit<Organizations, "reload" | "first">>({
+    items: undefined,
+    hasMore: false,
+    isLoading: mayList,
+    error: undefined,
+  });
+  const load = () => {
+    if (!mayList) return;
+    client.listOrganizations({ limit: mostListed }).then(
+      ({ items, cursor }) => setState({ items, hasMore: cursor !== null, isLoading: false, error: undefined }),
+      (error: unknown) => setState((before) => ({ ...before, isLoading: false, error })),
+    );
+  };
+  useEffect(load, []);
+  return { ...state, first: state.items?.[0]?.id, reload: load };
+}

@@ -1,0 +1,57 @@
+/** What calls are told apart by: a method and a path with its parameters, of which there are a fixed number. */
+export type Route = { readonly method: string; readonly path: string };
+
+/** A call that is under way. Who answers it writes down what it learns. */
+export type Call = {
+  route: Route;
+  /** The API key that was taken. */
+  keyId: string | undefined;
+  /** Its `X-Request-Id`, where the answer cannot tell it. */
+  requestId: string | undefined;
+  /** The organization that it names, once that was found to be an identifier. */
+  org: string | undefined;
+};
+
+/** A call that was answered; of a stream or a socket, that it was opened. */
+export type AnsweredCall = Call & {
+  status: number;
+  tookMs: number;
+  /** Whether it was a retry that was given its first answer again. */
+  isReplay: boolean;
+};
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const unmatched = new Map<string, Route>(methods.map((method) => [method, { method, path: "unmatched" }]));
+const unknownMethod: Route = { method: "_OTHER", path: "unmatched" };
+
+/** The two that are answered outside of the router. */
+export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
+  webSocket: { method: "GET", path: "/ws" },
+  stream: { method: "GET", path: "/sse" },
+};
+
+/** A call of a route. */
+export function callOf(route: Route, requestId?: string): Call {
+  return { route, keyId: undefined, requestId, org: undefined };
+}
+
+/** A call before anybody knows what it is. Callers make up methods and paths as they like, so neither is kept. */
+export function newCall({ method }: Request): Call {
+  return callOf(unmatched.get(method) ?? unknownMethod);
+}
+
+/** Follows calls from outside: tells each one when it was answered. No answer is an upgrade to a socket. */
+export function followCalls(onAnswer: (call: AnsweredCall) => void) {
+  return async <Answer extends Response | undefined>(call: Call, answer: () => Promise<Answer>): Promise<Answer> => {
+    const startedAt = performance.now();
+    const response = await answer();
+    onAnswer({
+      ...call,
+      status: response?.status ?? 101,
+      tookMs: performance.now() - startedAt,
+      requestId: response?.headers.get("X-Request-Id") ?? call.requestId,
+      isReplay: response?.headers.has("Idempotent-Replayed") ?? false,
+    });
+    return response;
+  };
+}

@@ -1,0 +1,43 @@
+import type { Logger } from "pino";
+import type { Clock } from "../lib/clock.ts";
+import { type OutageEvents, tellOutages } from "../lib/outages.ts";
+import { createDeliveryLedger, type DeliveryLedger } from "../services/delivery-ledger.ts";
+import type { Deliveries } from "../store/delivery-ports.ts";
+
+const storeEveryMs = 250;
+
+type Dependencies = { deliveries: Deliveries; clock: Clock; log: Logger; outages: OutageEvents };
+
+/** Starts the ledger of this node's deliveries, and stores what is in it several times a second. */
+export function startDeliveryLedger({ deliveries, clock, log, outages }: Dependencies): {
+  ledger: DeliveryLedger;
+  /** Stores what is left. To be called when nothing is played any more. */
+  stop(): Promise<void>;
+} {
+  let lost = 0;
+  function tellLost(): void {
+    if (lost > 0) log.warn({ plays: lost }, "could not write down who was given what; delivery reports lack it");
+    lost = 0;
+  }
+  const ledger = createDeliveryLedger({
+    deliveries,
+    clock,
+    onLost(plays) {
+      lost += plays;
+    },
+  });
+  const store = tellOutages(async () => {
+    await ledger.flush();
+    tellLost();
+  }, outages);
+  const timer = setInterval(() => void store(), storeEveryMs);
+  return {
+    ledger,
+    async stop() {
+      clearInterval(timer);
+      await store();
+      await store(); // the first may have been under way before the last was played
+      tellLost();
+    },
+  };
+}

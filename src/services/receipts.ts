@@ -1,0 +1,35 @@
+import { unavailable } from "../contract/errors.ts";
+import { createBatcher } from "../lib/batcher.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { DeliveryWrites, NewReceipt } from "../store/delivery-ports.ts";
+
+/** Takes what clients say to have received. */
+export type Receipts = {
+  /**
+   * Resolves when the receipts are stored, with those of others in one commit. Ids of what was not sent to the user are passed
+   * over; the same twice is the same. Rejects with `storage_full` or `unavailable`.
+   */
+  acknowledge(user: { org: string; uid: string }, ids: string[]): Promise<void>;
+};
+
+const maxBatch = 1_000;
+const maxWaiting = 20_000;
+
+/** Receipts over the store. */
+export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrites; clock: Clock }): Receipts {
+  const batcher = createBatcher<NewReceipt, void>({
+    async flush(receipts) {
+      await deliveries.acknowledge(receipts);
+      return receipts.map(() => ({ status: "fulfilled", value: undefined }));
+    },
+    maxBatch,
+    maxWaiting,
+    whenFull: () => unavailable({ detail: "too many receipts wait for the database; send them again" }),
+  });
+  return {
+    async acknowledge({ org, uid }, ids) {
+      const at = clock.now();
+      await Promise.all([...new Set(ids)].map((id) => batcher.add({ org, uid, id, at })));
+    },
+  };
+}

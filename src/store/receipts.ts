@@ -1,0 +1,78 @@
+import type { NewReceipt } from "./delivery-ports.ts";
+import type { Row, Rows } from "./driver.ts";
+
+type EventRow = Row & { org: string; offset: number; id: string; cid: string | null; kind: string };
+type SystemRow = EventRow & { mid: string; uids: string };
+type ParticipantRow = Row & { org: string; cid: string; uid: string; log_start: number };
+
+/** An event, those who acknowledged it, and when the first of them did. */
+export type Acknowledged = {
+  event: { org: string; offset: number; id: string; cid: string | null };
+  uids: string[];
+  at: number;
+};
+
+/**
+ * Finds the events that receipts name: a message by its id, if the user took part in its conversation when it was said; a
+ * system message by the id that its sender gave it, if it names the user. What is neither is passed over.
+ */
+export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Promise<Acknowledged[]> {
+  const named = distinct(receipts.map(({ org, id }) => ({ org, id })));
+  const [messages, systemMessages] = await Promise.all([
+    rows.find<EventRow>(
+      "event",
+      ["org", "offset", "id", "cid", "kind"],
+      named.map((key) => ({ ...key, kind: "message" })),
+    ),
+    rows.find<SystemRow>(
+      "event",
+      ["org", "offset", "id", "cid", "kind", "mid", "uids"],
+      named.map(({ org, id }) => ({ org, mid: id, kind: "system" })),
+    ),
+  ]);
+  const messageOf = new Map(messages.map((event) => [keyOf(event.org, event.id), event]));
+  const systemOf = new Map<string, { event: SystemRow; uids: Set<string> }[]>();
+  for (const event of systemMessages) {
+    const key = keyOf(event.org, event.mid);
+    systemOf.set(key, [...(systemOf.get(key) ?? []), { event, uids: new Set<string>(JSON.parse(event.uids)) }]);
+  }
+  const memberships = await findMemberships(rows, receipts, messageOf);
+
+  const acknowledged = new Map<string, Acknowledged>();
+  const add = ({ org, offset, id, cid }: EventRow, { uid, at }: NewReceipt) => {
+    const known = acknowledged.get(id) ?? { event: { org, offset: Number(offset), id, cid }, uids: [], at };
+    if (!known.uids.includes(uid)) known.uids.push(uid);
+    acknowledged.set(id, { ...known, at: Math.min(known.at, at) });
+  };
+  for (const receipt of receipts) {
+    const { org, uid, id } = receipt;
+    const message = messageOf.get(keyOf(org, id));
+    const since = message && memberships.get(keyOf(org, message.cid ?? "", uid));
+    if (message !== undefined && since !== undefined && Number(message.offset) > since) add(message, receipt);
+    for (const { event, uids } of systemOf.get(keyOf(org, id)) ?? []) if (uids.has(uid)) add(event, receipt);
+  }
+  return [...acknowledged.values()];
+}
+
+/** Since which offset the users take part in the conversations of the messages that they name. */
+async function findMemberships(
+  rows: Rows,
+  receipts: NewReceipt[],
+  messageOf: Map<string, EventRow>,
+): Promise<Map<string, number>> {
+  const keys = receipts.flatMap(({ org, uid, id }) => {
+    const cid = messageOf.get(keyOf(org, id))?.cid;
+    return cid === undefined || cid === null ? [] : [{ org, cid, uid }];
+  });
+  const found = await rows.find<ParticipantRow>("participant", ["org", "cid", "uid", "log_start"], distinct(keys));
+  return new Map(found.map(({ org, cid, uid, log_start }) => [keyOf(org, cid, uid), Number(log_start)]));
+}
+
+function distinct<Key extends Row>(keys: Key[]): Key[] {
+  return [...new Map(keys.map((key) => [keyOf(...Object.values(key).map(String)), key])).values()];
+}
+
+/** Identifiers hold no control characters, so this one keeps them apart. */
+function keyOf(...ids: string[]): string {
+  return ids.join("\u001f");
+}

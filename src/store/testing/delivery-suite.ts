@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createId } from "../../lib/ids.ts";
+import type { NewAudience, NewDelivery } from "../delivery-ports.ts";
+import type { Driver } from "../driver.ts";
+import { migrateStore } from "../migrate.ts";
+import type { NewSend } from "../ports.ts";
+import { createStore, createWrites } from "../store.ts";
+import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+
+/** A delivery of one event of `c1` to `u1` over one connection. */
+export function deliveryOf(org: string, offset: number, change: Partial<NewDelivery> = {}): NewDelivery {
+  return {
+    id: createId(),
+    org,
+    cid: "c1",
+    kind: "delivery",
+    connections: 1,
+    audience: undefined,
+    uids: ["u1"],
+    plays: [[offset, 100, 200]],
+    ...change,
+  };
+}
+
+/** An audience of `c1`: `u1` and `u2`. */
+export function audienceOf(org: string, change: Partial<NewAudience> = {}): NewAudience {
+  return { id: createId(), org, cid: "c1", offset: 1, parent: undefined, added: ["u1", "u2"], removed: [], ...change };
+}
+
+/** What every engine must keep of deliveries: the suite of the ports `Deliveries` and `SentReads`. */
+export function describeDeliveries(engine: string, open: OpenDatabase): void {
+  describe(`deliveries on ${engine}`, () => {
+    let context: Awaited<ReturnType<typeof openStore>>;
+    let orgs = 0;
+    let now = 0;
+
+    beforeAll(async () => {
+      context = await openStore(open);
+    });
+    afterAll(async () => {
+      await context.dispose();
+    });
+
+    /** An organization of this test alone, with the conversation `c1` of `u1` and `u2`: one event. */
+    async function createOrganization(): Promise<string> {
+      const org = `org-${++orgs}`;
+      await context.store.organizations.put(org, undefined, 1);
+      await context.store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
+      return org;
+    }
+
+    async function send(org: string, change: Partial<NewSend> = {}) {
+      const message = messageOf(org, change);
+      expect((await context.store.sends.append(message)).outcome).toBe("stored");
+      return message;
+    }
+
+    const sendSystem = (org: string, uids: string[], change: Partial<NewSend> = {}) =>
+      send(org, { kind: "system", cid: undefined, uids, ...change });
+    const record = (deliveries: NewDelivery[], audiences: NewAudience[] = []) =>
+      context.store.deliveries.record({ audiences, deliveries });
+    const of = (org: string, offset: number, cid: string | undefined = "c1") =>
+      context.store.deliveries.of(org, cid, offset);
+    const acknowledged = async (org: string, offset: number, cid?: string) =>
+      (await context.store.deliveries.of(org, cid, offset))
+        .filter(({ kind }) => kind === "receipt")
+        .flatMap(({ uids }) => uids);
+    const retain = async (order: { messagesBefore?: number; deletedBefore?: number }) => {
+      now += 10;
+      return await context.store.retention.step({
+        holder: "n1",
+        leaseMs: 1,
+        now,
+        limit: 1_000,
+        messagesBefore: undefined,
+        idsBefore: undefined,
+        auditBefore: undefined,
+        deletedBefore: 0,
+        ...order,
+      });
+    };
+
+    test("are told of each event that a row covers, of its own conversation and organization alone", async () => {
+      const [org, other] = [await createOrganization(), await createOrganization()];
+      const plays: NewDelivery["plays"] = [
+        [10, 1, 2],
+        [12, 3, 4],
+        [73, 5, 6],
+      ];
+      await record([
+        deliveryOf(org, 0, { plays, connections: 3, uids: ["u1", "u2"] }),
+        deliveryOf(org, 12, { cid: "c2", uids: ["u3"] }),
+        deliveryOf(org, 12, { cid: undefined, uids: ["u4"] }),
+        deliveryOf(other, 12, { uids: ["u5"] }),
+      ]);
+      const whole = { kind: "delivery" as const, connections: 3, uids: ["u1", "u2"] };
+      expect(await of(org, 10)).toEqual([{ ...whole, first: 1, last: 2 }]);
+      expect(await of(org, 12)).toEqual([{ ...whole, first: 3, last: 4 }]);
+      expect(await of(org, 73)).toEqual([{ ...whole, first: 5, last: 6 }]);
+      for (const offset of [9, 11, 72, 74]) expect(await of(org, offset)).toEqual([]);
+      expect((await of(org, 12, "c2")).map(({ uids }) => uids)).toEqual([["u3"]]);
+      expect((await context.store.deliveries.of(org, undefined, 12)).map(({ uids }) => uids)).toEqual([["u4"]]);
+    });
+
+    test("name an audience by its changes, from the one that it began with", async () => {
+      const org = await createOrganization();
+      const first = audienceOf(org);
+      const second = audienceOf(org, { parent: first.id, added: ["u3", "__proto__"], removed: ["u1"] });
+      const third = audienceOf(org, { parent: second.id, added: ["u1"], removed: ["u2"] });
+      const rows = [first, second, third].map(({ id }, index) =>
+        deliveryOf(org, index, { audience: id, uids: undefined }),
+      );
+      await record(rows, [first, second, third]);
+      const usersAt = async (offset: number) => (await of(org, offset)).flatMap(({ uids }) => uids).sort();
+      expect(await usersAt(0)).toEqual(["u1", "u2"]);
+      expect(await usersAt(1)).toEqual(["__proto__", "u2", "u3"]);
+      expect(await usersAt(2)).toEqual(["__proto__", "u1", "u3"]);
+    });
+
+    test("of which a part is gone tell nothing rather than too little or too much", async () => {
+      const org = await createOrganization();
+      const orphan = audienceOf(org, { parent: createId() });
+      await record(
+        [
+          deliveryOf(org, 5, { audience: orphan.id, uids: undefined }),
+          deliveryOf(org, 5, { audience: createId(), uids: undefined }),
+          deliveryOf(org, 5),
+        ],
+        [orphan],
+      );
+      expect((await of(org, 5)).map(({ uids }) => uids)).toEqual([["u1"]]);
+    });
+
+    test("written twice are there once: after a lost answer they are written again", async () => {
+      const org = await createOrganization();
+      const batch = { deliveries: [deliveryOf(org, 5)], audiences: [audienceOf(org)] };
+      await context.store.deliveries.record(batch);
+      await context.store.deliveries.record({ ...batch, deliveries: [...batch.deliveries, deliveryOf(org, 5)] });
+      expect(await of(org, 5)).toHaveLength(2);
+    });
+
+    test("of an organization that is not there are not kept, and those beside them are", async () => {
+      const org = await createOrganization();
+      await record([deliveryOf("nowhere", 5), deliveryOf(org, 5)]);
+      expect([(await of("nowhere", 5)).length, (await of(org, 5)).length]).toEqual([0, 1]);
+    });
+
+    test("count receipts of who took part when it was said, once each, and nobody else's", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const early = await send(org); // offset 2
+      await store.participants.add(org, "c1", "late", 10, 1); // 3
+      const late = await send(org); // 4
+      await store.participants.remove(org, "c1", "u2", 1);
+      const at = 1_000;
+      const receipts = [early, late].flatMap(({ id }) =>
+        ["u1", "u1", "u2", "late", "nobody"].map((uid) => ({ org, uid, id, at })),
+      );
+      await store.deliveries.acknowledge([...receipts, { org, uid: "u1", id: createId(), at }]);
+      await store.deliveries.acknowledge(receipts);
+      expect(new Set(await acknowledged(org, 2, "c1"))).toEqual(new Set(["u1"]));
+      expect(new Set(await acknowledged(org, 4, "c1"))).toEqual(new Set(["u1", "late"]));
+    });
+
+    test("count receipts of system messages by the id of their senders, of those whom they name", async () => {
+      const { store } = context;
+      const [org, other] = [await createOrganization(), await createOrganization()];
+      await sendSystem(org, ["u1", "u3"], { mid: "s" }); // offset 2
+      await sendSystem(org, ["u2"], { mid: "s", sender: "u2" }); // 3
+      await sendSystem(other, ["u1"], { mid: "s" });
+      const by = (uid: string) => ({ org, uid, id: "s", at: 1 });
+      await store.deliveries.acknowledge([by("u1"), by("u2"), by("u4")]);
+      expect([await acknowledged(org, 2), await acknowledged(org, 3)]).toEqual([["u1"], ["u2"]]);
+      expect(await acknowledged(other, 2)).toEqual([]);
+    });
+
+    test("go with their messages: when those are old, and when their conversation or organization is deleted", async () => {
+      const { store } = context;
+      const [org, other] = [await createOrganization(), await createOrganization()];
+      const [old, recent] = [createId(1_000), createId(10_000)];
+      await record([deliveryOf(org, 2, { id: old }), deliveryOf(org, 3, { id: recent })]);
+      while ((await retain({ messagesBefore: 5_000 })) !== 0);
+      expect([(await of(org, 2)).length, (await of(org, 3)).length]).toEqual([0, 1]);
+
+      const audience = audienceOf(other, { offset: 1 });
+      await record(
+        [
+          deliveryOf(other, 1, { audience: audience.id, uids: undefined }),
+          deliveryOf(other, 3),
+          deliveryOf(other, 1, { cid: "c2" }),
+        ],
+        [audience],
+      );
+      await store.conversations.remove(other, "c1", 20_000);
+      while ((await retain({ deletedBefore: 20_001 })) !== 0);
+      expect([await of(other, 1), (await of(other, 3)).length]).toEqual([[], 1]);
+      expect(await of(other, 1, "c2")).toHaveLength(1);
+      await store.organizations.remove(other, 30_000);
+      while ((await retain({})) !== 0);
+      await store.organizations.put(other, undefined, 40_000);
+      expect([await of(other, 3), await of(other, 1, "c2")]).toEqual([[], []]);
+    });
+
+    test("go out with their audiences, which stay as long as a delivery may name them", async () => {
+      const org = await createOrganization();
+      const dayMs = 24 * 3600 * 1000;
+      const audience = audienceOf(org, { id: createId(10 * dayMs) });
+      const named = { audience: audience.id, uids: undefined };
+      await record([deliveryOf(org, 2, { id: createId(10 * dayMs + 1), ...named })], [audience]);
+      while ((await retain({ messagesBefore: 10 * dayMs + 1 })) !== 0);
+      expect(await of(org, 2)).toHaveLength(1);
+      while ((await retain({ messagesBefore: 12 * dayMs })) !== 0);
+      await record([deliveryOf(org, 3, named)]);
+      expect([await of(org, 2), await of(org, 3)]).toEqual([[], []]);
+    });
+
+    test("are looked for by what was sent: a message by its id, with how many took part then, and the key", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const first = await send(org, { keyId: "key 1" });
+      await store.participants.add(org, "c1", "u3", 10, 1);
+      await store.conversations.put(org, "c1", { participants: ["u1", "u4", "u5", "u6"] }, 1);
+      const second = await send(org);
+      await store.users.remove(org, "u6", 1);
+      const third = await send(org);
+      await store.participants.remove(org, "c1", "u4", 1);
+      const fourth = await send(org);
+      const found = await Promise.all([first, second, third, fourth].map(({ id }) => store.sent.message(org, id)));
+      expect(found.map((event) => event?.recipients)).toEqual([2, 4, 3, 2]);
+      expect(found[0]).toMatchObject({ offset: 2, cid: "c1", payload: first.payload, keyId: "key 1" });
+      const system = await sendSystem(org, ["u1"]);
+      expect(await store.sent.message(org, system.id)).toBeUndefined();
+      await store.conversations.remove(org, "c1", 2);
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 2);
+      expect(await store.sent.message(org, first.id)).toBeUndefined();
+      expect((await store.sent.message(org, (await send(org)).id))?.recipients).toBe(1);
+    });
+
+    test("are looked for by the id and the sender of a system message", async () => {
+      const { store } = context;
+      const [org, other] = [await createOrganization(), await createOrganization()];
+      await sendSystem(org, ["u1", "u9"], { mid: "s" });
+      await sendSystem(org, ["u2"], { mid: "s", sender: "u2" });
+      await send(org, { mid: "s" });
+      const found = async (mid: string, sender?: string) =>
+        (await store.sent.systemMessages(org, mid, sender)).map(({ offset, recipients }) => [offset, recipients]);
+      expect((await found("s")).sort()).toEqual([
+        [2, 2],
+        [3, 1],
+      ]);
+      expect([await found("s", "u2"), await found("s", "u9"), await found("t")]).toEqual([[[3, 1]], [], []]);
+      expect(await store.sent.systemMessages(other, "s", undefined)).toEqual([]);
+    });
+
+    test("know who was a user when an event was stored, by the order of commits", async () => {
+      const { store } = context;
+      const org = await createOrganization(); // the log is at 1
+      await store.users.put(org, "a", undefined, 99_999);
+      await send(org); // 2
+      await store.users.put(org, "b", undefined, 1);
+      await store.users.remove(org, "a", 1); // 3
+      await send(org); // 4
+      const users = ["u1", "a", "b", "c"];
+      const at = async (offset?: number) => [...(await store.sent.usersAt(org, users, offset))].sort();
+      expect([await at(1), await at(2), await at(4), await at()]).toEqual([
+        ["u1"],
+        ["a", "u1"],
+        ["b", "u1"],
+        ["b", "u1"],
+      ]);
+    });
+
+    test("need no send: one is tried out by the same rules, and leaves nothing", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const sent = await send(org, { mid: "m" });
+      const check = (change: Partial<NewSend>) => store.checks.check(messageOf(org, change));
+      expect(await check({})).toEqual({ outcome: "fits", participants: 2 });
+      expect(await check({ mid: "m" })).toEqual({ outcome: "replayed", participants: 2 });
+      expect(await check({ mid: "m", fingerprint: "g" })).toEqual({ outcome: "conflict" });
+      expect(await check({ cid: "c9" })).toEqual({ outcome: "refused", missing: "conversation" });
+      expect(await check({ sender: "u9" })).toEqual({ outcome: "refused", missing: "participant" });
+      expect(await check({ org: "nowhere" })).toEqual({ outcome: "refused", missing: "organization" });
+      const system = { kind: "system", cid: undefined, uids: ["u1"] } as const;
+      expect(await check({ ...system, uids: ["u1"] })).toEqual({ outcome: "fits", participants: 0 });
+      expect(await check({ ...system, uids: ["u1"], sender: "u9" })).toEqual({ outcome: "refused", missing: "user" });
+      expect((await store.log.readAfter(org, 1, 10)).map(({ id }) => id)).toEqual([sent.id]);
+    });
+  });
+}
+
+/** That participants who were there before are counted, and are no recipients of what they may have missed before. */
+export async function expectParticipantsAfterVersion7(driver: Driver): Promise<void> {
+  await migrateStore(driver, 7);
+  await driver.transaction(async (sql) => {
+    await sql.limitTo(["o"]);
+    await sql.run("INSERT INTO organization (id, head, created_at) VALUES ('o', 2, 1)");
+    await sql.run(
+      "INSERT INTO conversation (org, id, log_start, created_at, updated_at) VALUES ('o', 'c', 0, 1, 1), ('o', 'empty', 0, 1, 1)",
+    );
+    await sql.run(
+      "INSERT INTO participant (org, cid, uid, created_at) VALUES ('o', 'c', 'u1', 1), ('o', 'c', 'u2', 1)",
+    );
+    const insert = `INSERT INTO event (org, "offset", kind, id, cid, payload, created_at) VALUES ('o', 2, 'message', 'e', 'c', '{}', 7)`;
+    await sql.run(insert);
+  });
+  expect(await migrateStore(driver)).toMatchObject({ from: 7 });
+  const announce = () => undefined;
+  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  expect((await store.sent.message("o", "e"))?.recipients).toBe(2);
+  expect(await store.missed.readMissed("o", "u1", 0, 9, 9)).toMatchObject([{ id: "e", cid: "c", isRecipient: false }]);
+  await store.participants.add("o", "empty", "u1", 1, 1);
+  expect(await store.participants.add("o", "empty", "u2", 1, 1)).toEqual({ outcome: "too_many" });
+}

@@ -1,0 +1,27 @@
+/** One value of a scrape. */
+export type Sample = { name: string; labels: Record<string, string>; value: number };
+
+/** Reads the text format of Prometheus, as far as Herald's metrics use it. */
+export function readMetrics(text: string): { types: Map<string, string>; samples: Sample[] } {
+  const types = new Map<string, string>();
+  const samples: Sample[] = [];
+  for (const line of text.split("\n")) {
+    const type = /^# TYPE (\S+) (\S+)$/.exec(line);
+    if (type?.[1] !== undefined && type[2] !== undefined) types.set(type[1], type[2]);
+    if (line === "" || line.startsWith("#")) continue;
+    const [, name = "", labels = "", value = ""] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (name === "") throw new Error(`not a line of metrics: ${line}`);
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", text = ""]) => [label, text]);
+    samples.push({ name, labels: Object.fromEntries(pairs), value: Number(value) });
+  }
+  return { types, samples };
+}
+
+/** The value of the one sample with this name and at least these labels. */
+export function sampleOf(samples: Sample[], name: string, labels: Record<string, string> = {}): number | undefined {
+  const found = samples.filter(
+    (sample) => sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
+  );
+  if (found.length > 1) throw new Error(`${found.length} samples of ${name} with ${JSON.stringify(labels)}`);
+  return found[0]?.value;
+}
