@@ -21,6 +21,9 @@ const allowed = new Set([
 const dataLicences = new Set(["CC-BY-3.0", "CC-BY-4.0"]);
 const dataPackages = new Set(["caniuse-lite", "spdx-exceptions"]);
 
+/** Licences with conditions for who changes their files, allowed to packages that only tests and tools use: we pass them on to nobody. */
+const developmentLicences = new Set(["MPL-2.0"]);
+
 /** Packages whose manifest names no licence, with the licence that was read in their repository, and where. */
 const readByHand: Readonly<Record<string, string>> = {};
 
@@ -33,7 +36,11 @@ const manifestSchema = z.object({
 const lockSchema = z.object({
   packages: z.record(
     z.string(),
-    manifestSchema.extend({ version: z.string().optional(), link: z.boolean().optional() }),
+    manifestSchema.extend({
+      version: z.string().optional(),
+      link: z.boolean().optional(),
+      dev: z.boolean().optional(),
+    }),
   ),
 });
 
@@ -59,6 +66,7 @@ if (import.meta.main) {
     const name = locked.name ?? path.replace(/^.*node_modules\//, "");
     const licence = licenceOf(path, locked, name);
     if (licence !== undefined && isAllowed(licence, name)) return [];
+    if (licence !== undefined && locked.dev === true && developmentLicences.has(licence)) return [];
     return [`${name}@${locked.version}: ${licence ?? "no licence named"} (${path})`];
   });
   for (const problem of problems) console.error(`${problem} is not on the list of licences in tools/check-licences.ts`);

@@ -1,0 +1,117 @@
+import { expect } from "bun:test";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { DEADLINE_MS } from "../harness/deadline.ts";
+import type { Herald } from "../harness/herald.ts";
+import { reportMissing } from "../harness/installed.ts";
+
+/** The path of Chromium; says what is skipped where there is none. */
+export function findChromium(): string | undefined {
+  const found = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
+  return found ?? reportMissing("Chromium", "chromium");
+}
+
+/** Starts Chromium. Without its sandbox, since tests may run as root; it opens nothing but our own pages. */
+export async function launchChromium(executablePath: string): Promise<Browser> {
+  return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+}
+
+/** How the console is looked at. */
+export type Screen = { width: number; colorScheme: "light" | "dark" };
+
+/** A telephone and a desk, by day and by night. */
+export const screens: Screen[] = [380, 1280].flatMap((width) =>
+  (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+
+/** A page of the console, and what it did. */
+export type Visit = {
+  page: Page;
+  /** Addresses of all requests so far, with what Chromium itself says of errors and of its policy. */
+  requests: readonly string[];
+  complaints: readonly string[];
+  /** Types the key and waits for the overview. */
+  signIn(key?: string): Promise<void>;
+  /** Goes to a page by its link, and waits for its heading. */
+  open(title: string): Promise<void>;
+  /** Waits until this text can be seen. */
+  sees(text: string | RegExp): Promise<void>;
+  /**
+   * Runs axe over what is shown now, and expects no violation that is serious or critical. By day with all rules; by night with those
+   * about contrast, since nothing but colours differs.
+   */
+  expectAccessible(what: string): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+type AxeResults = {
+  violations: { id: string; impact: string | null; nodes: { target: string[]; failureSummary: string }[] }[];
+};
+
+/** Opens a page of the console, the first one unless `path` says another, in a context of its own. At its end nothing may have left the server or broken its policy. */
+export async function visit(
+  browser: Browser,
+  herald: Herald,
+  { width = 1280, colorScheme = "light", path = "/console" }: Partial<Screen> & { path?: string } = {},
+): Promise<Visit> {
+  const origin = new URL(herald.url).origin;
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width, height: width < 500 ? 800 : 900 },
+    colorScheme,
+    reducedMotion: "reduce",
+    hasTouch: width < 500,
+  });
+  context.setDefaultTimeout(DEADLINE_MS);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    // Chromium tells of every answer above 399; the tests provoke some of them.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      complaints.push(message.text());
+  });
+  await page.goto(origin + path);
+  const sees: Visit["sees"] = async (text) => {
+    await page.getByText(text).first().waitFor({ state: "visible" });
+  };
+  return {
+    page,
+    requests,
+    complaints,
+    sees,
+    async signIn(key = herald.key) {
+      await page.getByLabel("API key", { exact: true }).fill(key);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    },
+    async open(title) {
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: title, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    },
+    async expectAccessible(what) {
+      await page.evaluate(axe.source);
+      const options = { resultTypes: ["violations"], iframes: false };
+      const { violations } = await page.evaluate(
+        async (options) => {
+          const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
+          return await axe.run(options);
+        },
+        colorScheme === "dark" ? { ...options, runOnly: ["color-contrast", "link-in-text-block"] } : options,
+      );
+      const bad = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      const told = bad.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => [id, target.join(" "), failureSummary]),
+      );
+      expect({ what, told }).toEqual({ what, told: [] });
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      expect(requests.filter((address) => !address.startsWith(`${origin}/`) && !address.startsWith("data:"))).toEqual(
+        [],
+      );
+      expect(complaints).toEqual([]);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { join, resolve } from "node:path";
+import type { Page } from "playwright-core";
+import type { Screen } from "./browser.ts";
+
+const folder = resolve(import.meta.dir, "../../docs/console");
+
+/** Those that the documentation shows; the others are only looked at. */
+const inDocs = new Set([
+  "sign-in-1280-light",
+  "overview-1280-light",
+  "overview-1280-dark",
+  "compose-1280-light",
+  "compose-380-dark",
+  "live-1280-dark",
+  "live-380-light",
+  "keys-1280-light",
+  "conversation-1280-light",
+  "audit-380-light",
+  "demo-1280-light",
+  "demo-380-dark",
+]);
+
+/**
+ * With `CONSOLE_SCREENSHOTS=1` takes the pictures of the documentation, in `docs/console`; with `CONSOLE_SCREENSHOTS=<folder>` one of
+ * every page on every screen, into that folder, to be looked at.
+ */
+export async function shoot(page: Page, name: string, { width, colorScheme }: Screen): Promise<void> {
+  const wanted = process.env.CONSOLE_SCREENSHOTS;
+  const file = `${name}-${width}-${colorScheme}`;
+  if (wanted === undefined || wanted === "" || (wanted === "1" && !inDocs.has(file))) return;
+  await page.screenshot({
+    path: join(wanted === "1" ? folder : wanted, `${file}.png`),
+    animations: "disabled",
+    fullPage: width < 500,
+  });
+}
