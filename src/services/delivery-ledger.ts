@@ -1,4 +1,4 @@
-import { deliverySpan } from "../contract/delivery.ts";
+import { spans } from "../contract/delivery.ts";
 import { HeraldError } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -85,7 +85,7 @@ export function createDeliveryLedger({
     const groups = groupInSpans(given.values(), {
       keyOf: ({ event: { org, cid }, uids }) => JSON.stringify([org, cid, ...uids]),
       placeOf: ({ event }) => event.offset,
-      span: deliverySpan,
+      span: spans.delivery,
     });
     for (const group of groups) {
       const [{ event, uids }] = group;
@@ -209,5 +209,5 @@ function entryOf({ org, cid, id }: PlayedEvent, { uids, audience, connections, p
 /** Whether an event may share the row of those before it. */
 function fits({ delivery }: Entry, connections: number, offset: number): boolean {
   const [first] = delivery.plays;
-  return delivery.connections === connections && first !== undefined && offset - first[0] < deliverySpan;
+  return delivery.connections === connections && first !== undefined && offset - first[0] < spans.delivery;
 }
