@@ -316,6 +316,8 @@ describe("the audit log", () => {
       sendMessage: "refused",
       sendSystemMessage: "refused",
       listMessages: "all",
+      getMessage: "all",
+      getSystemMessage: "all",
     });
   });
 });
