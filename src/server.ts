@@ -26,6 +26,7 @@ import { checkStore, openDatabase, prepareDataFolder } from "./server/database.t
 import { createCounting, createNodeFigures } from "./server/figures.ts";
 import { createHealth } from "./server/health.ts";
 import { measure, metricsType, printMetrics } from "./server/metrics.ts";
+import { observeCommits, openTracing } from "./server/observe.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
@@ -46,6 +47,7 @@ const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const auditMayTakeMs = 2_000;
+const tracesMayTakeMs = 2_000;
 const clock = systemClock;
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
@@ -120,7 +122,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   };
   const bus = createBus(config, nodeId, { onConnect, onError });
   starting.defer(() => bus.close());
-  const announce = (events: LogEvent[]) => bus.publish(events);
+  const tracing = await openTracing(config, nodeId, log);
+  starting.defer(() => atMost(tracesMayTakeMs, tracing?.stop().catch(onError)));
+  const announce = (events: LogEvent[]) =>
+    tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish);
   const database = await openDatabase(config, {
     announce,
     onCrash(error) {
@@ -135,7 +140,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const counting = createCounting({ nodeId, clock, steadyClock });
   starting.defer(counting.watchEventLoop());
-  const store = createStore({ ...database, announce, onCommit: counting.onCommit });
+  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing) });
   const services = createServices({ config, tokenSecret, store, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
@@ -171,6 +176,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       countSubscribers: (topic) => server?.countSubscribers(topic) ?? 0,
     },
     nodeId,
+    tracePlay: tracing?.play,
   });
   gateway = connections;
   const figures = { ...counting.figures, gateway: connections.figures };
@@ -200,6 +206,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     counting.onAnswer(call);
     logRequest(call);
   };
+  const follow = followCalls({ onAnswer, traceCall: tracing?.traceCall });
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader),
@@ -226,18 +233,19 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       print: async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]),
     },
     limits: httpLimitsOf(config),
-    onAnswer,
+    follow,
     onError,
   });
 
-  const follow = followCalls(onAnswer);
   const realTime = {
     "/ws": (request: Request, running: Server<SocketState>) => {
       const id = createId();
-      return follow(callOf(realTimeRoutes.webSocket, id), () => connections.webSockets.upgrade(request, running, id));
+      return follow(request, callOf(realTimeRoutes.webSocket, id), () =>
+        connections.webSockets.upgrade(request, running, id),
+      );
     },
     "/sse": (request: Request, running: Server<SocketState>) =>
-      follow(callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
+      follow(request, callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
   };
   const listening = createHttpServer<SocketState>(
     (tls, port) =>

@@ -1,4 +1,5 @@
 import type { Bus } from "../bus/bus.ts";
+import type { LogEvent } from "../contract/log-event.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCounters } from "../lib/counters.ts";
@@ -45,6 +46,8 @@ type Dependencies = OutageEvents & {
   sockets: SocketTopics;
   /** Of this node. */
   nodeId: string;
+  /** Put around the play of each event, if it is there; `play` gives how many connections the event was handed to. */
+  tracePlay?: ((event: LogEvent, play: () => number) => void) | undefined;
 };
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
@@ -52,15 +55,17 @@ export function createGateway(dependencies: Dependencies) {
   const { bus, log, sessions, catchUp, history, clock, steadyClock, limits, clientAddress, onError, onRecovery } =
     dependencies;
   const { figures, onDelivery, onRepair, onCut } = createGatewayFigures(dependencies);
+  const { deliveries } = figures;
   const roster = createRoster();
   const joining = createRoster();
   const topics = createTopics(dependencies.sockets, onDelivery);
   const play = createPlayer({ topics, roster, joining });
+  const { tracePlay } = dependencies;
   const sequencers = createSequencers({
     bus,
     log,
     clock,
-    play: (event) => limitBacklog(play(event)),
+    play: (event) => limitBacklog(tracePlay === undefined ? play(event) : playTraced(event, tracePlay)),
     onRepair,
     onError,
   });
@@ -75,6 +80,16 @@ export function createGateway(dependencies: Dependencies) {
   const streams = createStreams({ ...common, steadyClock, topics });
 
   let backlogCheckedAt = 0;
+
+  function playTraced(event: LogEvent, trace: NonNullable<typeof tracePlay>): boolean {
+    let isSlow = false;
+    trace(event, () => {
+      const before = deliveries.message + deliveries.system_message;
+      isSlow = play(event);
+      return deliveries.message + deliveries.system_message - before;
+    });
+    return isSlow;
+  }
 
   /** What waits for all connections together is looked at when somebody is slow, and not for each event of a burst. */
   function limitBacklog(isSlow: boolean): boolean {

@@ -15,7 +15,7 @@ import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, type Router, requestIdOf } from "./bind.ts";
-import { type AnsweredCall, followCalls, newCall } from "./calls.ts";
+import { newCall, type TraceCall } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDirectory } from "./routes/directory.ts";
@@ -41,8 +41,7 @@ type Dependencies = {
   health: HealthChecks;
   metrics: Metrics;
   limits: PayloadLimits & { requestBytes: number };
-  /** Called when a request was answered. */
-  onAnswer(call: AnsweredCall): void;
+  follow: TraceCall;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -56,8 +55,7 @@ export type App = {
 
 /** Binds every operation of the contract, and what is open to everyone. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, clientAddress, audit, limits, onAnswer, onError } = dependencies;
-  const follow = followCalls(onAnswer);
+  const { authentication, rateLimit, clientAddress, audit, limits, follow, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
   const bind = createBind({ app, authentication, rateLimit, clientAddress, audit, limits, onError });
@@ -79,7 +77,7 @@ export function createApp(dependencies: Dependencies): App {
   return {
     async handle(request, peers) {
       const call = newCall(request);
-      return await follow(call, async () => {
+      return await follow(request, call, async () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
         return await app.fetch(request, { peers, call });

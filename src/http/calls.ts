@@ -40,11 +40,25 @@ export function newCall({ method }: Request): Call {
   return callOf(unmatched.get(method) ?? unknownMethod);
 }
 
-/** Follows calls from outside: tells each one when it was answered. No answer is an upgrade to a socket. */
-export function followCalls(onAnswer: (call: AnsweredCall) => void) {
-  return async <Answer extends Response | undefined>(call: Call, answer: () => Promise<Answer>): Promise<Answer> => {
+/** Answers a call, and looks on. */
+export type TraceCall = <Answer extends Response | undefined>(
+  request: Request,
+  call: Call,
+  answer: () => Promise<Answer>,
+) => Promise<Answer>;
+
+type Observers = {
+  /** Told of each call when it was answered. */
+  onAnswer(call: AnsweredCall): void;
+  /** Put around each answer, if it is there. */
+  traceCall?: TraceCall | undefined;
+};
+
+/** Follows calls from outside. No answer is an upgrade to a socket. */
+export function followCalls({ onAnswer, traceCall }: Observers): TraceCall {
+  return async (request, call, answer) => {
     const startedAt = performance.now();
-    const response = await answer();
+    const response = await (traceCall === undefined ? answer() : traceCall(request, call, answer));
     onAnswer({
       ...call,
       status: response?.status ?? 101,

@@ -43,7 +43,7 @@ export function createCounting({ nodeId, clock, steadyClock }: Dependencies) {
 
   return {
     figures: { sends, calls, commits, eventLoopDelays },
-    /** For the store: counts a commit, and marks its events. */
+    /** Counts a commit of this many sends, and gives the mark of its events. */
     onCommit(count: number, tookMs: number): CommitMark {
       commits.sizes.observe(count);
       commits.durations.observe(tookMs);
