@@ -205,7 +205,9 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
     if (name.startsWith("HERALD_") && value !== undefined) given[name] = value;
   }
   // The name that OpenTelemetry itself has for it; other programs of the environment read it, too.
-  if (environment.OTEL_EXPORTER_OTLP_ENDPOINT) given.HERALD_OTLP_URL ??= environment.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = environment;
+  const takesTheirs = collector !== undefined && collector !== "" && given.HERALD_OTLP_URL === undefined;
+  if (takesTheirs) given.HERALD_OTLP_URL = collector;
   const parsed = schema.safeParse(given);
   if (parsed.success) {
     const fault = faultBetween(parsed.data);
@@ -216,7 +218,9 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   if (issue?.code === "unrecognized_keys") {
     throw new ConfigError(`${issue.keys[0]} is not a setting of Herald; \`herald serve --help\` lists them all`);
   }
-  throw new ConfigError(`${issue?.path.join(".")} ${issue?.message}; \`herald serve --help\` explains it`);
+  const name = issue?.path.join(".") ?? "";
+  const shownName = takesTheirs && name === "HERALD_OTLP_URL" ? "OTEL_EXPORTER_OTLP_ENDPOINT" : name;
+  throw new ConfigError(`${shownName} ${issue?.message}; \`herald serve --help\` explains it`);
 }
 
 /** The limits of what a request may bring. */
