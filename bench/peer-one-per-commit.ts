@@ -5,7 +5,9 @@ import { Hono } from "hono";
 import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
 import { createBind, type Router } from "../src/http/bind.ts";
+import { newCall } from "../src/http/calls.ts";
 import { bindMessages } from "../src/http/routes/messages.ts";
+import type { Peers } from "../src/lib/client-address.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { createAudit } from "../src/services/audit.ts";
 import { createKeyring } from "../src/services/keyring.ts";
@@ -52,5 +54,6 @@ const services = {
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);
 
-const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: app.fetch });
+const fetch = (request: Request, peers: Peers) => app.fetch(request, { peers, call: newCall(request) });
+const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
 sayListening(server.port);

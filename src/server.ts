@@ -9,7 +9,7 @@ import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
-import { type AnsweredCall, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
+import { type Call, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
@@ -202,7 +202,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     clock,
   });
   const logRequest = createRequestLog(log);
-  const onAnswer = (call: AnsweredCall) => {
+  const onAnswer = (call: Call) => {
     counting.onAnswer(call);
     logRequest(call);
   };

@@ -75,12 +75,12 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    async handle(request, peers) {
+    handle(request, peers) {
       const call = newCall(request);
-      return await follow(request, call, async () => {
+      return follow(request, call, () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-        return await app.fetch(request, { peers, call });
+        return app.fetch(request, { peers, call });
       });
     },
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),

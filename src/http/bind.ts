@@ -85,9 +85,10 @@ export function createBind({
     const route = { method: method.toUpperCase(), path };
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
+      const requestId = requestIdOf(request);
       const { call, peers } = context.env;
       call.route = route;
-      const requestId = requestIdOf(request);
+      call.requestId = requestId;
       const address = clientAddress(request, peers); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
@@ -124,6 +125,7 @@ export function createBind({
         call.org = target?.organization ?? context.req.param("org");
         trail.begin();
         const answer = await handler(input);
+        call.isReplay = answer.headers?.["Idempotent-Replayed"] !== undefined;
         if (answer.target !== undefined) trail.name(answer.target);
         await trail.succeed(answer.status);
         return tellExpiry(caller, toResponse(answer, requestId));

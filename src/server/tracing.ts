@@ -127,7 +127,7 @@ function endRequest(spans: { request: Span; commit: Span | undefined }, call: Ca
     "http.request.method": route.method,
     "http.route": route.path,
     "http.response.status_code": status,
-    "herald.request_id": response?.headers.get("X-Request-Id") ?? call.requestId ?? "",
+    "herald.request_id": call.requestId ?? response?.headers.get("X-Request-Id") ?? "",
     ...(keyId !== undefined && { "herald.key_id": keyId }),
     ...(org !== undefined && { "herald.organization": org }),
   });
