@@ -53,23 +53,34 @@ test.each([1001, 1011, 1012, 4408])("it reconnects after the close code %d", asy
   expect(states).toEqual(["connecting", "connected", `reconnecting ${code}`, "connected"]);
 });
 
-test.each([4400, 4401, 4403, 4429])(
-  "it stays away after the close code %d, until it is started again",
-  async (code) => {
-    using server = startFakeServer();
-    using app = startClient({ url: server.url });
-    const { socket } = await accept(server.sockets);
-    socket.close(code);
-    expect([await app.states.next(), await app.states.next(), await app.states.next()]).toEqual([
-      "connecting",
-      "connected",
-      `closed ${code}`,
-    ]);
-    expect(server.sockets.length).toBe(0);
-    app.client.start();
-    await accept(server.sockets);
-  },
-);
+test.each([4400, 4403, 4429])("it stays away after the close code %d, until it is started again", async (code) => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  socket.close(code);
+  expect([await app.states.next(), await app.states.next(), await app.states.next()]).toEqual([
+    "connecting",
+    "connected",
+    `closed ${code}`,
+  ]);
+  expect(server.sockets.length).toBe(0);
+  app.client.start();
+  await accept(server.sockets);
+});
+
+test("a session that has expired is followed by another with a fresh token, and a refusal of that one is final", async () => {
+  using server = startFakeServer();
+  const tokens = ["first", "second"];
+  using app = startClient({ url: server.url, token: () => tokens.shift() ?? "none" });
+  const { socket } = await accept(server.sockets);
+  socket.close(4401); // a computer that slept past the end of its session
+  const again = await server.sockets.next();
+  const connect = await again.requests.next();
+  expect(connect.parameters.token).toBe("second");
+  again.answer(connect, { error: { status: 401, code: "unauthorized", message: "the token is expired" } });
+  const states = await app.states.take(4);
+  expect(states).toEqual(["connecting", "connected", "reconnecting 4401", "closed 4401"]);
+});
 
 test("a refused connect is told and is final", async () => {
   using server = startFakeServer();

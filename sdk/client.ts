@@ -1,15 +1,17 @@
 import { createBackoff } from "./backoff.ts";
 import type { Connection, Ending } from "./connection.ts";
 import { HeraldConnectionError } from "./errors.ts";
+import { type MissedPage, readMissed } from "./missed.ts";
+import { sleepUntilOnline } from "./network.ts";
 import { createSeenIds } from "./seen-ids.ts";
 import { playSession, type SessionOptions, type Timing } from "./session.ts";
-import { sleep } from "./timers.ts";
 import type { ConversationSummary, Message, SystemMessage } from "./types.ts";
 import { globalWebSocket, type WebSocketConstructor, webSocketUrl } from "./websocket.ts";
 
 /**
  * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: lost, and
- * trying again. `closed`: refused for good (a close code 44xx other than 4408); `start()` tries again.
+ * trying again. `closed`: refused for good (a close code 44xx other than 4408; not 4401 of a session that was connected, which has
+ * only expired); `start()` tries again.
  */
 export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting" | "closed";
 
@@ -34,8 +36,8 @@ export type ClientOptions = {
   /** Called at each change, and while reconnecting again at each failed attempt. */
   onStateChange?: ((state: ClientState, detail: StateDetail) => void) | undefined;
   /**
-   * Messages may be missing between `since` and what is delivered next, and the server cannot replay them: page with
-   * `listMessages`. `since` is `undefined` if the connection was lost before the first message.
+   * Messages may be missing between `since` and what is delivered next, and the server cannot replay them: `listMissed` reads
+   * them. `since` is `undefined` if the connection was lost before the first message.
    */
   onGap?: ((gap: { since: string | undefined }) => void) | undefined;
   /** What went wrong meanwhile: `token()` failed, `connect` was refused, a callback threw, a frame was unreadable. */
@@ -55,6 +57,12 @@ export type Client = {
   listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
   /** Newest first; with `after`, oldest first. */
   listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<Message[]>;
+  /**
+   * What a gap left out, read from the history of each conversation, newest first, in pages: `for await (const { cid, messages }
+   * of client.listMissed(gap))`. Put each where it belongs by its `created_at`; a message that was seen before may be among
+   * them, and one that arrives meanwhile comes by `onMessage`. Rejects when the connection breaks: begin again with the same gap.
+   */
+  listMissed(gap: { since: string | undefined }): AsyncGenerator<MissedPage, void>;
   /**
    * Acknowledges messages and system messages by their `_id`, so that their sender sees that this user has them. Resolves
    * when that is stored; the same twice does no harm.
@@ -143,16 +151,17 @@ export function createClient(options: ClientOptions): Client {
       const sessionOptions = { url, WebSocket, token, deviceId, since, timing, signal, onConnected, onEvent, onError };
       const ending = await playSession(sessionOptions);
       if (signal.aborted) return;
+      const hasExpired = ending.code === badToken && connection !== undefined;
       connection = undefined;
       if (connectedAt !== undefined && performance.now() - connectedAt >= timing.stableAfterMs) backoff.reset();
       connectedAt = undefined;
-      if (isFinal(ending.code)) {
+      if (isFinal(ending.code) && !hasExpired) {
         running = undefined;
         return setState("closed", ending);
       }
       const retryInMs = backoff.next();
       setState("reconnecting", { ...ending, retryInMs });
-      await sleep(retryInMs, signal);
+      await sleepUntilOnline(retryInMs, signal);
     }
   }
 
@@ -161,7 +170,7 @@ export function createClient(options: ClientOptions): Client {
     return Promise.reject(new HeraldConnectionError(`There is no connection (${state}).`));
   }
 
-  return {
+  const client: Client = {
     get state() {
       return state;
     },
@@ -197,12 +206,14 @@ export function createClient(options: ClientOptions): Client {
       const { messages } = await request("message_list", page);
       return Array.isArray(messages) ? messages : [];
     },
+    listMissed: ({ since: after }) => readMissed({ ...client, isKnown: seenMessages.has }, after),
     async ack(ids) {
       const all = [ids].flat();
       for (let start = 0; start < all.length; start += idsPerAck)
         await request("ack", { ids: all.slice(start, start + idsPerAck) });
     },
   };
+  return client;
 }
 
 function throwUncaught(error: unknown) {
@@ -210,6 +221,9 @@ function throwUncaught(error: unknown) {
     throw error;
   });
 }
+
+/** What a session is closed with that outlived its token. The next one asks for a fresh token, so it need not be refused again. */
+const badToken = 4401;
 
 /** Close codes after which a reconnect would meet the same answer. */
 function isFinal(code: number): boolean {

@@ -15,5 +15,6 @@ export {
   HeraldRequestError,
 } from "./errors.ts";
 export type { FeedEvent, FeedOptions, FeedState } from "./feed.ts";
+export type { MissedPage } from "./missed.ts";
 export type * from "./types.ts";
 export type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";

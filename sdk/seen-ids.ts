@@ -1,5 +1,5 @@
 /** Remembers ids. `add` tells whether the id is new. */
-export type SeenIds = { add(id: string): boolean; readonly size: number };
+export type SeenIds = { add(id: string): boolean; has(id: string): boolean; readonly size: number };
 
 /** Remembers the last `capacity` ids that were new, the oldest forgotten first, so memory stays bounded. */
 export function createSeenIds(capacity: number): SeenIds {
@@ -16,6 +16,7 @@ export function createSeenIds(capacity: number): SeenIds {
       }
       return true;
     },
+    has: (id) => ids.has(id),
     get size() {
       return ids.size;
     },

@@ -1,4 +1,5 @@
 import { render } from "preact";
+import { App } from "./app.tsx";
 
-const app = document.getElementById("app");
-if (app !== null) render(<h1>Herald demo</h1>, app);
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

@@ -12,10 +12,16 @@ const started: Started = {
   configFile: undefined,
 };
 
-test("the first steps are to listen and then to send, and the key is not shown again", () => {
+test("the first steps are the demo page, or to listen and then to send, and the key is not shown again", () => {
   expect(renderWelcome(started, style)).toMatchInlineSnapshot(`
     "
       Herald listens on http://127.0.0.1:7070
+
+      See it in the browser, as three users at once; the page asks for the admin API key:
+
+         http://127.0.0.1:7070/console/demo
+
+      Or in terminals.
 
       1. Listen, in a second terminal:
 
@@ -29,6 +35,7 @@ test("the first steps are to listen and then to send, and the key is not shown a
            -d '{"organizationId":"demo","senderId":"alice","message":{"cid":"welcome","body":"Hello from Herald"}}'
 
       Admin API key  /srv/herald/data/admin-api-key
+      Console        http://127.0.0.1:7070/console
       Documentation  http://127.0.0.1:7070/docs
     "
   `);
@@ -63,5 +70,6 @@ test("a key from the environment is named by its variable", () => {
 test("without a demo organization there are no steps that could not work", () => {
   const page = renderWelcome({ ...started, demo: undefined }, style);
   expect(page).not.toContain("curl");
+  expect(page).not.toContain("/console/demo");
   expect(page).toContain("HERALD_DEMO=1");
 });

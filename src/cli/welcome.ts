@@ -25,8 +25,9 @@ export function renderWelcome(started: Started, style: Style): string {
     "",
     `  ${style.bold("Herald")} listens on ${style.cyan(url)}`,
     "",
-    ...(demo === undefined ? [] : firstSteps(started, demo, style)),
+    ...(demo === undefined ? [] : [...inTheBrowser(url, style), ...firstSteps(started, demo, style)]),
     row("Admin API key", key),
+    row("Console", `${url}/console`),
     row("Documentation", `${url}/docs`),
     ...(demo === undefined
       ? [row("To try it out", "HERALD_DEMO=1 with an empty HERALD_DATA_DIR makes a demo organization")]
@@ -38,6 +39,18 @@ export function renderWelcome(started: Started, style: Style): string {
 /** A line of what there is to know: its name, its value. */
 export function row(label: string, value: string): string {
   return `  ${label.padEnd(15)}${value}`;
+}
+
+/** The address alone: a key in it would stay in the terminal and in the browser's history (docs/decisions/0029-demo-page.md). */
+function inTheBrowser(url: string, style: Style): string[] {
+  return [
+    `  ${style.bold("See it")} in the browser, as three users at once; the page asks for the admin API key:`,
+    "",
+    `     ${style.cyan(`${url}/console/demo`)}`,
+    "",
+    `  ${style.bold("Or in terminals.")}`,
+    "",
+  ];
 }
 
 function firstSteps(started: Started, demo: Demo, style: Style): string[] {

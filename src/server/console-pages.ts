@@ -4,17 +4,19 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { PageFile, Pages } from "../http/routes/console.ts";
 
 const folder = fileURLToPath(new URL("../../console/", import.meta.url));
-const pages = ["index.html", "demo/index.html"];
+const demoPage = "demo/index.html";
+const pages = ["index.html", demoPage];
 const brotliQuality = 9; // 11 makes files 4 % smaller and takes eight times as long
 
 /**
  * The console, bundled from its source when the first of its files is asked for, and kept. It takes some tens of milliseconds, so
- * that there is no build step, and a server whose console nobody opens never pays for it. A build that failed is tried again.
+ * that there is no build step, and a server whose console nobody opens never pays for it. A build that failed is tried again. The demo page is there with `hasDemo` alone.
  */
-export function createConsolePages(): Pages {
+export function createConsolePages({ hasDemo }: { hasDemo: boolean }): Pages {
   let bundle: Promise<Map<string, PageFile>> | undefined;
   return {
     async find(name) {
+      if (name === demoPage && !hasDemo) return undefined;
       bundle ??= build();
       try {
         return (await bundle).get(name);

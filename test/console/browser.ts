@@ -48,9 +48,13 @@ type AxeResults = {
   violations: { id: string; impact: string | null; nodes: { target: string[]; failureSummary: string }[] }[];
 };
 
-/** Opens a page of the console in a context of its own. At its end nothing may have left the server or broken its policy. */
-export async function visit(browser: Browser, herald: Herald, screen: Partial<Screen> = {}): Promise<Visit> {
-  const { width = 1280, colorScheme = "light" } = screen;
+/** Opens a page of the console, the first one unless `path` says another, in a context of its own. At its end nothing may have left the server or broken its policy. */
+export async function visit(
+  browser: Browser,
+  herald: Herald,
+  screen: Partial<Screen> & { path?: string } = {},
+): Promise<Visit> {
+  const { width = 1280, colorScheme = "light", path = "/console" } = screen;
   const origin = new URL(herald.url).origin;
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height: width < 500 ? 800 : 900 },
@@ -69,7 +73,7 @@ export async function visit(browser: Browser, herald: Herald, screen: Partial<Sc
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       complaints.push(message.text());
   });
-  await page.goto(`${origin}/console`);
+  await page.goto(origin + path);
   const sees: Visit["sees"] = async (text) => {
     await page.getByText(text).first().waitFor({ state: "visible" });
   };

@@ -13,6 +13,8 @@ const inDocs = new Set([
   "live-1280-dark",
   "live-380-light",
   "keys-1280-light",
+  "demo-1280-light",
+  "demo-380-dark",
 ]);
 
 /**

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { useHerald } from "../harness/herald.ts";
+import { expectProblem } from "../harness/expectations.ts";
+import { startHerald, useHerald } from "../harness/herald.ts";
 
-const herald = useHerald({ oneNode: "each node makes the console from the same files" });
+const herald = useHerald({ oneNode: "each node makes the console from the same files", env: { HERALD_DEMO: "1" } });
 
 const pages = ["/console", "/console/demo"];
 
@@ -52,6 +53,13 @@ describe("the console's pages", () => {
       expect(text).not.toMatch(/<style|style=|<script>|\son\w+=/);
     },
   );
+
+  test("there is no demo page where HERALD_DEMO is not on", async () => {
+    await using server = await startHerald();
+    expectProblem(await server.http("GET", "/console/demo"), 404, "not_found");
+    expect((await server.http<string>("GET", "/console")).status).toBe(200);
+    await server.stop();
+  });
 
   test("a page that the browser has is not sent again", async () => {
     const first = await herald().http<string>("GET", "/console");

@@ -1,0 +1,81 @@
+import { useEffect, useState } from "preact/hooks";
+import { keyStore } from "../state/key-store.ts";
+import { type Demo, openDemo } from "./demo.ts";
+import { explain } from "./explain.ts";
+import { PersonWindow } from "./person-window.tsx";
+import { SignIn } from "./sign-in.tsx";
+
+type State = { demo: Demo | undefined; isBusy: boolean; fault: string | undefined };
+
+/** The demo: people side by side, once there is a key. */
+export function App() {
+  const [state, setState] = useState<State>({ demo: undefined, isBusy: keyStore.read() !== null, fault: undefined });
+  const [showsJson, setShowsJson] = useState(false);
+
+  async function open(key: string): Promise<void> {
+    setState({ demo: undefined, isBusy: true, fault: undefined });
+    try {
+      const demo = await openDemo(key);
+      keyStore.write(key);
+      setState({ demo, isBusy: false, fault: undefined });
+    } catch (error) {
+      keyStore.clear();
+      setState({ demo: undefined, isBusy: false, fault: explain(error) });
+    }
+  }
+
+  useEffect(() => {
+    const key = keyStore.read();
+    if (key !== null) void open(key);
+  }, []);
+
+  function signOut(): void {
+    keyStore.clear();
+    setState({ demo: undefined, isBusy: false, fault: undefined });
+  }
+
+  const { demo, isBusy, fault } = state;
+  return (
+    <>
+      <header class="top">
+        <p class="brand">Herald</p>
+        <nav aria-label="Herald">
+          <a href="/console">Console</a>
+          <a href="/docs">Reference</a>
+        </nav>
+        {demo !== undefined && (
+          <button type="button" class="small" onClick={signOut}>
+            Sign out
+          </button>
+        )}
+      </header>
+      <main>
+        <h1>See a message arrive</h1>
+        <p class="lead">
+          {demo === undefined
+            ? "Three users side by side, each with a connection of their own. One writes, the others have it within milliseconds."
+            : "Each window is a user with a connection of their own. Write in one and watch the others. Then send somebody offline, write again, and let them come back: they get what they missed. System messages are only for who is online."}
+        </p>
+        {demo === undefined ? (
+          <SignIn isBusy={isBusy} fault={fault} onKey={(key) => void open(key)} />
+        ) : (
+          <>
+            <div class="people">
+              {demo.people.map((person) => (
+                <PersonWindow key={person.id} demo={demo} person={person} showsJson={showsJson} />
+              ))}
+            </div>
+            <label class="choice">
+              <input
+                type="checkbox"
+                checked={showsJson}
+                onChange={({ currentTarget }) => setShowsJson(currentTarget.checked)}
+              />
+              Show the JSON that arrives
+            </label>
+          </>
+        )}
+      </main>
+    </>
+  );
+}

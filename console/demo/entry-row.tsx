@@ -1,0 +1,25 @@
+import type { Person } from "./demo.ts";
+import type { Entry } from "./entries.ts";
+
+type Props = { entry: Entry; uid: string; people: Person[]; showsJson: boolean };
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+/** One message as a person sees it, and on request the JSON that arrived. */
+export function EntryRow({ entry, uid, people, showsJson }: Props) {
+  const { from } = entry.message;
+  const isOwn = entry.kind === "message" && from === uid;
+  const sender = people.find(({ id }) => id === from)?.name ?? from;
+  const time = new Date(entry.kind === "message" ? entry.message.created_at : entry.message.t * 1000);
+  return (
+    <li class={`entry ${entry.kind === "message" ? "" : "system"} ${isOwn ? "own" : ""}`}>
+      <p class="meta">
+        {entry.kind === "system_message" && <span class="badge system">system message</span>}
+        {entry.kind === "message" && entry.isCaughtUp && <span class="badge accent">sent while away</span>}
+        <span>{isOwn ? "You" : sender}</span> <time dateTime={time.toISOString()}>{clock.format(time)}</time>
+      </p>
+      <p class="body">{entry.kind === "message" ? entry.message.body : JSON.stringify(entry.message.x)}</p>
+      {showsJson && <pre>{JSON.stringify({ [entry.kind]: entry.message }, undefined, 2)}</pre>}
+    </li>
+  );
+}

@@ -1,0 +1,151 @@
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Demo, Person } from "./demo.ts";
+import { EntryRow } from "./entry-row.tsx";
+import { explain } from "./explain.ts";
+import { type Standing, useClient } from "./use-client.ts";
+
+type Props = { demo: Demo; person: Person; showsJson: boolean };
+
+const nearEndPixels = 40;
+
+/** One person: how the connection stands, what arrived, and something to send. */
+export function PersonWindow({ demo, person, showsJson }: Props) {
+  const { standing, entries, goOffline, comeBack } = useClient(demo, person.id);
+  const heading = useId();
+  const isAway = standing.state === "stopped" || standing.state === "closed";
+  const list = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  // Before anything else happens: a scroll event in between would take the list for scrolled up.
+  useLayoutEffect(() => {
+    // Who has scrolled up to read something stays there.
+    if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight });
+  }, [entries, showsJson]);
+
+  return (
+    <section class="person card" aria-labelledby={heading}>
+      <header>
+        <h2 id={heading}>{person.name}</h2>
+        <StandingBadge standing={standing} />
+        <button type="button" class="small" onClick={isAway ? comeBack : goOffline}>
+          {isAway ? "Come back" : "Go offline"}
+          <span class="visually-hidden"> as {person.name}</span>
+        </button>
+      </header>
+      {standing.problem !== undefined && standing.state !== "connected" && <p class="problem">{standing.problem}</p>}
+      <div
+        ref={list}
+        class="scroller"
+        role="log"
+        aria-label={`What ${person.name} sees`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+        tabIndex={0}
+        onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+          isAtEnd.current = scrollTop + clientHeight > scrollHeight - nearEndPixels;
+        }}
+      >
+        <ol class="entries">
+          {entries.length === 0 && <li class="nothing">Nothing yet. Write something, here or as somebody else.</li>}
+          {entries.map((entry) => (
+            <EntryRow key={entry.key} entry={entry} uid={person.id} people={demo.people} showsJson={showsJson} />
+          ))}
+        </ol>
+      </div>
+      <Composer demo={demo} person={person} />
+    </section>
+  );
+}
+
+const badges: Record<Standing["state"], { text: string; look: string }> = {
+  connecting: { text: "connecting", look: "warn" },
+  connected: { text: "online", look: "ok" },
+  reconnecting: { text: "reconnecting", look: "warn" },
+  stopped: { text: "offline", look: "" },
+  closed: { text: "refused", look: "bad" },
+};
+
+function StandingBadge({ standing: { state, retryInMs } }: { standing: Standing }) {
+  const { text, look } = badges[state];
+  const wait = state === "reconnecting" && retryInMs !== undefined ? ` in ${(retryInMs / 1000).toFixed(1)} s` : "";
+  return (
+    <span class={`badge ${look}`} role="status">
+      {text}
+      {wait}
+    </span>
+  );
+}
+
+/** Sends through the admin API, as a backend would: a connection only receives. */
+function Composer({ demo, person }: { demo: Demo; person: Person }) {
+  const [body, setBody] = useState("");
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const others = demo.people.filter(({ id }) => id !== person.id);
+  const field = useId();
+
+  async function attempt(send: () => Promise<void>): Promise<void> {
+    setFault(undefined);
+    try {
+      await send();
+    } catch (error) {
+      setFault(explain(error));
+    }
+  }
+
+  async function submit(): Promise<void> {
+    const text = body.trim();
+    if (text === "") return;
+    setBody("");
+    await attempt(async () => {
+      try {
+        await demo.send(person.id, text);
+      } catch (error) {
+        setBody((now) => (now === "" ? text : now)); // nothing that was typed is lost
+        throw error;
+      }
+    });
+  }
+
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <label class="visually-hidden" for={field}>
+        Message as {person.name}
+      </label>
+      <input
+        id={field}
+        value={body}
+        placeholder={`Write as ${person.name}`}
+        autocomplete="off"
+        onInput={({ currentTarget }) => setBody(currentTarget.value)}
+      />
+      <button type="submit" class="primary">
+        Send<span class="visually-hidden"> as {person.name}</span>
+      </button>
+      {others.length > 0 && (
+        <button
+          type="button"
+          class="link"
+          onClick={() =>
+            void attempt(() =>
+              demo.sendSystem(
+                person.id,
+                others.map(({ id }) => id),
+              ),
+            )
+          }
+        >
+          Send a system message to {others.map(({ name }) => name).join(" and ")}
+        </button>
+      )}
+      {fault !== undefined && (
+        <p class="problem" role="alert">
+          {fault}
+        </p>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,58 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+
+type Props = {
+  isBusy: boolean;
+  /** Why the last key could not be used. */
+  fault: string | undefined;
+  onKey: (key: string) => void;
+};
+
+/** Asks for the key that `npm start` left in a file. */
+export function SignIn({ isBusy, fault, onKey }: Props) {
+  const [key, setKey] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const field = useId();
+  const hint = useId();
+  useEffect(() => input.current?.focus(), []);
+  return (
+    <form
+      class="card sign-in stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onKey(key.trim());
+      }}
+    >
+      <div class="field">
+        <label for={field}>Admin API key</label>
+        <p class="fine" id={hint}>
+          It stands in a file beside the server. Show it in a second terminal, in the folder of <code>npm start</code>:
+        </p>
+        <pre class="code">cat data/admin-api-key</pre>
+        <input
+          id={field}
+          ref={input}
+          type="password"
+          class="mono"
+          autocomplete="off"
+          required
+          aria-describedby={hint}
+          aria-invalid={fault !== undefined}
+          value={key}
+          onInput={({ currentTarget }) => setKey(currentTarget.value)}
+        />
+        {fault !== undefined && (
+          <p class="field-error" role="alert">
+            {fault}
+          </p>
+        )}
+      </div>
+      <button type="submit" class="primary" disabled={isBusy}>
+        {isBusy ? "Opening…" : "Open the demo"}
+      </button>
+      <p class="fine">
+        The page needs it for what your backend would do: to give each user a token, and to send. The key stays in this
+        tab until you close it or sign out, and goes to this server alone.
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,20 @@
+import { sleep } from "./timers.ts";
+
+type Target = Partial<Pick<EventTarget, "addEventListener" | "removeEventListener">>;
+
+/**
+ * Sleeps, in a browser no longer than until it says that the network is back: who waits because there was none need not wait
+ * then. Resolves at once when `signal` aborts. Never rejects.
+ */
+export async function sleepUntilOnline(ms: number, signal: AbortSignal, target: Target = globalThis): Promise<void> {
+  const over = new AbortController();
+  const wake = () => over.abort();
+  target.addEventListener?.("online", wake);
+  signal.addEventListener("abort", wake);
+  try {
+    if (!signal.aborted) await sleep(ms, over.signal);
+  } finally {
+    target.removeEventListener?.("online", wake);
+    signal.removeEventListener("abort", wake);
+  }
+}

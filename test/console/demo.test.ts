@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { startHerald, useHerald } from "../harness/herald.ts";
+import { freePort } from "../harness/installed.ts";
+import { createKey } from "../harness/keys.ts";
+import { findChromium, launchChromium, screens, type Visit, visit } from "./browser.ts";
+import { shoot } from "./screenshots.ts";
+
+const chromium = findChromium();
+const herald = useHerald({ oneNode: "what one page shows of one node", env: { HERALD_DEMO: "1" } });
+
+/** What one of the people sees and can do. */
+function personOf({ page }: Visit, name: string) {
+  const region = page.getByRole("region", { name });
+  return {
+    sees: (text: string | RegExp) => region.getByText(text).last().waitFor(),
+    is: (standing: string | RegExp) => region.getByRole("status").filter({ hasText: standing }).waitFor(),
+    shown: () => region.locator(".entry .body").allInnerTexts(),
+    press: (button: string) => region.getByRole("button", { name: button }).click(),
+    async write(text: string) {
+      await page.getByLabel(`Message as ${name}`).fill(text);
+      await page.keyboard.press("Enter");
+    },
+  };
+}
+
+const names = ["Alice", "Bob", "Carol"];
+
+async function openDemo(visited: Visit, key: string): Promise<Record<string, ReturnType<typeof personOf>>> {
+  await visited.page.getByLabel("Admin API key").fill(key);
+  await visited.page.keyboard.press("Enter");
+  const people = Object.fromEntries(names.map((name) => [name, personOf(visited, name)]));
+  for (const person of Object.values(people)) await person.is("online");
+  return people;
+}
+
+describe.if(chromium !== undefined)("the demo page in Chromium", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium(chromium ?? "");
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  test.each(screens)("shows a message arrive, a user go and come back, and a system message: %j", async (screen) => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    await using demo = await visit(browser, server, { ...screen, path: "/console/demo" });
+    const { page } = demo;
+    await demo.expectAccessible("the question for the key");
+    await shoot(page, "demo-sign-in", screen);
+    const { Alice, Bob, Carol } = await openDemo(demo, server.key);
+    await Alice?.write("Hello, both of you!");
+    for (const person of [Alice, Bob, Carol]) await person?.sees("Hello, both of you!");
+    await Bob?.press("Go offline");
+    await Bob?.is("offline");
+    await Carol?.write("Where is Bob?");
+    await Alice?.sees("Where is Bob?");
+    await Alice?.press("Send a system message to Bob and Carol");
+    await Carol?.sees("system message");
+    expect(await Bob?.shown()).not.toContain("Where is Bob?");
+    await Bob?.press("Come back");
+    await Bob?.is("online");
+    await Bob?.sees("Where is Bob?");
+    await Bob?.sees("sent while away");
+    expect((await Bob?.shown())?.filter((body) => body === "Where is Bob?")).toHaveLength(1);
+    expect((await Bob?.shown())?.at(-1)).toBe("Where is Bob?"); // and no system message
+    await demo.expectAccessible("the demo");
+    await shoot(page, "demo", screen);
+    await page.getByLabel("Show the JSON that arrives").check();
+    await Bob?.sees('"created_at"');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    await page.reload();
+    for (const person of [Alice, Bob, Carol]) await person?.sees("Where is Bob?"); // the key is kept in the tab
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Admin API key").waitFor();
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage) + location.href)).not.toContain(server.key);
+    await server.stop();
+  });
+
+  test("says what to do about a key that is refused, and takes one that may just do what the page does", async () => {
+    await using demo = await visit(browser, herald(), { path: "/console/demo" });
+    await demo.page.getByLabel("Admin API key").fill("nonsense");
+    await demo.page.keyboard.press("Enter");
+    await demo.sees("Copy the whole line of the file.");
+    await demo.expectAccessible("the refusal");
+    const scopes = ["directory:read", "directory:write", "message:send", "system:send"];
+    const { key } = await createKey(herald(), { scopes, organization: "demo" });
+    const { Alice, Carol } = await openDemo(demo, key);
+    await Alice?.write("with a small key");
+    await Carol?.sees("with a small key");
+  });
+
+  test("a server that is killed and comes back is reconnected to, and nothing that was typed is lost", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "herald-demo-"));
+    const options = { dataDir, env: { HERALD_DEMO: "1", HERALD_PORT: String(freePort()) } };
+    try {
+      await using first = await startHerald(options);
+      await using demo = await visit(browser, first, { path: "/console/demo" });
+      const { Alice, Bob, Carol } = await openDemo(demo, first.key);
+      await Alice?.write("before");
+      await Carol?.sees("before");
+      await first.kill();
+      for (const person of [Alice, Bob, Carol]) await person?.is(/reconnecting/);
+      await Bob?.write("after");
+      await Bob?.sees("The server does not answer.");
+      expect(await demo.page.getByLabel("Message as Bob").inputValue()).toBe("after");
+      await using again = await startHerald(options);
+      for (const person of [Alice, Bob, Carol]) await person?.is("online");
+      await demo.page.getByLabel("Message as Bob").press("Enter");
+      for (const person of [Alice, Bob, Carol]) await person?.sees("after");
+      expect(await Carol?.shown()).toEqual(["before", "after"]);
+      await again.stop();
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});
