@@ -125,6 +125,29 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await org.history(cid)).toHaveLength(1);
   });
 
+  test("sends a system message, and tells of each user whether they got it", async () => {
+    const org = await createOrganization(herald());
+    await org.user("alice");
+    await org.user("carol");
+    using bob = await org.socket("bob");
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await console.open("Compose");
+    await page.getByText("System message", { exact: true }).click();
+    await page.getByLabel("From (user)").fill("alice");
+    await page.getByLabel("To (users)").fill("bob\ncarol\nnobody");
+    await console.sees("One in each line; 3 named.");
+    await page.getByRole("button", { name: "Dry run" }).click();
+    await console.sees("Not users of the organization: nobody.");
+    await page.getByRole("button", { name: "Send" }).click();
+    const users = page.getByRole("list", { name: "Each user" }).getByRole("listitem");
+    await users.getByText("delivered").waitFor();
+    expect(await users.allInnerTexts()).toEqual(["bob delivered", "carol offline", "nobody unknown"]);
+    expect((await bob.next()).system_message).toMatchObject({ from: "alice", x: {} });
+  });
+
   test("is used with the keyboard: past the head, from page to page, in and out of a dialog", async () => {
     const org = await createOrganization(herald());
     const { name } = await createKey(herald(), { name: `key of ${org.id}`, organization: org.id });
