@@ -43,6 +43,7 @@ const expected: Record<string, string> = {
   listAudit: "observe",
   getHealth: "open",
   getReadiness: "open",
+  getMetrics: "open",
   getOpenApi: "open",
   getAsyncApi: "open",
 };
