@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Hono } from "hono";
 import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
-import { createBind, type Router } from "../src/http/bind.ts";
+import { createBind, type Router, type Runtime } from "../src/http/bind.ts";
+import { newCall } from "../src/http/calls.ts";
 import { bindMessages } from "../src/http/routes/messages.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { createAudit } from "../src/services/audit.ts";
@@ -59,5 +60,6 @@ function neverUsed(): Promise<never> {
   throw new Error("nobody tries anything out here");
 }
 
-const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: app.fetch });
+const fetch = (request: Request, runtime: Runtime) => app.fetch(request, { runtime, call: newCall(request) });
+const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
 sayListening(server.port);

@@ -46,7 +46,7 @@ export function App() {
 }
 
 function SignedIn({ session, onEnd }: { session: Session; onEnd: (why: unknown) => void }) {
-  const { client, apiKey, me } = session;
+  const { client, me } = session;
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   const [said, setSaid] = useState("");
   const history = useMemo(createNodeHistory, []);
@@ -61,7 +61,6 @@ function SignedIn({ session, onEnd }: { session: Session; onEnd: (why: unknown) 
 
   const value: Console = {
     client,
-    apiKey,
     me,
     org,
     route,

@@ -130,6 +130,15 @@ const settings = {
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
     .optional()
     .describe("token that GET /metrics asks for (Authorization: Bearer); without it the metrics are open"),
+  HERALD_OTLP_URL: url(["http:", "https:"]).describe(
+    "OpenTelemetry collector that takes traces (OTLP over HTTP, below /v1/traces); without it what OTEL_EXPORTER_OTLP_ENDPOINT says, else no traces",
+  ),
+  HERALD_TRACE_RATIO: z
+    .string()
+    .regex(/^(0(\.\d{1,9})?|1)$/, "must be a number from 0 to 1, such as 0.01")
+    .default("0")
+    .transform(Number)
+    .describe("share of requests that are traced although their `traceparent` does not ask for it"),
   HERALD_DEMO: flag.describe("1: an empty database gets a demo organization"),
   HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("bytes of one request body"),
   HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("characters of one message body"),
@@ -199,6 +208,10 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   for (const [name, value] of Object.entries(environment)) {
     if (name.startsWith("HERALD_") && value !== undefined) given[name] = value;
   }
+  // The name that OpenTelemetry itself has for it; other programs of the environment read it, too.
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = environment;
+  const takesTheirs = collector !== undefined && collector !== "" && given.HERALD_OTLP_URL === undefined;
+  if (takesTheirs) given.HERALD_OTLP_URL = collector;
   const parsed = schema.safeParse(given);
   if (parsed.success) {
     const fault = faultBetween(parsed.data);
@@ -209,7 +222,9 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   if (issue?.code === "unrecognized_keys") {
     throw new ConfigError(`${issue.keys[0]} is not a setting of Herald; \`herald serve --help\` lists them all`);
   }
-  throw new ConfigError(`${issue?.path.join(".")} ${issue?.message}; \`herald serve --help\` explains it`);
+  const name = issue?.path.join(".") ?? "";
+  const shownName = takesTheirs && name === "HERALD_OTLP_URL" ? "OTEL_EXPORTER_OTLP_ENDPOINT" : name;
+  throw new ConfigError(`${shownName} ${issue?.message}; \`herald serve --help\` explains it`);
 }
 
 /** The limits of what a request may bring. */

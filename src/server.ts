@@ -9,7 +9,7 @@ import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
-import { type AnsweredCall, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
+import { type Call, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
 import { createRateLimit } from "./http/limits.ts";
 import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
@@ -28,6 +28,7 @@ import { startDeliveryLedger } from "./server/delivery.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
 import { createHealth } from "./server/health.ts";
 import { measure, metricsType, printMetrics } from "./server/metrics.ts";
+import { observeCommits, openTracing } from "./server/observe.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
@@ -51,6 +52,7 @@ const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const auditMayTakeMs = 2_000;
 const deliveriesMayTakeMs = 1_000;
+const tracesMayTakeMs = 2_000;
 const clock = systemClock;
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
@@ -125,7 +127,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   };
   const bus = createBus(config, nodeId, { onConnect, onError });
   starting.defer(() => bus.close());
-  const announce = (events: LogEvent[]) => bus.publish(events);
+  const tracing = await openTracing(config, nodeId, log);
+  starting.defer(() => atMost(tracesMayTakeMs, tracing?.stop().catch(onError)));
+  const announce = (events: LogEvent[]) =>
+    tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish);
   const database = await openDatabase(config, {
     announce,
     onCrash(error) {
@@ -140,7 +145,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const counting = createCounting({ nodeId, clock, steadyClock });
   starting.defer(counting.watchEventLoop());
-  const store = createStore({ ...database, announce, onCommit: counting.onCommit });
+  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing) });
   const refusals = createRefusals({
     perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
     burst: config.HERALD_LIMIT_REFUSALS_BURST,
@@ -185,6 +190,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       countSubscribers: (topic) => server?.countSubscribers(topic) ?? 0,
     },
     nodeId,
+    tracePlay: tracing?.play,
   });
   gateway = connections;
   const figures = { ...counting.figures, gateway: connections.figures };
@@ -211,10 +217,11 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   });
   const presence = createPresence({ ...store, nodes, bus });
   const logRequest = createRequestLog(log);
-  const onAnswer = (call: AnsweredCall) => {
+  const onAnswer = (call: Call) => {
     counting.onAnswer(call);
     logRequest(call);
   };
+  const follow = followCalls({ onAnswer, traceCall: tracing?.traceCall });
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader),
@@ -244,18 +251,19 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     },
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),
-    onAnswer,
+    follow,
     onError,
   });
 
-  const follow = followCalls(onAnswer);
   const realTime = {
     "/ws": (request: Request, running: Server<SocketState>) => {
       const id = createId();
-      return follow(callOf(realTimeRoutes.webSocket, id), () => connections.webSockets.upgrade(request, running, id));
+      return follow(request, callOf(realTimeRoutes.webSocket, id), () =>
+        connections.webSockets.upgrade(request, running, id),
+      );
     },
     "/sse": (request: Request, running: Server<SocketState>) =>
-      follow(callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
+      follow(request, callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
   };
   const listening = createHttpServer<SocketState>(
     (tls, port) =>

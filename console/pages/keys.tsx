@@ -93,12 +93,14 @@ function KeyRow({ apiKey, onRotated, onRevoked }: RowProps) {
         {hasEnded && <Badge tone="bad">expired</Badge>}
         {old_secret_expires_at !== null && <Badge tone="warn">rotating</Badge>}
         <span class="spacer" />
-        <button type="button" class="small" aria-label={`Rotate ${name}`} onClick={() => setAsking("rotate")}>
-          Rotate
-        </button>
-        <button type="button" class="small danger" aria-label={`Revoke ${name}`} onClick={() => setAsking("revoke")}>
-          Revoke
-        </button>
+        <span class="together">
+          <button type="button" class="small" aria-label={`Rotate ${name}`} onClick={() => setAsking("rotate")}>
+            Rotate
+          </button>
+          <button type="button" class="small danger" aria-label={`Revoke ${name}`} onClick={() => setAsking("revoke")}>
+            Revoke
+          </button>
+        </span>
       </div>
       <p class="mono fine">{id}</p>
       <Facts>

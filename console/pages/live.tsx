@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { FeedFilter } from "../../sdk/types.ts";
 import { Badge } from "../parts/badge.tsx";
 import { EventList } from "../parts/event-list.tsx";
 import { ChoiceField, TextField } from "../parts/field.tsx";
 import { HeardDetail } from "../parts/heard-detail.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
-import { type Feed, type FeedFilter, type FeedState, followEvents, type Heard } from "../state/feed.ts";
+import { type Feed, type FeedStanding, followEvents, type Heard } from "../state/feed.ts";
 import { routeTo } from "../state/route.ts";
 
 const kinds = [
@@ -20,20 +21,37 @@ const nothing: readonly Heard[] = [];
 export function Live() {
   const { route, me, org } = useConsole();
   const { kind, cid, uid } = route.query;
-  const filter: FeedFilter = { kind, cid, uid };
-  const setFilter = (change: FeedFilter) => {
-    const query = { ...filter, ...change, org: me.organization === null ? org : undefined };
+  const filter = { kind, cid, uid };
+  const [turn, setTurn] = useState(0);
+  const setFilter = (change: Typed) => {
+    const query = { ...change, org: me.organization === null ? org : undefined };
     location.replace(routeTo("live", undefined, query));
   };
   return (
     <>
       <FilterForm filter={filter} onChange={setFilter} />
-      <Following key={JSON.stringify(filter)} filter={filter} />
+      <Following
+        key={`${JSON.stringify(filter)} ${turn}`}
+        filter={filterOf(filter)}
+        onAgain={() => setTurn(turn + 1)}
+      />
     </>
   );
 }
 
-function FilterForm({ filter, onChange }: { filter: FeedFilter; onChange: (change: FeedFilter) => void }) {
+/** A filter as it stands in the address. */
+type Typed = { kind?: string | undefined; cid?: string | undefined; uid?: string | undefined };
+
+/** The same as the server takes it. */
+function filterOf({ kind, cid, uid }: Typed): FeedFilter {
+  return {
+    ...((kind === "message" || kind === "system_message") && { kind }),
+    ...(cid !== undefined && { cid }),
+    ...(uid !== undefined && { uid }),
+  };
+}
+
+function FilterForm({ filter, onChange }: { filter: Typed; onChange: (change: Typed) => void }) {
   const [cid, setCid] = useState(filter.cid ?? "");
   const [uid, setUid] = useState(filter.uid ?? "");
   return (
@@ -41,7 +59,7 @@ function FilterForm({ filter, onChange }: { filter: FeedFilter; onChange: (chang
       class="filters"
       onSubmit={(event) => {
         event.preventDefault();
-        onChange({ cid, uid });
+        onChange({ kind: filter.kind, cid, uid });
       }}
     >
       <ChoiceField
@@ -60,8 +78,8 @@ function FilterForm({ filter, onChange }: { filter: FeedFilter; onChange: (chang
 /** What is on the screen while the view is held: what came since then waits. */
 type Held = { heard: readonly Heard[]; count: number };
 
-function Following({ filter }: { filter: FeedFilter }) {
-  const { apiKey, announce, noteFailure } = useConsole();
+function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => void }) {
+  const { client, announce, noteFailure } = useConsole();
   const org = useOrganization();
   const feed = useRef<Feed | undefined>(undefined);
   const [, look] = useState(0);
@@ -69,18 +87,18 @@ function Following({ filter }: { filter: FeedFilter }) {
   const [isPaused, setIsPaused] = useState(false);
   const [chosen, setChosen] = useState<Heard>();
   useEffect(() => {
-    const following = followEvents({ org, apiKey, filter, onChange: () => look((turn) => turn + 1) });
+    const following = followEvents({ client, org, filter, onChange: () => look((turn) => turn + 1) });
     feed.current = following;
     return () => following.stop();
   }, []);
 
-  const state: FeedState = feed.current?.state() ?? { is: "connecting" };
+  const standing: FeedStanding = feed.current?.standing() ?? { is: "connecting" };
   const count = feed.current?.count() ?? 0;
   const shown = held ?? { heard: feed.current?.heard() ?? nothing, count };
   const rate = useRate(count);
   useEffect(() => {
-    if (state.is === "refused") noteFailure(state.error);
-  }, [state.is]);
+    if (standing.is === "ended") noteFailure(standing.error);
+  }, [standing.is]);
   useTold(count, announce);
 
   const hold = () => setHeld((before) => before ?? { heard: [...(feed.current?.heard() ?? nothing)], count });
@@ -96,28 +114,31 @@ function Following({ filter }: { filter: FeedFilter }) {
   return (
     <>
       <div class="feed-bar">
-        <Standing state={state} />
+        <Standing standing={standing} />
         <span class="fine">
           {count.toLocaleString("en-GB")} heard, {rate} a second
         </span>
         <span class="spacer" />
         {missed > 0 && <Badge tone="accent">{missed.toLocaleString("en-GB")} more wait</Badge>}
-        <button type="button" class="small" aria-pressed={isPaused} onClick={togglePause}>
-          {isPaused ? "Resume" : "Pause"}
-        </button>
-        <button
-          type="button"
-          class="small"
-          onClick={() => {
-            feed.current?.clear();
-            setHeld(isPaused ? { heard: [], count } : undefined);
-            setChosen(undefined);
-          }}
-        >
-          Clear
-        </button>
+        <span class="together">
+          <button type="button" class="small" aria-pressed={isPaused} onClick={togglePause}>
+            {isPaused ? "Resume" : "Pause"}
+          </button>
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              feed.current?.clear();
+              setHeld(isPaused ? { heard: [], count } : undefined);
+              setChosen(undefined);
+            }}
+          >
+            Clear
+          </button>
+        </span>
       </div>
-      {(state.is === "waiting" || state.is === "refused") && <Problem error={state.error} />}
+      {standing.is === "lost" && <Problem error={standing.error} />}
+      {standing.is === "ended" && <Problem error={standing.error} retry={onAgain} />}
       <div class={chosen === undefined ? "feed" : "feed with-detail"}>
         <EventList heard={shown.heard} chosen={chosen} onChoose={setChosen} onHold={hold} onRelease={release} />
         {chosen !== undefined && (
@@ -128,11 +149,11 @@ function Following({ filter }: { filter: FeedFilter }) {
   );
 }
 
-function Standing({ state }: { state: FeedState }) {
-  if (state.is === "open") return <Badge tone="ok">listening</Badge>;
-  if (state.is === "connecting") return <Badge tone="plain">connecting</Badge>;
-  if (state.is === "waiting") return <Badge tone="warn">lost, trying again</Badge>;
-  return <Badge tone="bad">refused</Badge>;
+function Standing({ standing }: { standing: FeedStanding }) {
+  if (standing.is === "open") return <Badge tone="ok">listening</Badge>;
+  if (standing.is === "connecting") return <Badge tone="plain">connecting</Badge>;
+  if (standing.is === "lost") return <Badge tone="warn">lost, trying again</Badge>;
+  return <Badge tone="bad">ended</Badge>;
 }
 
 /** Events per second, over the last second. */

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { Node } from "../../sdk/types.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Chart, shorten } from "../parts/chart.tsx";
 import { Fact, Facts } from "../parts/facts.tsx";
@@ -7,7 +8,7 @@ import { NotAllowed, Waiting } from "../parts/states.tsx";
 import { age, Time } from "../parts/time.tsx";
 import { useConsole } from "../state/context.ts";
 import { useRepeating } from "../state/loading.ts";
-import type { NodeWithFigures, Sample } from "../state/node-history.ts";
+import type { Sample } from "../state/node-history.ts";
 
 const lookEveryMs = 2_000;
 
@@ -30,13 +31,13 @@ export function Overview() {
 
 function Nodes() {
   const { client, history, noteFailure } = useConsole();
-  const [state, setState] = useState<{ nodes: NodeWithFigures[] | undefined; error: unknown }>({
+  const [state, setState] = useState<{ nodes: Node[] | undefined; error: unknown }>({
     nodes: undefined,
     error: undefined,
   });
   const look = async () => {
     try {
-      const nodes: NodeWithFigures[] = (await client.listNodes()).items;
+      const nodes: Node[] = (await client.listNodes()).items;
       history.add(nodes, performance.now());
       setState({ nodes, error: undefined });
     } catch (error) {
@@ -54,32 +55,25 @@ function Nodes() {
   );
 }
 
-function Service({ nodes }: { nodes: NodeWithFigures[] }) {
+function Service({ nodes }: { nodes: Node[] }) {
   const samples = useConsole().history.samples();
   const column = (name: keyof Omit<Sample, "at">) => samples.map((sample) => sample[name]);
-  const hasFigures = nodes.some(({ figures }) => figures !== undefined);
   const p50 = samples.at(-1)?.p50 ?? null;
   return (
     <>
       <Alarms nodes={nodes} />
       <section class="charts" aria-label="Figures of all nodes">
-        {hasFigures && <Chart title="Sends" values={column("sends")} unit="per second" />}
-        {hasFigures && <Chart title="Deliveries" values={column("deliveries")} unit="per second" />}
-        {hasFigures && (
-          <Chart
-            title="Latency, p99"
-            values={column("p99")}
-            unit="ms"
-            hint={
-              p50 === null
-                ? "commit to socket; nothing was delivered lately"
-                : `commit to socket; p50 ${shorten(p50)} ms`
-            }
-          />
-        )}
+        <Chart title="Sends" values={column("sends")} unit="per second" />
+        <Chart title="Deliveries" values={column("deliveries")} unit="per second" />
+        <Chart
+          title="Latency, p99"
+          values={column("p99")}
+          unit="ms"
+          hint={p50 === null ? "nothing delivered lately" : `p50 ${shorten(p50)} ms, commit to socket`}
+        />
         <Chart title="Connections" values={column("connections")} unit="now" />
-        <Chart title="Lag" values={column("lag")} unit="events" hint="stored and not yet played, at the most behind" />
-        {hasFigures && <Chart title="Errors" values={column("errors")} unit="per second" hint="sends that failed" />}
+        <Chart title="Lag" values={column("lag")} unit="events" hint="stored, not yet played" />
+        <Chart title="Errors" values={column("errors")} unit="per second" hint="sends that failed" />
       </section>
       <section aria-labelledby="nodes">
         <h2 id="nodes">Nodes</h2>
@@ -94,10 +88,10 @@ function Service({ nodes }: { nodes: NodeWithFigures[] }) {
 }
 
 /** What an operator should look at, in words. Nothing where all is well. */
-function Alarms({ nodes }: { nodes: NodeWithFigures[] }) {
+function Alarms({ nodes }: { nodes: Node[] }) {
   const silent = nodes.filter(({ state }) => state === "silent");
-  const withoutBus = nodes.filter(({ state, figures }) => state === "live" && figures?.bus === "down");
-  const names = (some: NodeWithFigures[]) => some.map(nameOf).join(", ");
+  const withoutBus = nodes.filter(({ state, figures }) => state === "live" && figures.bus === "down");
+  const names = (some: Node[]) => some.map(nameOf).join(", ");
   return (
     <>
       {silent.length > 0 && (
@@ -116,19 +110,19 @@ function Alarms({ nodes }: { nodes: NodeWithFigures[] }) {
   );
 }
 
-function nameOf({ name, url, id }: NodeWithFigures): string {
+function nameOf({ name, url, id }: Node): string {
   return name ?? (url === "" ? id : url.replace(/^https?:\/\//, "").replace(/\/$/, ""));
 }
 
-function NodeRow({ node }: { node: NodeWithFigures }) {
+function NodeRow({ node }: { node: Node }) {
   const { figures } = node;
   return (
     <li class="node">
       <div class="node-head">
         <strong>{nameOf(node)}</strong>
         <Badge tone={node.state === "live" ? "ok" : "bad"}>{node.state}</Badge>
-        {figures?.bus === "up" && <Badge tone="ok">bus up</Badge>}
-        {figures?.bus === "down" && <Badge tone="bad">bus down</Badge>}
+        {figures.bus === "up" && <Badge tone="ok">bus up</Badge>}
+        {figures.bus === "down" && <Badge tone="bad">bus down</Badge>}
         <span class="fine">
           version {node.version}, up {age(node.started_at)}
         </span>
@@ -137,21 +131,17 @@ function NodeRow({ node }: { node: NodeWithFigures }) {
         <Fact name="Connections">{shorten(node.connections)}</Fact>
         <Fact name="Organizations">{shorten(node.organizations)}</Fact>
         <Fact name="Lag">{shorten(node.lag_events)}</Fact>
-        {figures !== undefined && (
-          <>
-            <Fact name="Sends">{shorten(figures.sends)}</Fact>
-            <Fact name="Deliveries">{shorten(figures.deliveries)}</Fact>
-            <Fact name="Failed sends">{shorten(figures.send_errors)}</Fact>
-            <Fact name="Slow, cut">{shorten(figures.slow_consumers_cut)}</Fact>
-            <Fact name="Repairs">{shorten(figures.repairs)}</Fact>
-            <Fact name="Latency p50 / p99">
-              {figures.latency_ms.p99 === null
-                ? "–"
-                : `${shorten(figures.latency_ms.p50 ?? 0)} / ${shorten(figures.latency_ms.p99)} ms`}
-            </Fact>
-            <Fact name="Event loop p99">{shorten(figures.event_loop_delay_ms.p99)} ms</Fact>
-          </>
-        )}
+        <Fact name="Sends">{shorten(figures.sends)}</Fact>
+        <Fact name="Deliveries">{shorten(figures.deliveries)}</Fact>
+        <Fact name="Failed sends">{shorten(figures.send_errors)}</Fact>
+        <Fact name="Slow, cut">{shorten(figures.slow_consumers_cut)}</Fact>
+        <Fact name="Repairs">{shorten(figures.repairs)}</Fact>
+        <Fact name="Latency p50 / p99">
+          {figures.latency_ms.p99 === null
+            ? "–"
+            : `${shorten(figures.latency_ms.p50 ?? 0)} / ${shorten(figures.latency_ms.p99)} ms`}
+        </Fact>
+        <Fact name="Event loop p99">{shorten(figures.event_loop_delay_ms.p99)} ms</Fact>
       </Facts>
     </li>
   );

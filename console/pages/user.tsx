@@ -78,7 +78,7 @@ function TestToken({ org, uid }: { org: string; uid: string }) {
         <>
           <Secret label="User token" value={token.token} />
           <p class="fine">
-            Until <Time at={token.expires_at} />. Listen with it: <code>npx herald listen --token …</code>
+            Until <Time at={token.expires_at} />. Listen with it: <code>npx herald listen --token "…"</code>
           </p>
         </>
       )}

@@ -42,7 +42,7 @@ export function Chart({ title, values, unit, hint }: ChartProps) {
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title}: ${told}; at most ${shorten(most)} in the last two minutes`}
+        aria-label={`${title}: ${told}; peak of the last two minutes ${shorten(most)}`}
       >
         <line class="base" x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} />
         {lines.map((line) => (
@@ -54,7 +54,7 @@ export function Chart({ title, values, unit, hint }: ChartProps) {
           </g>
         ))}
       </svg>
-      <p class="fine">{hint ?? `at most ${shorten(most)} in two minutes`}</p>
+      <p class="fine">{hint ?? `peak ${shorten(most)}`}</p>
     </figure>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { useConsole, useOrganization } from "../state/context.ts";
-import { type Delivery, type SentId, useDelivery } from "../state/delivery.ts";
+import { type Report as DeliverySoFar, type SentId, useDelivery } from "../state/delivery.ts";
 import { Badge } from "./badge.tsx";
 import { Fact, Facts } from "./facts.tsx";
 import { Problem } from "./problem.tsx";
@@ -56,14 +56,14 @@ function Report({ sent }: { sent: SentId }) {
   );
 }
 
-function Numbers({ delivery }: { delivery: Delivery }) {
+function Numbers({ delivery }: { delivery: DeliverySoFar }) {
   const { delivered_connections, acknowledged_users, first_delivered_at, last_delivered_at } = delivery;
   return (
     <Facts>
       <Fact name="Connections">{delivered_connections}</Fact>
       <Fact name="Acknowledged by">{acknowledged_users}</Fact>
-      <Fact name="First">{first_delivered_at === null ? "–" : <Time at={first_delivered_at} />}</Fact>
-      <Fact name="Last">{last_delivered_at === null ? "–" : <Time at={last_delivered_at} />}</Fact>
+      <Fact name="First">{first_delivered_at === null ? "–" : <Time at={first_delivered_at} isExact />}</Fact>
+      <Fact name="Last">{last_delivered_at === null ? "–" : <Time at={last_delivered_at} isExact />}</Fact>
     </Facts>
   );
 }
@@ -71,7 +71,7 @@ function Numbers({ delivery }: { delivery: Delivery }) {
 const tones = { delivered: "ok", offline: "plain", unknown: "warn" } as const;
 const mostShown = 100;
 
-function ByUser({ users }: { users: NonNullable<Delivery["by_user"]> }) {
+function ByUser({ users }: { users: NonNullable<DeliverySoFar["by_user"]> }) {
   const all = Object.entries(users);
   return (
     <>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Heard } from "../state/feed.ts";
 import { Badge } from "./badge.tsx";
 import { Empty } from "./states.tsx";
+import { timeOfDay } from "./time.tsx";
 
 const rowHeight = 40;
 const beyond = 4; // rows that are drawn above and below what is seen
@@ -78,13 +79,11 @@ function indexOf(heard: readonly Heard[], { number }: Heard): number {
   return number - (heard[0]?.number ?? number);
 }
 
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-
 function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; onChoose: (heard: Heard) => void }) {
   const { kind, message, heardAt } = heard;
   return (
     <button type="button" class="event" aria-pressed={isChosen} onClick={() => onChoose(heard)}>
-      <span class="event-time">{clock.format(heardAt)}</span>
+      <span class="event-time">{timeOfDay(heardAt)}</span>
       {kind === "message" ? <Badge tone="accent">message</Badge> : <Badge tone="system">system</Badge>}
       <span class="event-who">
         {message.from}

@@ -1,13 +1,21 @@
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
+const parts = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+const clock = new Intl.DateTimeFormat("en-GB", parts);
+const exactClock = new Intl.DateTimeFormat("en-GB", { ...parts, fractionalSecondDigits: 3 });
+const day = new Intl.DateTimeFormat("en-GB", { year: "numeric", month: "short", day: "numeric" });
 
-/** A moment in the reader's own time; the exact one is in `title`. */
-export function Time({ at }: { at: string }) {
+/** The time of day in the reader's own zone, `21:50:26`. */
+export function timeOfDay(at: number | Date): string {
+  return clock.format(at);
+}
+
+/** A moment in the reader's own zone, with the day unless it is today; `isExact`: with milliseconds. As it was sent, in `title`. */
+export function Time({ at, isExact }: { at: string; isExact?: boolean }) {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
+  const time = (isExact === true ? exactClock : clock).format(date);
   return (
     <time dateTime={at} title={at}>
-      {isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`}
+      {isToday ? time : `${day.format(date)}, ${time}`}
     </time>
   );
 }

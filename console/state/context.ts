@@ -9,8 +9,6 @@ import type { Route } from "./route.ts";
 /** What every page works with. */
 export type Console = {
   client: AdminClient;
-  /** The key itself, for the stream, which the client does not open. */
-  apiKey: string;
   me: OwnApiKey;
   /** The organization that is looked at; `undefined` while there is none. */
   org: string | undefined;

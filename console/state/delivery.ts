@@ -1,41 +1,29 @@
 import { useEffect, useState } from "preact/hooks";
 import type { AdminClient } from "../../sdk/admin.ts";
-import { path, query } from "../../sdk/paths.ts";
+import type { Delivery, SystemMessageReport } from "../../sdk/types.ts";
 import { useConsole } from "./context.ts";
 
-/** What became of an event so far. Counts of users and connections that it was played to. */
-export type Delivery = {
-  recipients: number;
-  delivered_users: number;
-  delivered_connections: number;
-  acknowledged_users: number;
-  first_delivered_at: string | null;
-  last_delivered_at: string | null;
-  /** Of system messages only. */
-  by_user?: Record<string, "delivered" | "offline" | "unknown">;
-};
+/** What became of what was sent. `by_user` is there for system messages. */
+export type Report = Delivery & Partial<Pick<SystemMessageReport["delivery"], "by_user">>;
 
 /** Names what was sent: a message by its `server_mid`, a system message by its id and its sender. */
 export type SentId = { kind: "message"; id: string } | { kind: "system_message"; id: string; senderId?: string };
 
-/** Reads the report of what was sent. */
-async function readDelivery(client: AdminClient, org: string, sent: SentId): Promise<Delivery> {
-  const address =
-    sent.kind === "message"
-      ? path`/admin/organizations/${org}/messages/${sent.id}`
-      : path`/admin/organizations/${org}/system-messages/${sent.id}` + query({ senderId: sent.senderId });
-  return (await client.request<{ delivery: Delivery }>("GET", address)).delivery;
+async function readDelivery(client: AdminClient, org: string, sent: SentId): Promise<Report> {
+  if (sent.kind === "message") return (await client.getMessage(org, sent.id)).delivery;
+  const { senderId } = sent;
+  return (await client.getSystemMessage(org, sent.id, senderId === undefined ? {} : { senderId })).delivery;
 }
 
 /** The report, and whether it is looked at again. */
-export type Following = { delivery: Delivery | undefined; error: unknown; isFollowing: boolean; again(): void };
+export type Following = { delivery: Report | undefined; error: unknown; isFollowing: boolean; again(): void };
 
-const waitsMs = [150, 250, 400, 600, 1_000, 1_500, 2_000];
-const quietLooks = 4;
+/** Few, since each look is a read of history and stands in the audit log. */
+const waitsMs = [250, 500, 1_000, 2_000, 4_000];
 
 /**
- * Looks at a report again and again, at first soon and then every 2 s, until everybody has it or four looks in a row at the slow
- * pace saw nothing new: then whoever is missing is offline. `again` looks on.
+ * Looks at a report six times within eight seconds, at first soon, or until everybody has it. Who is missing then is offline, or far
+ * away: `again` looks on.
  */
 export function useDelivery(org: string, sent: SentId): Following {
   const { client, noteFailure } = useConsole();
@@ -49,19 +37,13 @@ export function useDelivery(org: string, sent: SentId): Following {
     let timer: ReturnType<typeof setTimeout>;
     let isOver = false;
     let looks = 0;
-    let quiet = 0;
-    let before = "";
     const look = async () => {
       try {
         const delivery = await readDelivery(client, org, sent);
         if (isOver) return;
-        const seen = JSON.stringify(delivery);
-        quiet = seen === before ? quiet + 1 : 0;
-        before = seen;
-        const isSettled =
-          delivery.delivered_users >= delivery.recipients || (looks >= waitsMs.length && quiet >= quietLooks);
-        setState({ delivery, error: undefined, isFollowing: !isSettled });
-        if (!isSettled) timer = setTimeout(() => void look(), waitsMs[looks++] ?? waitsMs.at(-1));
+        const waitMs = delivery.delivered_users >= delivery.recipients ? undefined : waitsMs[looks++];
+        setState({ delivery, error: undefined, isFollowing: waitMs !== undefined });
+        if (waitMs !== undefined) timer = setTimeout(() => void look(), waitMs);
       } catch (error) {
         if (isOver) return;
         noteFailure(error);

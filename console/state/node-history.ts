@@ -1,19 +1,4 @@
-import type { Node } from "../../sdk/types.ts";
-
-/** What a node counts, where it tells so; counters run since its start. */
-export type NodeFigures = {
-  sends: number;
-  send_errors: number;
-  deliveries: number;
-  slow_consumers_cut: number;
-  repairs: number;
-  latency_ms: { p50: number | null; p99: number | null };
-  event_loop_delay_ms: { p50: number; p99: number };
-  bus: "up" | "down" | "none";
-};
-
-/** A node as `GET /admin/nodes` lists it. */
-export type NodeWithFigures = Omit<Node, "figures"> & { figures?: NodeFigures };
+import type { Node, NodeFigures } from "../../sdk/types.ts";
 
 /** One look at all nodes. Rates are per second since the look before; `null` where that cannot be told. */
 export type Sample = {
@@ -28,7 +13,7 @@ export type Sample = {
 };
 
 /** The last looks, kept while the tab is signed in, so that the charts are not empty after a visit to another page. */
-export type NodeHistory = { add(nodes: NodeWithFigures[], at: number): void; samples(): readonly Sample[] };
+export type NodeHistory = { add(nodes: Node[], at: number): void; samples(): readonly Sample[] };
 
 const kept = 60;
 
@@ -42,7 +27,7 @@ export function createNodeHistory(): NodeHistory {
     samples: () => samples,
     add(nodes, at) {
       const live = nodes.filter(({ state }) => state === "live");
-      const figures = new Map(live.flatMap(({ id, figures }) => (figures === undefined ? [] : [[id, figures]])));
+      const figures = new Map(live.map(({ id, figures }) => [id, figures]));
       const seconds = (at - beforeAt) / 1000;
       const rate = (name: "sends" | "deliveries" | "send_errors"): number | null => {
         const both = [...figures].filter(([id]) => before.has(id));

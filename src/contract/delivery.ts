@@ -2,8 +2,11 @@ import { z } from "zod";
 import { messageSchema, systemMessageSchema } from "./events.ts";
 import { identifier } from "./identifiers.ts";
 
-/** Deliveries that are stored together lie in so many offsets of their log. What reads them relies on it: it must never shrink. */
-export const deliverySpan = 64;
+/**
+ * What is stored together of deliveries, and of receipts, lies in so many offsets of their log. What reads them looks no further,
+ * so it may grow and must never shrink. Receipts come one by one, so that many lie within a span.
+ */
+export const spans = { delivery: 1024, receipt: 64 } as const;
 
 /** For how long after it was made an audience may be named by deliveries, in milliseconds. */
 export const audienceLivesMs = 6 * 3600 * 1000;

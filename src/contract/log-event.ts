@@ -19,7 +19,13 @@ export type LogEvent = {
 };
 
 /** Who committed an event, and when; by its steady clock, which only that node can compare, and by the time of day. */
-export type CommitMark = { node: string; steadyMs: number; wallMs: number };
+export type CommitMark = {
+  node: string;
+  steadyMs: number;
+  wallMs: number;
+  /** Where its trace goes on, as a `traceparent`; absent where it is not traced. Recipients never see it. */
+  trace?: string;
+};
 
 /** The payload of a `membership` event; its conversation is the event's `cid`. */
 export type MembershipChange = { added: string[]; removed: string[] };

@@ -54,6 +54,8 @@ type Dependencies = OutageEvents & {
   sockets: SocketTopics;
   /** Of this node. */
   nodeId: string;
+  /** Put around the play of each event, if it is there; `play` gives how many connections the event was handed to. */
+  tracePlay?: ((event: LogEvent, play: () => number) => void) | undefined;
 };
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
@@ -62,6 +64,7 @@ export function createGateway(dependencies: Dependencies) {
     dependencies;
   const { onError, onRecovery } = dependencies;
   const { figures, onDelivery, onRepair, onCut } = createGatewayFigures(dependencies);
+  const { deliveries } = figures;
   const roster = createRoster();
   const joining = createRoster();
   const topics = createTopics(dependencies.sockets, onDelivery);
@@ -71,11 +74,12 @@ export function createGateway(dependencies: Dependencies) {
     const isSlow = play(event);
     return feeds.play(event) || isSlow;
   };
+  const { tracePlay } = dependencies;
   const sequencers = createSequencers({
     bus,
     log,
     clock,
-    play: (event) => limitBacklog(playToAll(event)),
+    play: (event) => limitBacklog(tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay)),
     onRepair,
     onError,
   });
@@ -92,6 +96,16 @@ export function createGateway(dependencies: Dependencies) {
   const feeds = createFeeds({ ...common, sequencers, feedStarts, steadyClock });
 
   let backlogCheckedAt = 0;
+
+  function playTraced(event: LogEvent, trace: NonNullable<typeof tracePlay>): boolean {
+    let isSlow = false;
+    trace(event, () => {
+      const before = deliveries.message + deliveries.system_message;
+      isSlow = playToAll(event);
+      return deliveries.message + deliveries.system_message - before;
+    });
+    return isSlow;
+  }
 
   /** What waits for all connections together is looked at when somebody is slow, and not for each event of a burst. */
   function limitBacklog(isSlow: boolean): boolean {

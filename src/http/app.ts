@@ -18,7 +18,7 @@ import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
-import { type AnsweredCall, followCalls, newCall } from "./calls.ts";
+import { newCall, type TraceCall } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
@@ -51,8 +51,7 @@ type Dependencies = {
   feeds: Feeds;
   pages: Pages;
   limits: PayloadLimits & { requestBytes: number };
-  /** Called when a request was answered. */
-  onAnswer(call: AnsweredCall): void;
+  follow: TraceCall;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -66,8 +65,7 @@ export type App = {
 
 /** Binds every operation of the contract, and what is open to everyone. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, clientAddress, audit, limits, onAnswer, onError } = dependencies;
-  const follow = followCalls(onAnswer);
+  const { authentication, rateLimit, clientAddress, audit, limits, follow, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
   const bind = createBind({ app, authentication, rateLimit, clientAddress, audit, limits, onError });
@@ -90,12 +88,12 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    async handle(request, runtime) {
+    handle(request, runtime) {
       const call = newCall(request);
-      return await follow(call, async () => {
+      return follow(request, call, () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-        return await app.fetch(request, { runtime, call });
+        return app.fetch(request, { runtime, call });
       });
     },
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),

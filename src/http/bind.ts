@@ -106,9 +106,10 @@ export function createBind({
     const route = { method: method.toUpperCase(), path };
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
+      const requestId = requestIdOf(request);
       const { call, runtime } = context.env;
       call.route = route;
-      const requestId = requestIdOf(request);
+      call.requestId = requestId;
       const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
       const trail = follow({ request, requestId, address, params: () => context.req.param() });
       let caller = nobody;
@@ -156,6 +157,7 @@ export function createBind({
             if (scope !== undefined) permit(await authenticate(), scope);
           },
         });
+        call.isReplay = answer.headers?.["Idempotent-Replayed"] !== undefined;
         if (answer.target !== undefined) trail.name(answer.target);
         await trail.succeed(answer.status);
         if (answer.stream !== undefined)

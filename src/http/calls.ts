@@ -1,23 +1,20 @@
 /** What calls are told apart by: a method and a path with its parameters, of which there are a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
 
-/** A call that is under way. Who answers it writes down what it learns. */
+/** A call from its arrival to its answer; of a stream or a socket, to its opening. Who answers it writes down what it learns. */
 export type Call = {
   route: Route;
   /** The API key that was taken. */
   keyId: string | undefined;
-  /** Its `X-Request-Id`, where the answer cannot tell it. */
-  requestId: string | undefined;
   /** The organization that it names, once that was found to be an identifier. */
   org: string | undefined;
-};
-
-/** A call that was answered; of a stream or a socket, that it was opened. */
-export type AnsweredCall = Call & {
-  status: number;
-  tookMs: number;
+  /** Its `X-Request-Id`. */
+  requestId: string | undefined;
   /** Whether it was a retry that was given its first answer again. */
   isReplay: boolean;
+  /** Of the answer; 0 before. */
+  status: number;
+  tookMs: number;
 };
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -32,7 +29,7 @@ export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
 
 /** A call of a route. */
 export function callOf(route: Route, requestId?: string): Call {
-  return { route, keyId: undefined, requestId, org: undefined };
+  return { route, keyId: undefined, org: undefined, requestId, isReplay: false, status: 0, tookMs: 0 };
 }
 
 /** A call before anybody knows what it is. Callers make up methods and paths as they like, so neither is kept. */
@@ -40,18 +37,29 @@ export function newCall({ method }: Request): Call {
   return callOf(unmatched.get(method) ?? unknownMethod);
 }
 
-/** Follows calls from outside: tells each one when it was answered. No answer is an upgrade to a socket. */
-export function followCalls(onAnswer: (call: AnsweredCall) => void) {
-  return async <Answer extends Response | undefined>(call: Call, answer: () => Promise<Answer>): Promise<Answer> => {
+/** Answers a call, and looks on. */
+export type TraceCall = <Answer extends Response | undefined>(
+  request: Request,
+  call: Call,
+  answer: () => Answer | Promise<Answer>,
+) => Promise<Answer>;
+
+type Observers = {
+  /** Told of each call when it was answered. */
+  onAnswer(call: Call): void;
+  /** Put around each answer, if it is there. */
+  traceCall?: TraceCall | undefined;
+};
+
+/** Follows calls from outside. No answer is an upgrade to a socket. */
+export function followCalls({ onAnswer, traceCall }: Observers): TraceCall {
+  return async (request, call, answer) => {
     const startedAt = performance.now();
-    const response = await answer();
-    onAnswer({
-      ...call,
-      status: response?.status ?? 101,
-      tookMs: performance.now() - startedAt,
-      requestId: response?.headers.get("X-Request-Id") ?? call.requestId,
-      isReplay: response?.headers.has("Idempotent-Replayed") ?? false,
-    });
+    const response = await (traceCall === undefined ? answer() : traceCall(request, call, answer));
+    call.status = response?.status ?? 101;
+    call.tookMs = performance.now() - startedAt;
+    call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
+    onAnswer(call);
     return response;
   };
 }

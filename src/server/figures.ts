@@ -2,7 +2,7 @@ import type { Bus } from "../bus/bus.ts";
 import type { CommitMark } from "../contract/log-event.ts";
 import type { NodeFigures } from "../contract/nodes.ts";
 import type { GatewayFigures } from "../gateway/figures.ts";
-import type { AnsweredCall, Route } from "../http/calls.ts";
+import type { Call, Route } from "../http/calls.ts";
 import type { Clock } from "../lib/clock.ts";
 import { watchEventLoop } from "../lib/event-loop.ts";
 import { createHistogram, createRecent, type Histogram, spanBuckets } from "../lib/histogram.ts";
@@ -43,14 +43,14 @@ export function createCounting({ nodeId, clock, steadyClock }: Dependencies) {
 
   return {
     figures: { sends, calls, commits, eventLoopDelays },
-    /** For the store: counts a commit, and marks its events. */
+    /** Counts a commit of this many sends, and gives the mark of its events. */
     onCommit(count: number, tookMs: number): CommitMark {
       commits.sizes.observe(count);
       commits.durations.observe(tookMs);
       return { node: nodeId, steadyMs: steadyClock.now(), wallMs: clock.now() };
     },
     /** For what answers calls. */
-    onAnswer(call: AnsweredCall): void {
+    onAnswer(call: Call): void {
       const { route, status, tookMs } = call;
       let figures = calls.get(route);
       if (figures === undefined) {
@@ -67,7 +67,7 @@ export function createCounting({ nodeId, clock, steadyClock }: Dependencies) {
   };
 }
 
-function resultOf({ status, isReplay }: AnsweredCall): SendResult {
+function resultOf({ status, isReplay }: Call): SendResult {
   if (status === 201) return isReplay ? "replayed" : "stored";
   if (status < 300) return "dry_run";
   return status < 500 ? "refused" : "failed";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
-import type { AnsweredCall } from "../http/calls.ts";
+import type { Call } from "../http/calls.ts";
 import { createRequestLog } from "./request-log.ts";
 
-function lines(level: string, ...calls: Partial<AnsweredCall>[]): Record<string, unknown>[] {
+function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown>[] {
   const written: string[] = [];
   const log = pino({ level, base: null, timestamp: false }, { write: (line) => void written.push(line) });
   const logRequest = createRequestLog(log);
@@ -21,7 +21,7 @@ function lines(level: string, ...calls: Partial<AnsweredCall>[]): Record<string,
   return written.map((line) => JSON.parse(line));
 }
 
-const levels = (level: string, ...calls: Partial<AnsweredCall>[]) =>
+const levels = (level: string, ...calls: Partial<Call>[]) =>
   lines(level, ...calls).map(({ level: number }) => pino.levels.labels[Number(number)]);
 
 test("a line holds the route and not the path, the status, the time, and ids", () => {

@@ -83,6 +83,23 @@ describe("the ledger of deliveries", () => {
     expect(both?.connections).toBe(3);
   });
 
+  test("puts together what thousands were given who came back at once, without a row for each of them", async () => {
+    const { deliveries } = context.store;
+    const large = createDeliveryLedger({
+      deliveries,
+      clock: { now: () => context.time.now },
+      onLost: () => expect.unreachable(),
+    });
+    const missed = Array.from({ length: 500 }, (_, index) => event(index + 1));
+    const uids = Array.from({ length: 2_000 }, (_, index) => `u${index}`);
+    // Half of them in one piece, the others in two, as pages come.
+    for (const uid of uids) large.given(uid, missed.slice(0, 250));
+    for (const uid of uids.toReversed()) large.given(uid, missed.slice(250));
+    await large.flush();
+    for (const offset of [1, 250, 251, 500]) expect(await usersAt(offset)).toEqual(uids.toSorted());
+    expect(await usersAt(501)).toEqual([]);
+  });
+
   test("keeps what it could not store, and stores it with the next, in whole", async () => {
     const audience = audienceOf(50);
     link.isCut = true;

@@ -1,4 +1,4 @@
-import { deliverySpan } from "../contract/delivery.ts";
+import { spans } from "../contract/delivery.ts";
 import { HeraldError } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -6,6 +6,7 @@ import { createId, timeOfId } from "../lib/ids.ts";
 import { groupInSpans } from "../lib/spans.ts";
 import type { DeliveryWrites, NewAudience, NewDelivery, Play } from "../store/delivery-ports.ts";
 import type { Audience, AudienceVersion } from "./audience.ts";
+import { createHearers, type Hearers } from "./hearers.ts";
 
 /** What the ledger needs to know of an event. */
 export type PlayedEvent = Pick<LogEvent, "org" | "offset" | "id" | "cid">;
@@ -34,9 +35,10 @@ type Options = {
 /** Deliveries that are not stored yet. `audience` is stored with them, before them. */
 type Entry = { delivery: NewDelivery; audience: NewAudience | undefined; weight: number };
 type OpenEntry = Entry & { version: AudienceVersion };
-type Given = { event: PlayedEvent; uids: Map<string, number>; first: number; last: number };
+type Given = { event: PlayedEvent; hearers: Hearers; first: number; last: number };
 
 const defaultMaxWeight = 1_000_000;
+const entriesAtOnce = 500; // sends of an embedded database have their turn between two transactions
 const weightAtOnce = 200_000;
 const playWeight = 8;
 
@@ -53,6 +55,7 @@ export function createDeliveryLedger({
   let entries: Entry[] = [];
   let weight = 0;
   let givenWeight = 0;
+  let nobody = createHearers();
   let epoch = 0;
   let flushing: Promise<void> | undefined;
 
@@ -83,24 +86,25 @@ export function createDeliveryLedger({
 
   function closeGiven(): void {
     const groups = groupInSpans(given.values(), {
-      keyOf: ({ event: { org, cid }, uids }) => JSON.stringify([org, cid, ...uids]),
+      keyOf: ({ event: { org, cid = "" }, hearers }) => `${hearers.id}\u001f${org}\u001f${cid}`,
       placeOf: ({ event }) => event.offset,
-      span: deliverySpan,
+      span: spans.delivery,
     });
     for (const group of groups) {
-      const [{ event, uids }] = group;
-      const connections = [...uids.values()].reduce((sum, count) => sum + count, 0);
+      const [{ event, hearers }] = group;
       const plays = group.map(({ event: { offset }, first, last }): Play => [offset, first, last]);
-      push(entryOf(event, { uids: [...uids.keys()], connections, plays }));
+      push(entryOf(event, { uids: hearers.uids(), connections: hearers.connections, plays }));
     }
     given.clear();
+    nobody = createHearers();
     givenWeight = 0;
   }
 
   /** Takes the oldest entries, as many as one transaction should hold. */
   function take(): Entry[] {
     let count = 0;
-    for (let taken = 0; count < entries.length && taken < weightAtOnce; count++) taken += entries[count]?.weight ?? 0;
+    const most = Math.min(entries.length, entriesAtOnce);
+    for (let taken = 0; count < most && taken < weightAtOnce; count++) taken += entries[count]?.weight ?? 0;
     const batch = entries.slice(0, count);
     entries = entries.slice(count);
     for (const entry of batch) weight -= entry.weight;
@@ -174,16 +178,15 @@ export function createDeliveryLedger({
       for (const { org, offset, id, cid } of events) {
         const key = `${org}\u001f${offset}`;
         const known = given.get(key);
-        const entry = known ?? {
-          event: { org, offset, id, cid },
-          uids: new Map<string, number>(),
-          first: now,
+        const before = known?.hearers ?? nobody;
+        givenWeight += (known === undefined ? playWeight : 0) + (before.knows(uid) ? 0 : 1);
+        const hearers = before.with(uid);
+        given.set(key, {
+          event: known?.event ?? { org, offset, id, cid },
+          hearers,
+          first: known?.first ?? now,
           last: now,
-        };
-        entry.uids.set(uid, (entry.uids.get(uid) ?? 0) + 1);
-        entry.last = now;
-        given.set(key, entry);
-        givenWeight += known === undefined ? playWeight : 1;
+        });
       }
       if (weight + givenWeight > maxWeight) closeGiven();
     },
@@ -209,5 +212,5 @@ function entryOf({ org, cid, id }: PlayedEvent, { uids, audience, connections, p
 /** Whether an event may share the row of those before it. */
 function fits({ delivery }: Entry, connections: number, offset: number): boolean {
   const [first] = delivery.plays;
-  return delivery.connections === connections && first !== undefined && offset - first[0] < deliverySpan;
+  return delivery.connections === connections && first !== undefined && offset - first[0] < spans.delivery;
 }

@@ -11,7 +11,7 @@ export type NewDelivery = {
   connections: number;
   audience: string | undefined;
   uids: string[] | undefined;
-  /** In the order of offsets, none more than `deliverySpan` from the first. */
+  /** In the order of offsets, none as far from the first as `spans` says. */
   plays: Play[];
 };
 

@@ -1,4 +1,4 @@
-import { deliverySpan } from "../contract/delivery.ts";
+import { spans } from "../contract/delivery.ts";
 import { createId, timeOfId } from "../lib/ids.ts";
 import { groupInSpans } from "../lib/spans.ts";
 import { createAudienceReader } from "./audience.ts";
@@ -68,20 +68,23 @@ export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWr
   };
 }
 
+const kinds = ["delivery", "receipt"] as const;
+
 const find = `SELECT kind, connections, audience, uids, plays FROM delivery
-  WHERE org = ? AND cid = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
+  WHERE org = ? AND cid = ? AND kind = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
 
 /** Reads who got what. A row whose audience is gone tells nothing: no more is claimed than can be shown. */
 export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryReads {
   const readAudience = createAudienceReader(reader);
   return {
     async of(org, cid = noConversation, offset) {
-      const rows = await reader.allOf<DeliveryRow>(org, find, org, cid, offset, offset + deliverySpan, offset);
+      const read = (kind: NewDelivery["kind"]) =>
+        reader.allOf<DeliveryRow>(org, find, org, cid, kind, offset, offset + spans[kind], offset);
+      const rows = (await Promise.all(kinds.map(read))).flat();
       const audiences = new Map<string, string[] | undefined>();
       const found: StoredDelivery[] = [];
       for (const row of rows) {
-        const plays: Play[] = JSON.parse(row.plays);
-        const play = plays.find(([played]) => played === offset);
+        const play = decodePlays(row.plays).find(([played]) => played === offset);
         if (play === undefined) continue;
         const { audience } = row;
         if (audience !== null && !audiences.has(audience)) audiences.set(audience, await readAudience(org, audience));
@@ -99,7 +102,7 @@ function toReceipts(acknowledged: Acknowledged[]): NewDelivery[] {
   const groups = groupInSpans(acknowledged, {
     keyOf: ({ event, uids }) => JSON.stringify([event.org, event.cid, uids]),
     placeOf: ({ event }) => event.offset,
-    span: deliverySpan,
+    span: spans.receipt,
   });
   return groups.map((group) => {
     const [{ event, uids }] = group;
@@ -140,6 +143,20 @@ function toDeliveryRow({ id, org, cid, kind, connections, audience, uids, plays 
     connections,
     audience: audience ?? null,
     uids: uids === undefined ? null : JSON.stringify(uids),
-    plays: JSON.stringify(plays),
+    plays: encodePlays(plays),
   };
+}
+
+/** Plays as text: the offset and the time of the first, then all of them relative to that; the last time where it differs. */
+function encodePlays(plays: Play[]): string {
+  const [beginOffset, beganAt] = plays[0] ?? [0, 0, 0];
+  const relative = plays.map(([offset, first, last]) =>
+    last === first ? [offset - beginOffset, first - beganAt] : [offset - beginOffset, first - beganAt, last - beganAt],
+  );
+  return JSON.stringify([beginOffset, beganAt, relative]);
+}
+
+function decodePlays(text: string): Play[] {
+  const [beginOffset, beganAt, relative]: [number, number, [number, number, number?][]] = JSON.parse(text);
+  return relative.map(([offset, first, last = first]) => [beginOffset + offset, beganAt + first, beganAt + last]);
 }

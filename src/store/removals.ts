@@ -63,7 +63,7 @@ function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
   const upToThere = { where: `org = ? AND cid = ? AND "offset" <= ?`, values: [org, cid, upTo] };
   return [
     { table: "event", key: [`"offset"`], ...upToThere },
-    { table: "delivery", key: [`"offset"`, "id"], ...upToThere },
+    { table: "delivery", key: ["kind", `"offset"`, "id"], ...upToThere },
     { table: "audience", key: [`"offset"`, "id"], ...upToThere },
   ];
 }
@@ -72,7 +72,7 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
   const ofOrganization = { where: "org = ?", values: [org] };
   return [
     { table: "event", key: [`"offset"`], where: `org = ? AND "offset" <= ?`, values: [org, upTo] },
-    { table: "delivery", key: ["cid", `"offset"`, "id"], ...ofOrganization },
+    { table: "delivery", key: ["cid", "kind", `"offset"`, "id"], ...ofOrganization },
     { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },
     { table: "participant", key: ["cid", "uid"], ...ofOrganization },
     { table: "conversation", key: ["id"], ...ofOrganization },

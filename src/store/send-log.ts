@@ -12,28 +12,35 @@ type Options = {
   log: BatchLog;
   /** Called after commits with their events, in offset order. */
   announce(events: LogEvent[]): void;
-  /** Called after each commit with how many sends it took and how long; what it gives goes with the events. */
-  onCommit?(sends: number, tookMs: number): CommitMark | undefined;
+  observer?: CommitObserver | undefined;
   batchSize?: number;
+};
+
+/** Looks on while sends are committed. */
+export type CommitObserver = {
+  /** A send begins to wait for its commit. */
+  onAppend?: ((send: NewSend) => void) | undefined;
+  /** A commit is through. Gives what goes with the event of each send that was stored. */
+  onCommit(sends: NewSend[], tookMs: number): (send: NewSend) => CommitMark;
 };
 
 /**
  * Group commit: the sends of one turn of the event loop, and those that arrive while a commit is under way, share one.
  * While sends wait for the next commit, the events of the last one wait for theirs, at most 2 ms.
  */
-export function createSendLog({ log, announce, onCommit, batchSize = maxBatch }: Options): SendLog {
+export function createSendLog({ log, announce, observer, batchSize = maxBatch }: Options): SendLog {
   const batcher = createBatcher<NewSend, AppendResult>({
     async flush(sends) {
       const startedAt = performance.now();
       const results = await log.appendAll(sends);
-      const committed = onCommit?.(sends.length, performance.now() - startedAt);
+      const markOf = observer?.onCommit(sends, performance.now() - startedAt);
       const events: LogEvent[] = [];
       const settled = sends.map((send, index): PromiseSettledResult<AppendResult> => {
         const result = results[index];
         if (result === undefined) return { status: "rejected", reason: new Error("an append without a result") };
         if (result.outcome === "failed") return { status: "rejected", reason: result.error };
         if (result.outcome !== "stored") return { status: "fulfilled", value: result };
-        events.push({ ...toLogEvent({ ...send, offset: result.offset }), committed });
+        events.push({ ...toLogEvent({ ...send, offset: result.offset }), committed: markOf?.(send) });
         const { id, mid, createdAt } = send;
         return { status: "fulfilled", value: { outcome: "stored", id, mid, createdAt } };
       });
@@ -45,5 +52,10 @@ export function createSendLog({ log, announce, onCommit, batchSize = maxBatch }:
     whenFull: () => unavailable({ detail: "too many sends wait for the database; retry with the same id" }),
   });
   const coalesce = createCoalescer({ isBusy: batcher.hasWaiting, announce });
-  return { append: (send) => batcher.add(send) };
+  return {
+    append(send) {
+      observer?.onAppend?.(send);
+      return batcher.add(send);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { CommitMark, LogEvent } from "../contract/log-event.ts";
+import type { LogEvent } from "../contract/log-event.ts";
 import { createAuditReads, createAuditWrites } from "./audit.ts";
 import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
@@ -12,7 +12,7 @@ import { createOrganizationReads, createOrganizationWrites } from "./organizatio
 import { createParticipantReads, createParticipantWrites, createStanding } from "./participants.ts";
 import type { NodeRegistry } from "./ports.ts";
 import { createRetentionWrites } from "./retention.ts";
-import { createSendLog } from "./send-log.ts";
+import { type CommitObserver, createSendLog } from "./send-log.ts";
 import { createSentReads } from "./sent.ts";
 import { createUserReads, createUserWrites } from "./users.ts";
 
@@ -60,19 +60,18 @@ type Options = {
   writes: Writes;
   /** Called after each commit of sends with its events, in offset order. */
   announce(events: LogEvent[]): void;
-  /** Called after each commit of sends with how many they were and how long it took; what it gives goes with the events. */
-  onCommit?(sends: number, tookMs: number): CommitMark | undefined;
+  observer?: CommitObserver;
   /** How many sends one commit takes at most. */
   batchSize?: number;
 };
 
 /** Every port of the store, over a database whose schema is up to date. */
-export function createStore({ reader, writes, announce, onCommit, batchSize }: Options) {
+export function createStore({ reader, writes, announce, observer, batchSize }: Options) {
   return {
     sends: createSendLog({
       log: writes.batches,
       announce,
-      ...(onCommit !== undefined && { onCommit }),
+      observer,
       ...(batchSize !== undefined && { batchSize }),
     }),
     log: createLogReader({ reader }),

@@ -52,8 +52,9 @@ type AxeResults = {
 export async function visit(
   browser: Browser,
   herald: Herald,
-  { width = 1280, colorScheme = "light", path = "/console" }: Partial<Screen> & { path?: string } = {},
+  screen: Partial<Screen> & { path?: string } = {},
 ): Promise<Visit> {
+  const { width = 1280, colorScheme = "light", path = "/console" } = screen;
   const origin = new URL(herald.url).origin;
   const context: BrowserContext = await browser.newContext({
     viewport: { width, height: width < 500 ? 800 : 900 },

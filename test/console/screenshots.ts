@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
+import type { Organization } from "../harness/organization.ts";
 import type { Screen } from "./browser.ts";
 
 const folder = resolve(import.meta.dir, "../../docs/console");
@@ -33,4 +34,16 @@ export async function shoot(page: Page, name: string, { width, colorScheme }: Sc
     animations: "disabled",
     fullPage: width < 500,
   });
+}
+
+/** Half a minute of messages, more and fewer of them, so that the pictures of the overview show something. Without pictures, nothing. */
+export async function playTraffic(org: Organization, cid: string): Promise<void> {
+  if ((process.env.CONSOLE_SCREENSHOTS ?? "") === "") return;
+  for (let turn = 0; turn < 150; turn++) {
+    const count = Math.round(6 + 5 * Math.sin(turn / 14) + 4 * Math.random());
+    await Promise.all(
+      Array.from({ length: count }, () => org.sent("alice", { cid, body: "Your parcel is on its way." })),
+    );
+    await Bun.sleep(200);
+  }
 }

@@ -50,7 +50,7 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   cid: ({ cid }) => cid,
   id: ({ keyId }) => keyId,
   server_mid: ({ messageId }) => messageId,
-  mid: ({ messageId }) => messageId,
+  mid: ({ systemMid }) => systemMid,
 };
 
 /** What is open, with what changes by itself taken out: the numbers of a scrape. */
@@ -103,7 +103,7 @@ const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
     ({ messageId }) => ({ cid: "room", before: messageId }),
     ({ cid, messageId }) => ({ cid, before: messageId }),
   ],
-  ack: [({ messageId }) => ({ ids: [messageId] })],
+  ack: [({ messageId, systemMid }) => ({ ids: [messageId, systemMid] })],
 };
 
 type Call = [method: string, target: string, body: object | undefined];
@@ -150,6 +150,7 @@ function expectNothingOf(other: Tenant, answer: { text: string; headers?: Header
   const leaked = [
     other.shared.messageId,
     other.own.messageId,
+    other.own.systemMid,
     other.own.keyId,
     other.key,
     other.own.org,
@@ -299,6 +300,7 @@ describe("promise 6: the token of one organization's user, in every request over
   test("cannot tell ids that another organization has from ids that nobody has", async () => {
     expect(Object.keys(frames)).toEqual(Object.keys(frameRequests));
     const { mine, other } = await createTwo();
+    const before = await contentsOf(other);
     using socket = await mine.org.socket("alice");
     for (const [operation, payloads] of Object.entries(frames)) {
       for (const payload of payloads) {
@@ -311,6 +313,7 @@ describe("promise 6: the token of one organization's user, in every request over
       }
       walked.set(`frame ${operation}`, payloads.length * 2);
     }
+    expect(await contentsOf(other)).toBe(before);
     const own = await socket.request("message_list", { cid: "room" });
     expect(own.messages?.map(({ body }) => body)).toEqual(["body mine"]);
     for (const text of socket.frames) expectNothingOf(other, { text }, idsOfNothing());

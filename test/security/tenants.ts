@@ -4,7 +4,7 @@ import { createOrganization, type Organization } from "../harness/organization.t
 import { uniqueId } from "../harness/random.ts";
 
 /** The ids that calls are made with. */
-export type Ids = { org: string; uid: string; cid: string; messageId: string; keyId: string };
+export type Ids = { org: string; uid: string; cid: string; messageId: string; systemMid: string; keyId: string };
 
 /** An organization, a key with every scope that is bound to it, and what it holds. */
 export type Tenant = {
@@ -27,6 +27,7 @@ export function idsOfNothing(): Ids {
     uid: uniqueId("user-canary-of-nothing"),
     cid: uniqueId("room-canary-of-nothing"),
     messageId: Bun.randomUUIDv7(),
+    systemMid: uniqueId("notice-canary-of-nothing"),
     keyId: Bun.randomUUIDv7(),
   };
 }
@@ -41,18 +42,22 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
   await org.conversation(["alice", own.uid], own.cid);
   const say = async (cid: string) =>
     (await org.sent("alice", { id: `m-1 ${cid}`, cid, body: `body ${mark}`, x: { mark } })).server_mid;
-  const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, messageId: await say("room") };
-  return { org, key, shared, own: { ...own, messageId: await say(own.cid) }, token: await org.token("alice") };
+  const notify = async (mid: string) => (await org.sentSystem("alice", { id: mid, uids: ["alice"], x: { mark } })).mid;
+  const sent = { messageId: await say("room"), systemMid: await notify("notice") };
+  const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, ...sent };
+  const ownSent = { messageId: await say(own.cid), systemMid: await notify(uniqueId(`notice-${mark}`)) };
+  return { org, key, shared, own: { ...own, ...ownSent }, token: await org.token("alice") };
 }
 
 /** Everything of a tenant that calls can change, in one text. */
-export async function contentsOf({ org, key }: Tenant): Promise<string> {
+export async function contentsOf({ org, key, shared }: Tenant): Promise<string> {
   const { herald } = org;
   const read = async (path: string) => (await herald.admin("GET", path, undefined, { "Admin-Api-Key": key })).text;
   const lists = [org.path(), org.path("users"), org.path("conversations"), "/admin/organizations"];
   const conversations = (await herald.admin<{ items: { id: string }[] }>("GET", org.path("conversations"))).body.items;
   for (const { id } of conversations)
     lists.push(org.path("conversations", id, "participants"), org.path("conversations", id, "messages"));
+  lists.push(org.path("messages", shared.messageId), org.path("system-messages", shared.systemMid));
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
   return [...(await Promise.all(lists.map(read))), keys].join("\n");
 }

@@ -121,13 +121,13 @@ function answerExamples({ answers }: Operation): Html[] {
   );
 }
 
-/** The example of an answer that is JSON, or of one that is not. */
-function exampleOf(answer: OperationAnswer | undefined): Html | string {
-  return typeof answer?.example === "string" ? answer.example : json(answer?.example);
-}
-
 function neededKey(scope: Operation["scope"]) {
   if (scope === undefined) return undefined;
   if (scope === "any") return html`<p>Needs a key, whatever its scopes.</p>`;
   return html`<p>Needs a key with the scope <a href="#scopes"><code>${scope}</code></a>.</p>`;
+}
+
+/** The example of an answer that is JSON, or of one that is not. */
+function exampleOf(answer: OperationAnswer | undefined): Html | string {
+  return typeof answer?.example === "string" ? answer.example : json(answer?.example);
 }

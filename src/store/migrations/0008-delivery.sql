@@ -24,7 +24,8 @@ ALTER TABLE participant FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE conversation FORCE ROW LEVEL SECURITY;
 
--- Events of a conversation (`cid` '': system messages) that went to the same users: from `first_offset` to `offset`.
+-- Events of a conversation (`cid` '': system messages) that went to the same users, or that they have acknowledged: from
+-- `first_offset` to `offset`, which lie a bounded way apart.
 CREATE TABLE delivery (
   org TEXT NOT NULL,
   cid TEXT NOT NULL,
@@ -36,7 +37,7 @@ CREATE TABLE delivery (
   audience TEXT,
   uids TEXT,
   plays TEXT NOT NULL,
-  PRIMARY KEY (org, cid, "offset", id)
+  PRIMARY KEY (org, cid, kind, "offset", id)
 );
 
 CREATE UNIQUE INDEX delivery_by_id ON delivery (id);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spans } from "../../contract/delivery.ts";
 import { createId } from "../../lib/ids.ts";
 import type { NewAudience, NewDelivery } from "../delivery-ports.ts";
 import type { Driver } from "../driver.ts";
@@ -80,12 +81,26 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       });
     };
 
+    test("and receipts are found at the far ends of what is stored together", async () => {
+      const org = await createOrganization();
+      for (const kind of ["delivery", "receipt"] as const) {
+        const last = 5_000 + spans[kind] - 1;
+        const plays: NewDelivery["plays"] = [
+          [5_000, 1, 1],
+          [last, 2, 9],
+        ];
+        await record([deliveryOf(org, 0, { kind, plays })]);
+        expect((await of(org, last)).filter((one) => one.kind === kind)).toMatchObject([{ first: 2, last: 9 }]);
+      }
+      expect((await of(org, 5_000)).map(({ kind }) => kind).sort()).toEqual(["delivery", "receipt"]);
+    });
+
     test("are told of each event that a row covers, of its own conversation and organization alone", async () => {
       const [org, other] = [await createOrganization(), await createOrganization()];
       const plays: NewDelivery["plays"] = [
         [10, 1, 2],
         [12, 3, 4],
-        [73, 5, 6],
+        [1033, 5, 6],
       ];
       await record([
         deliveryOf(org, 0, { plays, connections: 3, uids: ["u1", "u2"] }),
@@ -96,8 +111,8 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       const whole = { kind: "delivery" as const, connections: 3, uids: ["u1", "u2"] };
       expect(await of(org, 10)).toEqual([{ ...whole, first: 1, last: 2 }]);
       expect(await of(org, 12)).toEqual([{ ...whole, first: 3, last: 4 }]);
-      expect(await of(org, 73)).toEqual([{ ...whole, first: 5, last: 6 }]);
-      for (const offset of [9, 11, 72, 74]) expect(await of(org, offset)).toEqual([]);
+      expect(await of(org, 1033)).toEqual([{ ...whole, first: 5, last: 6 }]);
+      for (const offset of [9, 11, 1032, 1034]) expect(await of(org, offset)).toEqual([]);
       expect((await of(org, 12, "c2")).map(({ uids }) => uids)).toEqual([["u3"]]);
       expect((await context.store.deliveries.of(org, undefined, 12)).map(({ uids }) => uids)).toEqual([["u4"]]);
     });

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { startHerald, useHerald } from "../harness/herald.ts";
+import { createKey } from "../harness/keys.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { findChromium, launchChromium, visit } from "./browser.ts";
+
+const chromium = findChromium();
+const herald = useHerald();
+
+describe.if(chromium !== undefined)("the console", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium(chromium ?? "");
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  test("keeps the key in its tab alone: not in an address, not after signing out, not in another tab", async () => {
+    await using console = await visit(browser, herald());
+    const { page, requests } = console;
+    await console.signIn();
+    await page.reload();
+    await console.sees("Nodes");
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByLabel("API key").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    await page.reload();
+    await page.getByLabel("API key").waitFor();
+    expect(requests.filter((address) => address.includes(herald().key))).toEqual([]);
+    expect(
+      await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie])),
+    ).toBe('[{},{},""]');
+  });
+
+  test("says of a key that is refused what may be wrong with it", async () => {
+    await using console = await visit(browser, herald());
+    await console.page.getByLabel("API key").fill("hk_not-a-key");
+    await console.page.getByRole("button", { name: "Sign in" }).click();
+    await console.sees("The server refuses this key");
+  });
+
+  test("shows a key of one organization that organization, and of the pages those that its scopes open", async () => {
+    const org = await createOrganization(herald());
+    await createOrganization(herald());
+    const { key } = await createKey(herald(), { scopes: ["message:send", "observe"], organization: org.id });
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn(key);
+    const pages = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts();
+    expect(pages).toEqual(["Overview", "Compose", "Live", "Audit"]);
+    await console.sees("Users online");
+    await page.getByRole("banner").getByText(org.id).waitFor();
+    expect(await page.getByRole("banner").getByRole("combobox").count()).toBe(0);
+    await page.goto(`${new URL(herald().url).origin}/console#/users`);
+    await console.sees("Your key does not open this page");
+    await page.goto(`${new URL(herald().url).origin}/console#/compose`);
+    await page.getByLabel("Text").waitFor();
+    expect(await page.getByText("System message").count()).toBe(0);
+  });
+
+  test("points at the line and column of a mistake in x, and does not send", async () => {
+    const org = await createOrganization(herald());
+    await using console = await visit(browser, herald());
+    const { page, requests } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await console.open("Compose");
+    await page.getByLabel("x, custom parameters").fill('{\n  "parcel": 7,\n  oops\n}');
+    await console.sees("Line 3, column 3: expected a name in double quotes.");
+    await page.getByRole("button", { name: "Go to the mistake" }).click();
+    const place = await page.evaluate(() => (document.activeElement as HTMLTextAreaElement).selectionStart);
+    expect(place).toBe(19);
+    await page.getByRole("button", { name: "Send" }).click();
+    await console.sees("must be 1 to 128 characters");
+    await console.sees("needs a non-empty `body` or an attachment");
+    const focused = await page.evaluate(() => document.activeElement?.getAttribute("aria-invalid"));
+    expect(focused).toBe("true");
+    expect(requests.filter((address) => address.includes("/admin/message"))).toEqual([]);
+  });
+
+  test("shows a refusal with its detail, code and request, and what to do", async () => {
+    const org = await createOrganization(herald());
+    await org.user("mallory");
+    const cid = await org.conversation(["alice"]);
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await console.open("Compose");
+    await page.getByLabel("From (user)").fill("mallory");
+    await page.getByLabel("To (conversation)").fill(cid);
+    await page.getByLabel("Text").fill("hello");
+    const answered = page.waitForResponse((response) => response.url().endsWith("/admin/message"));
+    await page.getByRole("button", { name: "Send" }).click();
+    const requestId = (await answered).headers()["x-request-id"] ?? "";
+    const alert = page.getByRole("alert");
+    await alert.getByText("The sender is not a participant of the conversation").waitFor();
+    for (const text of ["sender_not_participant", requestId]) await alert.getByText(text).waitFor();
+  });
+
+  test("is used with the keyboard: past the head, from page to page, in and out of a dialog", async () => {
+    const org = await createOrganization(herald());
+    const { name } = await createKey(herald(), { name: `key of ${org.id}`, organization: org.id });
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+    await page.locator("input:focus").waitFor();
+    await page.keyboard.type(herald().key);
+    await page.keyboard.press("Enter");
+    await console.sees("Nodes");
+    await page.getByRole("link", { name: "Herald" }).focus();
+    await page.keyboard.press("Shift+Tab");
+    expect(await focused()).toBe("Skip to the content");
+    await page.keyboard.press("Enter");
+    expect(await focused()).toBe("Overview");
+    await page.getByRole("link", { name: "Keys" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+    expect(await focused()).toBe("Keys");
+    expect(await page.title()).toBe("Keys · Herald");
+    await page.getByRole("button", { name: `Revoke ${name}` }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await focused()).toBe("Revoke");
+  });
+
+  test("shows in Live what the filter asks for, and while it is paused counts what waits", async () => {
+    const org = await createOrganization(herald());
+    const [room, other] = [await org.conversation(["alice"]), await org.conversation(["alice"])];
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await console.open("Live");
+    await page.getByLabel("Conversation").fill(room);
+    await page.getByRole("button", { name: "Filter" }).click();
+    await console.sees("listening");
+    await org.sent("alice", { cid: other, body: "elsewhere" });
+    await org.sentSystem("alice", { uids: ["alice"], x: {} });
+    await org.sent("alice", { cid: room, body: "here" });
+    const rows = page.getByRole("region", { name: "Events, the newest first" }).getByRole("listitem");
+    await rows.getByText("here").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await org.sent("alice", { cid: room, body: "while paused" });
+    await console.sees("1 more wait");
+    expect(await rows.count()).toBe(1);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await rows.getByText("while paused").waitFor();
+    expect(await rows.count()).toBe(2);
+    await page.reload();
+    await console.sees("listening");
+    expect(await page.getByLabel("Conversation").inputValue()).toBe(room);
+  });
+
+  test("says that the server is gone, and goes on when it is back", async () => {
+    const server = await startHerald();
+    await using console = await visit(browser, server);
+    await console.signIn();
+    await console.sees("Nodes");
+    await server.kill();
+    await console.sees("Herald does not answer");
+    const port = new URL(server.url).port;
+    await using again = await startHerald({ dataDir: server.dataDir, env: { HERALD_PORT: port } });
+    await console.page.getByText("Herald does not answer").waitFor({ state: "detached" });
+    await again.stop();
+  });
+
+  test("helps where there is no organization yet", async () => {
+    await using server = await startHerald();
+    await using console = await visit(browser, server);
+    const { page } = console;
+    await console.signIn();
+    await console.open("Live");
+    await console.sees("There is no organization yet");
+    await page.getByLabel("Id of the new organization").fill("first / one");
+    await page.getByRole("button", { name: "Create" }).click();
+    await console.sees("listening");
+    await console.open("Users");
+    await console.sees("No users yet");
+    await console.open("Keys");
+    await console.sees("No keys yet");
+    await server.stop();
+  });
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { useHerald } from "../harness/herald.ts";
+import { callWith } from "../harness/keys.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { findChromium, launchChromium, screens, type Visit, visit } from "./browser.ts";
+import { playTraffic, shoot } from "./screenshots.ts";
+
+const chromium = findChromium();
+const names = ["acme", "globex", "initech", "umbrella"];
+const herald = useHerald();
+
+describe.if(chromium !== undefined)("the console in Chromium", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium(chromium ?? "");
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  const choose = async ({ page }: Visit, org: string) => {
+    await page.getByLabel("Organization").first().selectOption(org);
+  };
+
+  describe.each(screens)("%j", (screen) => {
+    // One for the tests of a screen, with a name that can be read in the pictures.
+    const organization = () => createOrganization(herald(), names[screens.indexOf(screen)]);
+
+    test("a message from Compose reaches two of three participants, and its report says so", async () => {
+      const org = await organization();
+      const cid = await org.conversation(["alice", "bob", "carol"], "welcome");
+      using alice = await org.socket("alice");
+      using bob = await org.socket("bob");
+      await using console = await visit(browser, herald(), screen);
+      const { page } = console;
+      await console.expectAccessible("signing in");
+      await shoot(page, "sign-in", screen);
+      await console.signIn();
+      await choose(console, org.id);
+      await console.open("Compose");
+      await page.getByLabel("From (user)").fill("alice");
+      await page.getByLabel("To (conversation)").fill(cid);
+      await page.getByLabel("Text").fill("Your parcel is on its way.");
+      await page.getByLabel("x, custom parameters").fill('{"parcel": 7}');
+
+      await page.getByRole("button", { name: "Dry run" }).click();
+      const dryRun = page.getByRole("region", { name: "Dry run" });
+      await dryRun.getByText("nothing was sent").waitFor();
+      expect(await dryRun.locator("dd").allInnerTexts()).toEqual(["3", "2"]);
+      expect(await org.history(cid)).toEqual([]);
+
+      await page.getByRole("button", { name: "Send" }).click();
+      const report = page.getByRole("region", { name: "Delivery" });
+      await report.getByText("2 of 3").waitFor();
+      for (const listener of [alice, bob])
+        expect((await listener.next()).message).toMatchObject({ body: "Your parcel is on its way.", x: { parcel: 7 } });
+      await console.expectAccessible("Compose");
+      await shoot(page, "compose", screen);
+      expect(await org.history(cid)).toHaveLength(1);
+    });
+
+    test("a system message is seen in Live, and who of its users had it", async () => {
+      const org = await organization();
+      await org.user("alice");
+      await org.user("carol");
+      using bob = await org.socket("bob");
+      await using console = await visit(browser, herald(), screen);
+      const { page } = console;
+      await console.signIn();
+      await choose(console, org.id);
+      await console.open("Live");
+      await console.sees("listening");
+      const { mid } = await org.sentSystem("alice", {
+        uids: ["bob", "carol"],
+        x: { notice: "the office closes at six" },
+      });
+      await bob.next((event) => event.system_message?._id === mid);
+      await page.getByRole("button", { name: /the office closes at six/ }).click();
+      const detail = page.getByRole("region", { name: "The chosen event" });
+      await detail.getByText(mid).waitFor();
+      await detail.getByText("1 of 2").waitFor();
+      expect(await detail.getByRole("list", { name: "Each user" }).getByRole("listitem").allInnerTexts()).toEqual([
+        "bob delivered",
+        "carol offline",
+      ]);
+      await console.expectAccessible("Live");
+      await shoot(page, "live", screen);
+    });
+
+    test("a key that is made and revoked here is taken, and then refused", async () => {
+      const org = await organization();
+      await using console = await visit(browser, herald(), screen);
+      const { page } = console;
+      await console.signIn();
+      await choose(console, org.id);
+      await console.open("Keys");
+      await page.getByRole("button", { name: "New key" }).click();
+      const name = `parcel tracking of ${org.id}`;
+      await page.getByLabel("What it is for").fill(name);
+      await page.getByRole("checkbox", { name: "directory:read" }).check();
+      await console.expectAccessible("a new key");
+      await page.getByRole("button", { name: "Make the key" }).click();
+      const key = await page.getByLabel("API key", { exact: true }).inputValue();
+      expect(key).toStartWith("hk_");
+      await page.getByRole("button", { name: "I have kept it" }).click();
+      expect((await callWith(herald(), key, "GET", org.path())).status).toBe(200);
+      await console.expectAccessible("Keys");
+      await shoot(page, "keys", screen);
+
+      await using other = await visit(browser, herald(), screen);
+      await other.signIn(key);
+
+      await page.getByRole("button", { name: `Revoke ${name}` }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+      await page.getByRole("button", { name: `Revoke ${name}` }).waitFor({ state: "detached" });
+      expect((await callWith(herald(), key, "GET", org.path())).status).toBe(401);
+      await other.page.getByRole("navigation").getByRole("link", { name: "Users" }).click();
+      await other.sees("The server refuses this key: it is mistyped, expired, revoked, or not for this network.");
+    });
+
+    test("the other pages show what there is, and axe finds nothing serious on them", async () => {
+      const org = await organization();
+      const cid = await org.conversation(["alice", "bob"], "parcel news");
+      await org.sent("alice", { cid, body: "Your parcel is on its way.", x: { parcel: 7 } });
+      using alice = await org.socket("alice");
+      await using console = await visit(browser, herald(), screen);
+      const { page } = console;
+      await console.signIn();
+      await choose(console, org.id);
+      await console.sees("Nodes");
+      await playTraffic(org, cid);
+      await console.expectAccessible("Overview");
+      await shoot(page, "overview", screen);
+
+      await console.open("Conversations");
+      await console.sees("parcel news");
+      await console.expectAccessible("Conversations");
+      await page.getByRole("link", { name: "parcel news" }).click();
+      await console.sees("Your parcel is on its way.");
+      await page.getByText("online", { exact: true }).waitFor();
+      await console.expectAccessible("a conversation");
+      await shoot(page, "conversation", screen);
+
+      await console.open("Users");
+      await console.sees("alice");
+      await console.expectAccessible("Users");
+      await page.getByRole("link", { name: "alice" }).click();
+      await page.getByRole("button", { name: "Make a token" }).click();
+      const token = await page.getByLabel("User token").inputValue();
+      expect(token.split(".")).toHaveLength(3);
+      await console.expectAccessible("a user");
+      await shoot(page, "user", screen);
+      await page.getByRole("button", { name: "Sign alice out" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
+      expect((await alice.closed).code).toBe(4403);
+
+      await console.open("Audit");
+      await console.sees("deleteSessions");
+      await console.expectAccessible("Audit");
+      await shoot(page, "audit", screen);
+    });
+  });
+});
