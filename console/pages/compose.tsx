@@ -44,6 +44,15 @@ export function Compose() {
     ...("fault" in x ? [{ pointer: "/x", detail: x.fault.detail }] : []),
   ];
 
+  const send = async (body: unknown): Promise<{ ask?: Sent["answer"]; ack?: Sent["answer"] }> => {
+    try {
+      return await client.request("POST", paths[draft.kind], body, { isSafe: true });
+    } catch (error) {
+      // What was sent first under this id is stored, so what is in the form now is another send.
+      if (error instanceof HeraldApiError && error.code === "message_id_conflict") setOwnId(createUuid());
+      throw error;
+    }
+  };
   const post = async (isDryRun: boolean) => {
     setWasTried(true);
     setDryRun(undefined);
@@ -54,12 +63,7 @@ export function Compose() {
       });
       return setDryRun(answer.dry_run);
     }
-    const answer = await client.request<{ ask?: Sent["answer"]; ack?: Sent["answer"] }>(
-      "POST",
-      paths[draft.kind],
-      request,
-      { isSafe: true },
-    );
+    const answer = await send(request);
     const accepted = answer.ask ?? answer.ack;
     if (accepted === undefined) throw new Error("The answer was not one of Herald's.");
     setSent({ kind: draft.kind, senderId: draft.senderId, answer: accepted, sentAt: new Date().toISOString() });

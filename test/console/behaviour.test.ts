@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { startHerald, useHerald } from "../harness/herald.ts";
-import { createKey } from "../harness/keys.ts";
+import { callWith, createKey } from "../harness/keys.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { findChromium, launchChromium, visit } from "./browser.ts";
 
@@ -102,6 +102,29 @@ describe.if(chromium !== undefined)("the console", () => {
     for (const text of ["sender_not_participant", requestId]) await alert.getByText(text).waitFor();
   });
 
+  test("sends once what it sends again because no answer came", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice"]);
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await page.getByLabel("Organization").selectOption(org.id);
+    await console.open("Compose");
+    await page.getByLabel("From (user)").fill("alice");
+    await page.getByLabel("To (conversation)").fill(cid);
+    await page.getByLabel("Text").fill("once");
+    await page.route("**/admin/message", async (route) => {
+      await route.fetch(); // the server has it, and its answer is lost
+      await route.abort();
+    });
+    await page.getByRole("button", { name: "Send" }).click();
+    await console.sees("Nobody knows whether it was stored.");
+    await page.unroute("**/admin/message");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("region", { name: "Sent" }).waitFor();
+    expect(await org.history(cid)).toHaveLength(1);
+  });
+
   test("is used with the keyboard: past the head, from page to page, in and out of a dialog", async () => {
     const org = await createOrganization(herald());
     const { name } = await createKey(herald(), { name: `key of ${org.id}`, organization: org.id });
@@ -156,6 +179,25 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.reload();
     await console.sees("listening");
     expect(await page.getByLabel("Conversation").inputValue()).toBe(room);
+  });
+
+  test("rotates a key: shows the new secret once, and says until when the old one works", async () => {
+    const { id, key, name } = await createKey(herald(), { name: `key ${crypto.randomUUID()}` });
+    await using console = await visit(browser, herald());
+    const { page } = console;
+    await console.signIn();
+    await console.open("Keys");
+    await page.getByRole("button", { name: `Rotate ${name}` }).click();
+    await page.getByLabel("The old secret").selectOption("3600");
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const fresh = await page.getByLabel("API key", { exact: true }).inputValue();
+    expect(fresh).toStartWith(`hk_${id}_`);
+    expect(fresh).not.toBe(key);
+    await console.sees("The secret before this one works until");
+    for (const one of [key, fresh]) expect((await callWith(herald(), one, "GET", "/admin/keys")).status).toBe(200);
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await console.sees("rotating");
+    expect(await page.content()).not.toContain(fresh);
   });
 
   test("says that the server is gone, and goes on when it is back", async () => {

@@ -37,7 +37,7 @@ export type Visit = {
   /** Waits until this text can be seen. */
   sees(text: string | RegExp): Promise<void>;
   /**
-   * Runs axe over what is shown now, and expects no violation that is serious or critical. By day with all rules; by night with those
+   * Expects that nothing is wider than the screen, and that axe finds nothing serious or critical in what is shown now. By day with all rules; by night with those
    * about contrast, since nothing but colours differs.
    */
   expectAccessible(what: string): Promise<void>;
@@ -92,6 +92,8 @@ export async function visit(
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
     },
     async expectAccessible(what) {
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect({ what, beyond }).toEqual({ what, beyond: 0 });
       await page.evaluate(axe.source);
       const options = { resultTypes: ["violations"], iframes: false };
       const { violations } = await page.evaluate(

@@ -71,6 +71,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await choose(console, org.id);
       await console.open("Live");
       await console.sees("listening");
+      await playTraffic(org, await org.conversation(["alice", "bob"], "parcel news"), 4);
       const { mid } = await org.sentSystem("alice", {
         uids: ["bob", "carol"],
         x: { notice: "the office closes at six" },
@@ -129,7 +130,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await console.signIn();
       await choose(console, org.id);
       await console.sees("Nodes");
-      await playTraffic(org, cid);
+      await playTraffic(org, cid, 30);
       await console.expectAccessible("Overview");
       await shoot(page, "overview", screen);
 

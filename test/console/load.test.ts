@@ -10,7 +10,7 @@ const herald = useHerald({ env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_
 
 const mostBytes = 150_000;
 const perSecond = 500;
-const seconds = 6;
+const seconds = 5;
 
 /** What went over the wire for the console's own files, heads included, as Chromium counts it. */
 async function countBytes(page: Page): Promise<() => number> {

@@ -7,16 +7,12 @@ const folder = resolve(import.meta.dir, "../../docs/console");
 
 /** Those that the documentation shows; the others are only looked at. */
 const inDocs = new Set([
-  "sign-in-1280-light",
   "overview-1280-light",
-  "overview-1280-dark",
   "compose-1280-light",
   "compose-380-dark",
   "live-1280-dark",
   "live-380-light",
   "keys-1280-light",
-  "conversation-1280-light",
-  "audit-380-light",
   "demo-1280-light",
   "demo-380-dark",
 ]);
@@ -32,14 +28,14 @@ export async function shoot(page: Page, name: string, { width, colorScheme }: Sc
   await page.screenshot({
     path: join(wanted === "1" ? folder : wanted, `${file}.png`),
     animations: "disabled",
-    fullPage: width < 500,
+    fullPage: width < 500 && name !== "audit", // which is as long as the log
   });
 }
 
-/** Half a minute of messages, more and fewer of them, so that the pictures of the overview show something. Without pictures, nothing. */
-export async function playTraffic(org: Organization, cid: string): Promise<void> {
+/** Some seconds of messages, now more and now fewer, so that the pictures show something. Without pictures, nothing. */
+export async function playTraffic(org: Organization, cid: string, seconds: number): Promise<void> {
   if ((process.env.CONSOLE_SCREENSHOTS ?? "") === "") return;
-  for (let turn = 0; turn < 150; turn++) {
+  for (let turn = 0; turn < seconds * 5; turn++) {
     const count = Math.round(6 + 5 * Math.sin(turn / 14) + 4 * Math.random());
     await Promise.all(
       Array.from({ length: count }, () => org.sent("alice", { cid, body: "Your parcel is on its way." })),
