@@ -5,7 +5,7 @@ export const scopes = {
   "directory:read": "Read organizations, users, conversations and participants.",
   "directory:write": "Change them, issue user tokens, sign users out.",
   "history:read": "Read messages that were sent.",
-  observe: "See who is online and what is delivered.",
+  observe: "See who is online, and watch everything that is delivered, with its content.",
   "keys:manage": "Make, list, rotate and revoke API keys that may do no more than the key itself.",
   "*": "Everything.",
 } as const;

@@ -1,6 +1,6 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../harness/cluster.ts";
-import { within } from "../harness/deadline.ts";
+import { eventually, within } from "../harness/deadline.ts";
 import { createKey } from "../harness/keys.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { openFeed } from "../harness/sse.ts";
@@ -40,5 +40,19 @@ if (cluster !== undefined) {
     using feed = await openFeed(second.url, org.id, key);
     await first.herald.admin("DELETE", `/admin/keys/${id}`);
     await within(feed.closed, "the end of the feed", 5_000);
+  });
+
+  test("while the database is away a feed ends whose key nobody can look up, and that of the bootstrap key goes on", async () => {
+    const org = await createOrganization(first.herald);
+    const cid = await org.conversation(["alice"]);
+    const { key } = await createKey(first.herald, { organization: org.id, scopes: ["observe"] });
+    using ending = await openFeed(second.url, org.id, key);
+    using staying = await openFeed(second.url, org.id, second.key);
+    await cluster.postgres.restart(() => within(ending.closed, "the end of the feed", 15_000));
+    const { server_mid } = await eventually(
+      () => org.sent("alice", { cid, body: "after" }).catch(() => undefined),
+      "a send after the outage",
+    );
+    expect((await staying.next()).message?._id).toBe(server_mid);
   });
 }
