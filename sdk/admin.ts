@@ -210,8 +210,14 @@ export function createAdminClient({
       const feed = { url, key, fetch, timeoutMs, retries, minBackoffMs, maxBackoffMs };
       return watchFeed(feed, { signal, onStateChange, silentMs });
     },
-    /** Who is connected now, on all nodes, by id; with `uids` those users, `connections` 0 for who is offline or unknown. */
-    async listOnline(org: string, page: PageOptions & { uids?: string[] } = {}): Promise<Page<OnlineUser>> {
+    /**
+     * Who is connected now, on all nodes, by id; with `uids` those users, `connections` 0 for who is offline or unknown. With
+     * `devices` the answer also has what their connections call themselves; for at most 20 `uids`.
+     */
+    async listOnline(
+      org: string,
+      page: PageOptions & { uids?: string[]; devices?: boolean } = {},
+    ): Promise<Page<OnlineUser>> {
       return request("GET", path`/admin/organizations/${org}/online` + query(page));
     },
     /** How many users are connected now, on all nodes, or how many of `uids`. */

@@ -99,8 +99,8 @@ export type DirectoryEntry = { id: string; name: string | null; created_at: stri
 /** A user token and the moment (ISO 8601) after which it is refused. */
 export type UserToken = { token: string; expires_at: string };
 
-/** A user and how many connections the user has now, on all nodes. */
-export type OnlineUser = { id: string; connections: number };
+/** A user and how many connections the user has now, on all nodes; `devices`, if asked for: the `device_id` that each gave. */
+export type OnlineUser = { id: string; connections: number; devices?: (string | null)[] };
 
 /** How many users are connected now, each counted once, and how many connections they have. */
 export type OnlineCount = { count: number; connections: number };

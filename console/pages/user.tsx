@@ -9,7 +9,7 @@ import { Loaded, NotAllowed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
-import { useOnline } from "../state/online.ts";
+import { useOnlineUser } from "../state/online.ts";
 
 /** One user: online or not, a token to test with, and the way out of all devices. */
 export function User() {
@@ -17,14 +17,14 @@ export function User() {
   const org = useOrganization();
   const uid = route.id ?? "";
   const user = useLoading(() => client.getUser(org, uid), [org, uid]);
-  const online = useOnline(org, [uid]);
+  const online = useOnlineUser(org, uid);
   return (
     <Loaded loading={user} what="the user">
       {({ name, created_at }) => (
         <>
           <p class="lead">
             {name !== null && <strong>{name}, </strong>}since <Time at={created_at} />{" "}
-            <OnlineBadge connections={online.get(uid)} />
+            <OnlineBadge connections={online?.connections} /> <Devices devices={online?.devices ?? []} />
             {can("system:send") && (
               <>
                 {" · "}
@@ -50,6 +50,12 @@ export function User() {
       )}
     </Loaded>
   );
+}
+
+/** What the user's devices call themselves, each name once; those without a name are counted by the badge alone. */
+function Devices({ devices }: { devices: readonly (string | null)[] }) {
+  const names = [...new Set(devices.filter((name) => name !== null))].sort();
+  return names.length === 0 ? null : <>({names.join(", ")})</>;
 }
 
 const ages = [

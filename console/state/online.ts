@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { OnlineUser } from "../../sdk/types.ts";
 import { useConsole } from "./context.ts";
 import { useRepeating } from "./loading.ts";
 
@@ -28,4 +29,20 @@ export function useOnline(org: string, uids: readonly string[] | undefined): Rea
   };
   useRepeating(look, lookEveryMs, [org, uids?.join("\n")]);
   return online;
+}
+
+/** One user's connections and devices, looked up every 5 s; `undefined` while that is not known, or may not be known by this key. */
+export function useOnlineUser(org: string, uid: string): OnlineUser | undefined {
+  const { client, can, noteFailure } = useConsole();
+  const [user, setUser] = useState<OnlineUser>();
+  const look = async () => {
+    if (!can("observe")) return;
+    try {
+      setUser((await client.listOnline(org, { uids: [uid], devices: true })).items[0]);
+    } catch (error) {
+      noteFailure(error);
+    }
+  };
+  useRepeating(look, lookEveryMs, [org, uid]);
+  return user;
 }

@@ -3,11 +3,16 @@ import { pageOf, pageQuery } from "./directory.ts";
 import { identifier } from "./identifiers.ts";
 
 const maxUids = 1000;
+const maxUidsWithDevices = 20;
 
 const onlineUser = z
   .strictObject({
     id: z.string().meta({ description: "The user." }),
     connections: z.int().min(0).meta({ description: "How many connections the user has, on all nodes." }),
+    devices: z.array(z.string().nullable()).optional().meta({
+      description:
+        "With `devices=true`: the `device_id` that each connection gave, `null` for one that gave none; at most 50 of one node.",
+    }),
   })
   .meta({ id: "OnlineUser", description: "A user and how many connections the user has now." });
 
@@ -28,22 +33,40 @@ export const onlineCount = z
 /** How many users are connected. */
 export type OnlineCount = z.infer<typeof onlineCount>;
 
+const isTrue = z
+  .string()
+  .regex(/^(true|false)$/, "must be true or false")
+  .default("false")
+  .transform((value) => value === "true");
+
 /** The query of who is connected. */
-export const onlineQuery = pageQuery.extend({
-  count: z
-    .string()
-    .regex(/^(true|false)$/, "must be true or false")
-    .default("false")
-    .transform((value) => value === "true")
-    .meta({ type: "boolean", pattern: undefined, description: "`true`: how many they are, instead of the list." }),
-  uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
-    description:
-      "Only these users, one item for each, `connections` 0 for who is offline or unknown. Commas stand between ids; a comma within an id is written `%2C`. The parameter may also be repeated.",
-  }),
-});
+export const onlineQuery = pageQuery
+  .extend({
+    devices: isTrue.meta({
+      type: "boolean",
+      pattern: undefined,
+      description: `\`true\`: also their devices, for at most ${maxUidsWithDevices} \`uids\`.`,
+    }),
+    count: isTrue.meta({
+      type: "boolean",
+      pattern: undefined,
+      description: "`true`: how many they are, instead of the list.",
+    }),
+    uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
+      description:
+        "Only these users, one item for each, `connections` 0 for who is offline or unknown. Commas stand between ids; a comma within an id is written `%2C`. The parameter may also be repeated.",
+    }),
+  })
+  .refine(({ devices, uids = [] }) => !devices || (uids.length > 0 && uids.length <= maxUidsWithDevices), {
+    path: ["devices"],
+    message: `goes with at most ${maxUidsWithDevices} \`uids\``,
+  });
 
 /** What nodes ask one another of an organization: about these users, or who is connected, by id, after a place. */
-export type PresenceQuestion = { org: string } & ({ uids: string[] } | { after: string; limit: number });
+export type PresenceQuestion = { org: string } & (
+  | { uids: string[]; devices?: boolean }
+  | { after: string; limit: number }
+);
 
 /** What one node answers about its own connections. */
 export type PresenceAnswer = {

@@ -6,6 +6,8 @@ export type Connection = {
   readonly id: string;
   readonly org: string;
   readonly uid: string;
+  /** What the client calls the device that it runs on, if it does. */
+  readonly device?: string | undefined;
   /** When the token that holds it open was issued, in milliseconds. */
   readonly issuedAt: number;
   readonly isOpen: boolean;

@@ -2,6 +2,7 @@ import type { OnlineUser, PresenceAnswer, PresenceQuestion } from "../contract/p
 import type { Census, Roster } from "./roster.ts";
 
 const maxPageBytes = 64 * 1024;
+const maxDevices = 50;
 
 /**
  * What this node answers about its connections, the live ones: nothing of this is stored. A page ends after 64 KiB of
@@ -11,7 +12,11 @@ export function answerPresence(roster: Roster & Census, question: PresenceQuesti
   const { org } = question;
   const total = roster.totalOf(org);
   if ("uids" in question) {
-    const users = question.uids.map((id) => ({ id, connections: roster.of(org, id).length }));
+    const users = question.uids.map((id): OnlineUser => {
+      const connections = roster.of(org, id);
+      const devices = connections.slice(0, maxDevices).map(({ device = null }) => device);
+      return { id, connections: connections.length, ...(question.devices === true && { devices }) };
+    });
     return { online: users.filter(({ connections }) => connections > 0), hasMore: false, total };
   }
   const online: OnlineUser[] = [];

@@ -21,12 +21,15 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
+/** What a client says of itself: the message that it saw last, and what it calls its device. */
+type Hello = { since?: string | undefined; device?: string | undefined };
+
 type Admit = (isRecovered: boolean | undefined) => void;
 
 /** What happens on a socket between its opening and its close: the session, and the answers to its frames. */
 export type SocketSessions = {
   /** Begins a session on a socket that has none; resolves when it has joined. Throws `rate_limited`. */
-  begin(socket: Socket, session: Session, since: string | undefined, admit: Admit): Promise<void>;
+  begin(socket: Socket, session: Session, hello: Hello, admit: Admit): Promise<void>;
   /** Answers one frame, once; a `connect` that fails closes the socket. Rejects with what fails after the answer. */
   answer(socket: Socket, frame: Frame): Promise<void>;
   /** Gives back what the session of a closed socket held. */
@@ -48,12 +51,12 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     };
   }
 
-  async function begin(socket: Socket, session: Session, since: string | undefined, admit: Admit): Promise<void> {
+  async function begin(socket: Socket, session: Session, { since, device }: Hello, admit: Admit): Promise<void> {
     const { data } = socket;
     if (!perUser.take(userKey(session)))
       throw new HeraldError("rate_limited", "this user has too many connections; close one first");
     clearTimeout(data.connectTimer);
-    data.connection = createSocketConnection(socket, session);
+    data.connection = createSocketConnection(socket, session, device);
     data.sessionTimer = createSessionTimer({
       clock,
       onExpiring: (expiresAt) => void socket.sendText(JSON.stringify({ session: { expires_at: toIso(expiresAt) } })),
@@ -64,11 +67,11 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   }
 
   async function connect(socket: Socket, id: FrameId, payload: unknown, reply: (frame: string) => void): Promise<void> {
-    const { token, since } = validate(frameRequests.connect, payload);
+    const { token, since, device_id: device } = validate(frameRequests.connect, payload);
     const session = await sessions.open(token, socket.data.address);
     const { connection, sessionTimer } = socket.data;
     if (connection === undefined) {
-      await begin(socket, session, since, (isRecovered) =>
+      await begin(socket, session, { since, device }, (isRecovered) =>
         reply(responseFrame(id, connectBody(socket, session, isRecovered))),
       );
       return;

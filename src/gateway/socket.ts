@@ -45,12 +45,13 @@ export function closeSocket(socket: Socket, reason: CloseReason): void {
 export type SocketConnection = Connection & { extend(issuedAt: number): void };
 
 /** The connection of a session that a socket opened. */
-export function createSocketConnection(socket: Socket, session: Session): SocketConnection {
+export function createSocketConnection(socket: Socket, session: Session, device: string | undefined): SocketConnection {
   let issuedAt = session.issuedAt;
   return {
     id: socket.data.id,
     org: session.org,
     uid: session.uid,
+    device,
     get issuedAt() {
       return issuedAt;
     },

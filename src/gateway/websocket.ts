@@ -84,7 +84,7 @@ export function createWebSockets(dependencies: Dependencies) {
       } else if ("refusal" in opening) {
         closeSocket(socket, opening.refusal);
       } else {
-        enqueue(socket, () => socketSessions.begin(socket, opening.session, undefined, () => undefined));
+        enqueue(socket, () => socketSessions.begin(socket, opening.session, {}, () => undefined));
       }
     },
     message(socket, data) {

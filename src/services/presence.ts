@@ -22,8 +22,8 @@ type Uids = string[] | undefined;
 
 /** Who is connected now, on all nodes. Every answer is whole: where a node stays silent, `unavailable` is thrown. */
 export type Presence = {
-  /** Who is connected, by id. With `uids` those users, whether they are connected or not. */
-  list(org: string, query: PageQuery & { uids?: Uids }): Promise<Page<OnlineUser>>;
+  /** Who is connected, by id. With `uids` those users, whether they are connected or not, and with their `devices`. */
+  list(org: string, query: PageQuery & { uids?: Uids; devices?: boolean }): Promise<Page<OnlineUser>>;
   /** How many users are connected, each counted once, or how many of `uids`. */
   count(org: string, uids: Uids): Promise<OnlineCount>;
 };
@@ -45,19 +45,19 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
     });
   }
 
-  async function ofUids(org: string, uids: string[]): Promise<OnlineUser[]> {
-    const { users } = merge(await ask({ org, uids }));
-    const connections = new Map(users.map((user) => [user.id, user.connections]));
-    return uids.map((id) => ({ id, connections: connections.get(id) ?? 0 }));
+  async function ofUids(org: string, uids: string[], devices = false): Promise<OnlineUser[]> {
+    const { users } = merge(await ask({ org, uids, ...(devices && { devices }) }));
+    const online = new Map(users.map((user) => [user.id, user]));
+    return uids.map((id) => online.get(id) ?? { id, connections: 0, ...(devices && { devices: [] }) });
   }
 
   return {
-    async list(org, { limit, cursor, uids }) {
+    async list(org, { limit, cursor, uids, devices }) {
       await requireOrganization(organizations, org);
       const after = parseCursor(cursor, place)?.id ?? "";
       if (uids !== undefined) {
         const asked = [...new Set(uids)].sort(compareBytes).filter((id) => compareBytes(id, after) > 0);
-        return toOnlinePage(await ofUids(org, asked), limit, false);
+        return toOnlinePage(await ofUids(org, asked, devices), limit, false);
       }
       const { users, hasMore } = merge(await ask({ org, after, limit }));
       return toOnlinePage(users, limit, hasMore);
@@ -91,19 +91,25 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
  * merged one ends at the first such place.
  */
 function merge(answers: PresenceAnswer[]): { users: OnlineUser[]; hasMore: boolean } {
-  const connections = new Map<string, number>();
-  for (const { online } of answers) {
-    for (const user of online) connections.set(user.id, (connections.get(user.id) ?? 0) + user.connections);
+  const byId = new Map<string, OnlineUser>();
+  for (const user of answers.flatMap(({ online }) => online)) {
+    const known = byId.get(user.id);
+    byId.set(user.id, known === undefined ? user : together(known, user));
   }
   const [end] = answers
     .filter(({ hasMore }) => hasMore)
     .map(({ online }) => online.at(-1)?.id ?? "")
     .sort(compareBytes);
-  const users = [...connections]
-    .map(([id, count]): OnlineUser => ({ id, connections: count }))
+  const users = [...byId.values()]
     .filter(({ id }) => end === undefined || compareBytes(id, end) <= 0)
     .sort((left, right) => compareBytes(left.id, right.id));
   return { users, hasMore: end !== undefined };
+}
+
+/** The same user on two nodes. */
+function together(one: OnlineUser, other: OnlineUser): OnlineUser {
+  const devices = one.devices && [...one.devices, ...(other.devices ?? [])];
+  return { ...one, connections: one.connections + other.connections, ...(devices !== undefined && { devices }) };
 }
 
 function toOnlinePage(users: OnlineUser[], limit: number, hasMore: boolean): Page<OnlineUser> {

@@ -124,7 +124,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       const org = await organization();
       const cid = await org.conversation(["alice", "bob"], "parcel news");
       await org.sent("alice", { cid, body: "Your parcel is on its way.", x: { parcel: 7 } });
-      using alice = await org.socket("alice");
+      using alice = await org.socket("alice", { device_id: "kitchen radio" });
       await using console = await visit(browser, herald(), screen);
       const { page } = console;
       await console.signIn();
@@ -147,6 +147,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await console.sees("alice");
       await console.expectAccessible("Users");
       await page.getByRole("link", { name: "alice" }).click();
+      await console.sees("kitchen radio");
       await page.getByRole("button", { name: "Make a token" }).click();
       const token = await page.getByLabel("User token").inputValue();
       expect(token.split(".")).toHaveLength(3);

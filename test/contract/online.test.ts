@@ -69,6 +69,25 @@ describe("who is online", () => {
     for (const listener of listeners) listener.close();
   });
 
+  test("are told with what they call their devices, where that is asked for", async () => {
+    const org = await createOrganization(herald());
+    using phone = await org.socket("alice", { device_id: "phone" });
+    using plain = await org.socket("alice");
+    using stream = await org.sse("bob");
+    const [alice, bob, carol] = await online(org, "?uids=alice,bob,carol&devices=true");
+    expect({ ...alice, devices: alice?.devices?.toSorted() }).toEqual({
+      id: "alice",
+      connections: 2,
+      devices: [null, "phone"],
+    });
+    expect(bob).toEqual({ id: "bob", connections: 1, devices: [null] });
+    expect(carol).toEqual({ id: "carol", connections: 0, devices: [] });
+    const tooMany = Array.from({ length: 21 }, (_, index) => `u${index}`).join(",");
+    for (const query of ["?devices=true", `?devices=true&uids=${tooMany}`])
+      expectProblem(await ask(org, query), 422, "invalid_request", "/devices");
+    await org.expectNothingElse(phone, plain, stream);
+  });
+
   test("are counted, with their connections", async () => {
     const org = await createOrganization(herald());
     using _one = await org.socket("alice");

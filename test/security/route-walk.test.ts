@@ -74,6 +74,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   since: () => "2020-01-01T00:00:00Z",
   until: () => "2100-01-01T00:00:00Z",
   dry_run: () => "true",
+  devices: () => "true",
   senderId: ({ uid }) => uid,
   kind: () => "message",
   cid: ({ cid }) => encodeURIComponent(cid),

@@ -7,9 +7,9 @@ type Services = { presence: Presence; nodes: Pick<Nodes, "list"> };
 
 /** Who is connected, and to which nodes. */
 export function bindPresence(bind: Bind, operations: Operations, { presence, nodes }: Services): void {
-  bind(operations.listOnline, async ({ params, query: { count, uids, ...page } }) => ({
+  bind(operations.listOnline, async ({ params, query: { count, uids, devices, ...page } }) => ({
     status: 200,
-    body: count ? await presence.count(params.org, uids) : await presence.list(params.org, { ...page, uids }),
+    body: count ? await presence.count(params.org, uids) : await presence.list(params.org, { ...page, uids, devices }),
   }));
   bind(operations.listNodes, async () => ({ status: 200, body: await nodes.list() }));
 }
