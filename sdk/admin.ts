@@ -237,7 +237,7 @@ export function createAdminClient({
     },
     /** What the key of this client is and may do. */
     async getOwnKey(): Promise<OwnApiKey> {
-      return request("GET", "/admin/keys/self");
+      return request("GET", "/admin/self");
     },
     async getKey(id: string): Promise<ApiKey> {
       return request("GET", path`/admin/keys/${id}`);

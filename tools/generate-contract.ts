@@ -65,7 +65,7 @@ const scopesPage = (): string => {
       .join("<br>");
   return page(
     "Scopes",
-    "What an API key may do. Every operation needs one scope, or `*`. `GET /admin/keys/self` takes any key; what else is not here needs none.",
+    "What an API key may do. Every operation needs one scope, or `*`. `GET /admin/self` takes any key; what else is not here needs none.",
     table(
       ["Scope", "Allows", "Operations"],
       Object.entries(scopes).map(([scope, allows]) => [

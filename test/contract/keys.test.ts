@@ -11,8 +11,8 @@ const FORM = /^hk_([0-9a-f-]{36})_[0-9A-Za-z]{38}$/;
 const get = (id: string) => herald().admin<ApiKey>("GET", `/admin/keys/${id}`);
 const use = (key: string) => callWith(herald(), key, "GET", "/admin/organizations");
 
-describe("GET /admin/keys/self", () => {
-  const self = (key: string) => callWith<Record<string, unknown>>(herald(), key, "GET", "/admin/keys/self");
+describe("GET /admin/self", () => {
+  const self = (key: string) => callWith<Record<string, unknown>>(herald(), key, "GET", "/admin/self");
 
   test("tells any key what it is and what it may do", async () => {
     const org = await createOrganization(herald());
@@ -40,7 +40,7 @@ describe("GET /admin/keys/self", () => {
   });
 
   test("is refused without a valid key", async () => {
-    expectProblem(await callWith(herald(), "no key", "GET", "/admin/keys/self"), 401, "unauthorized");
+    expectProblem(await callWith(herald(), "no key", "GET", "/admin/self"), 401, "unauthorized");
   });
 });
 

@@ -56,7 +56,7 @@ export const keyOperations = {
   getOwnKey: defineOperation({
     operationId: "getOwnKey",
     method: "get",
-    path: "/admin/keys/self",
+    path: "/admin/self",
     tag: "Keys",
     scope: "any",
     limitsItself: true,
