@@ -212,7 +212,7 @@ export function createAdminClient({
     },
     /**
      * Who is connected now, on all nodes, by id; with `uids` those users, `connections` 0 for who is offline or unknown. With
-     * `devices` the answer also has what their connections call themselves; for at most 20 `uids`.
+     * `devices` the answer also has what their connections call themselves; for the first 20 of `uids`, by id.
      */
     async listOnline(
       org: string,

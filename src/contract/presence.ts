@@ -3,7 +3,9 @@ import { pageOf, pageQuery } from "./directory.ts";
 import { identifier } from "./identifiers.ts";
 
 const maxUids = 1000;
-const maxUidsWithDevices = 20;
+
+/** So many users who are asked about are told with their devices: an answer between nodes has to fit into a message. */
+export const maxUsersWithDevices = 20;
 
 const onlineUser = z
   .strictObject({
@@ -40,27 +42,22 @@ const isTrue = z
   .transform((value) => value === "true");
 
 /** The query of who is connected. */
-export const onlineQuery = pageQuery
-  .extend({
-    devices: isTrue.meta({
-      type: "boolean",
-      pattern: undefined,
-      description: `\`true\`: also their devices, for at most ${maxUidsWithDevices} \`uids\`.`,
-    }),
-    count: isTrue.meta({
-      type: "boolean",
-      pattern: undefined,
-      description: "`true`: how many they are, instead of the list.",
-    }),
-    uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
-      description:
-        "Only these users, one item for each, `connections` 0 for who is offline or unknown. Commas stand between ids; a comma within an id is written `%2C`. The parameter may also be repeated.",
-    }),
-  })
-  .refine(({ devices, uids = [] }) => !devices || (uids.length > 0 && uids.length <= maxUidsWithDevices), {
-    path: ["devices"],
-    message: `goes with at most ${maxUidsWithDevices} \`uids\``,
-  });
+export const onlineQuery = pageQuery.extend({
+  devices: isTrue.meta({
+    type: "boolean",
+    pattern: undefined,
+    description: `\`true\`: also the devices of the first ${maxUsersWithDevices} of \`uids\`, by id.`,
+  }),
+  count: isTrue.meta({
+    type: "boolean",
+    pattern: undefined,
+    description: "`true`: how many they are, instead of the list.",
+  }),
+  uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
+    description:
+      "Only these users, one item for each, `connections` 0 for who is offline or unknown. Commas stand between ids; a comma within an id is written `%2C`. The parameter may also be repeated.",
+  }),
+});
 
 /** What nodes ask one another of an organization: about these users, or who is connected, by id, after a place. */
 export type PresenceQuestion = { org: string } & (

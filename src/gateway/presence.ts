@@ -1,4 +1,9 @@
-import type { OnlineUser, PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import {
+  maxUsersWithDevices,
+  type OnlineUser,
+  type PresenceAnswer,
+  type PresenceQuestion,
+} from "../contract/presence.ts";
 import type { Census, Roster } from "./roster.ts";
 
 const maxPageBytes = 64 * 1024;
@@ -12,10 +17,14 @@ export function answerPresence(roster: Roster & Census, question: PresenceQuesti
   const { org } = question;
   const total = roster.totalOf(org);
   if ("uids" in question) {
-    const users = question.uids.map((id): OnlineUser => {
+    const users = question.uids.map((id, index): OnlineUser => {
       const connections = roster.of(org, id);
       const devices = connections.slice(0, maxDevices).map(({ device = null }) => device);
-      return { id, connections: connections.length, ...(question.devices === true && { devices }) };
+      return {
+        id,
+        connections: connections.length,
+        ...(question.devices === true && index < maxUsersWithDevices && { devices }),
+      };
     });
     return { online: users.filter(({ connections }) => connections > 0), hasMore: false, total };
   }

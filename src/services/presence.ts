@@ -1,7 +1,13 @@
 import { z } from "zod";
 import type { Bus } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors.ts";
-import type { OnlineCount, OnlineUser, PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import {
+  maxUsersWithDevices,
+  type OnlineCount,
+  type OnlineUser,
+  type PresenceAnswer,
+  type PresenceQuestion,
+} from "../contract/presence.ts";
 import { encodeCursor } from "../lib/cursor.ts";
 import { compareBytes } from "../lib/text.ts";
 import type { Organizations } from "../store/ports.ts";
@@ -48,7 +54,10 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
   async function ofUids(org: string, uids: string[], devices = false): Promise<OnlineUser[]> {
     const { users } = merge(await ask({ org, uids, ...(devices && { devices }) }));
     const online = new Map(users.map((user) => [user.id, user]));
-    return uids.map((id) => online.get(id) ?? { id, connections: 0, ...(devices && { devices: [] }) });
+    return uids.map((id, index) => {
+      const isTold = devices && index < maxUsersWithDevices;
+      return online.get(id) ?? { id, connections: 0, ...(isTold && { devices: [] }) };
+    });
   }
 
   return {
