@@ -105,6 +105,7 @@ if (postgres !== undefined) {
       postgres.freeze();
       try {
         const send = org.send("alice", { cid, body: "into the void" }).catch(() => undefined);
+        for (let call = 0; call < 3; call++) await node.http("GET", "/healthz"); // what was sent before it has arrived
         node.signal("SIGTERM");
         const code = await within(node.exited, "the end of a node whose database hangs", 60_000);
         expect(code).toBe(1);
