@@ -114,9 +114,11 @@ test("a feed that is refused when it is opened again ends with that", async () =
 test("leaving the loop, or the signal, ends the request", async () => {
   using server = startFeedServer();
   const abort = new AbortController();
-  const feed = server.admin.events("o", { signal: abort.signal });
+  const isConnected = Promise.withResolvers<void>();
+  const feed = server.admin.events("o", { signal: abort.signal, onStateChange: () => isConnected.resolve() });
   const first = feed.next();
   await server.streams.next();
+  await isConnected.promise; // the answer has begun: who leaves before that is told of late, or not at all
   abort.abort();
   expect(await first).toEqual({ value: undefined, done: true });
   await server.gone.next();
