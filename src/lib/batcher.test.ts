@@ -1,18 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createBatcher } from "./batcher.ts";
+import { createBatcher, type Pipeline } from "./batcher.ts";
 
 const full = () => new Error("full");
 const fulfil = <Value>(value: Value): PromiseSettledResult<Value> => ({ status: "fulfilled", value });
 const refuse = (reason: unknown): PromiseSettledResult<never> => ({ status: "rejected", reason });
 
 /** A batcher whose batches are recorded, and which holds each of them until `release` when `isHeld`. */
-function recorded(options: { maxBatch?: number; maxWaiting?: number; isHeld?: boolean } = {}) {
+function recorded(
+  options: { maxBatch?: number; maxWaiting?: number; isHeld?: boolean; pipeline?: Pipeline | undefined } = {},
+) {
   const batches: number[][] = [];
   const held: (() => void)[] = [];
   const batcher = createBatcher<number, string>({
     maxBatch: options.maxBatch ?? 200,
     maxWaiting: options.maxWaiting ?? 1000,
+    pipeline: options.pipeline,
     whenFull: full,
     async flush(items) {
       batches.push(items);
@@ -36,8 +39,11 @@ describe("a batcher", () => {
       fc.asyncProperty(
         fc.array(fc.integer(), { maxLength: 50 }),
         fc.integer({ min: 1, max: 7 }),
-        async (items, maxBatch) => {
-          const { batcher, batches } = recorded({ maxBatch });
+        fc.option(fc.record({ depth: fc.integer({ min: 1, max: 3 }), from: fc.integer({ min: 1, max: 9 }) }), {
+          nil: undefined,
+        }),
+        async (items, maxBatch, pipeline) => {
+          const { batcher, batches } = recorded({ maxBatch, pipeline });
           const results = await Promise.all(items.map((item) => batcher.add(item)));
           expect(results).toEqual(items.map((item) => `result ${item}`));
           expect(batches.flat()).toEqual(items);
@@ -126,5 +132,66 @@ describe("a batcher", () => {
     expect(await first).toEqual([[1], [2]]);
     release();
     await second;
+  });
+
+  test("with a pipeline, begins a batch at once when it is large enough, beside the one under way, and not more of them", async () => {
+    const { batcher, batches, release } = recorded({ isHeld: true, pipeline: { depth: 2, from: 3 } });
+    const added = [1, 2, 3].map((item) => batcher.add(item));
+    expect(batches).toEqual([[1, 2, 3]]);
+    added.push(...[4, 5].map((item) => batcher.add(item)));
+    await nextTurn();
+    expect(batches).toEqual([[1, 2, 3]]);
+    added.push(...[6, 7, 8, 9, 10].map((item) => batcher.add(item)));
+    await nextTurn();
+    expect(batches.slice(1)).toEqual([[4, 5, 6]]);
+    release();
+    expect(await added[0]).toBe("result 1");
+    expect(batches.slice(2)).toEqual([[7, 8, 9, 10]]);
+    release();
+    release();
+    expect(await Promise.all(added)).toEqual(added.map((_, index) => `result ${index + 1}`));
+  });
+
+  test("with a pipeline, a few items still wait for the end of the turn, or of all that is under way", async () => {
+    const { batcher, batches, release } = recorded({ isHeld: true, pipeline: { depth: 2, from: 3 } });
+    const first = batcher.add(1);
+    expect(batches).toEqual([]);
+    await nextTurn();
+    expect(batches).toEqual([[1]]);
+    const second = batcher.add(2);
+    await nextTurn();
+    expect(batches).toEqual([[1]]);
+    release();
+    await first;
+    expect(batches).toEqual([[1], [2]]);
+    release();
+    await second;
+  });
+
+  test("knows at the end of a batch whether more is about to end", async () => {
+    const ends: [number, boolean][] = [];
+    const held: (() => void)[] = [];
+    const batcher = createBatcher<number, number>({
+      maxBatch: 2,
+      maxWaiting: 10,
+      whenFull: full,
+      pipeline: { depth: 2, from: 2 },
+      async flush(items) {
+        await new Promise<void>((resolve) => held.push(resolve));
+        ends.push([items.length, batcher.hasMore()]);
+        return items.map(fulfil);
+      },
+    });
+    const added = [1, 2, 3, 4, 5].map((item) => batcher.add(item));
+    for (let batch = 0; batch < 3; batch++) {
+      held[batch]?.();
+      await nextTurn();
+    }
+    await Promise.all(added);
+    expect(ends).toEqual([
+      [2, true],
+      [2, true],
+      [1, false],
+    ]);
   });
 });

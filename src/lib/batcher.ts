@@ -1,10 +1,13 @@
-/** Collects items into batches, one batch under way at a time. */
+/** Collects items into batches, and hands them on in the order in which they came. */
 export type Batcher<Item, Result> = {
   /** Resolves with this item's result when its batch is through; rejects when its batch was rejected. */
   add(item: Item): Promise<Result>;
-  /** Whether items wait for the batch after the one that is under way. */
-  hasWaiting(): boolean;
+  /** Whether, seen from the end of a batch, more is about to end: items that wait, or another batch under way. */
+  hasMore(): boolean;
 };
+
+/** When a batch need not wait for the end of the one before: `depth` at most are under way, each of them `from` items or more. */
+export type Pipeline = { depth: number; from: number };
 
 type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject(reason: unknown): void };
 
@@ -15,15 +18,21 @@ type Options<Item, Result> = {
   /** More than this many items waiting: `add` rejects with what `whenFull` makes. */
   maxWaiting: number;
   whenFull(): Error;
+  /** Only for a `flush` that ends batches in the order in which they began. Without it one is under way at a time. */
+  pipeline?: Pipeline | undefined;
 };
+
+const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
 
 /**
  * A batcher for group commit: what arrives in one turn of the event loop goes together, and what arrives while a batch
  * is under way goes with the next. Nobody waits for a timer.
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
+  const { depth, from } = options.pipeline ?? oneAtATime;
   let waiting: Waiting<Item, Result>[] = [];
-  let isRunning = false;
+  let underWay = 0;
+  let isTurnAwaited = false;
 
   async function flush(items: Item[]): Promise<PromiseSettledResult<Result>[]> {
     try {
@@ -36,10 +45,10 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   async function run(): Promise<void> {
     const batch = waiting.slice(0, options.maxBatch);
     waiting = waiting.slice(options.maxBatch);
-    isRunning = batch.length > 0;
-    if (!isRunning) return;
+    underWay++;
     const results = await flush(batch.map(({ item }) => item));
-    void run(); // before anyone hears of this batch: what they do then would hold up the next one
+    underWay--;
+    if (mayRun()) void run(); // before anyone hears of this batch: what they do then would hold up the next one
     for (const [index, { resolve, reject }] of batch.entries()) {
       const result = results[index];
       if (result?.status === "fulfilled") resolve(result.value);
@@ -47,16 +56,28 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     }
   }
 
+  function mayRun(): boolean {
+    return underWay === 0 ? waiting.length > 0 : underWay < depth && waiting.length >= from;
+  }
+
+  function runAfterTurn(): void {
+    if (underWay > 0 || isTurnAwaited) return;
+    isTurnAwaited = true;
+    setImmediate(() => {
+      isTurnAwaited = false;
+      if (mayRun()) void run();
+    });
+  }
+
   return {
     add(item) {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.whenFull());
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        if (isRunning) return;
-        isRunning = true;
-        setImmediate(() => void run());
+        if (waiting.length >= from && mayRun()) void run();
+        else runAfterTurn();
       });
     },
-    hasWaiting: () => waiting.length > 0,
+    hasMore: () => waiting.length > 0 || underWay > 1,
   };
 }

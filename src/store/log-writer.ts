@@ -43,13 +43,12 @@ export function createLogWriter({
   driver: Driver;
   announce(events: LogEvent[]): void;
 }): LogWriter {
-  const { forUpdate, textsOf } = driver.dialect;
-  const lockOrganizations = `SELECT id, head FROM organization
-    WHERE id IN (${textsOf("?")}) AND deleted_at IS NULL ORDER BY id${forUpdate}`;
-
-  async function lock(sql: Transaction, orgs: string[]): Promise<Map<string, number>> {
-    const found = await sql.all<{ id: string; head: number }>(lockOrganizations, JSON.stringify(orgs));
-    return new Map(found.map(({ id, head }) => [id, Number(head)]));
+  async function lock({ rows }: Transaction, orgs: string[]): Promise<Map<string, number>> {
+    const keys = orgs.map((id) => ({ id }));
+    type Found = { id: string; head: number; deleted_at: number | null };
+    const found = await rows.lock<Found>("organization", ["id", "head", "deleted_at"], keys);
+    const live = found.filter(({ deleted_at }) => deleted_at === null);
+    return new Map(live.map(({ id, head }) => [id, Number(head)]));
   }
 
   async function store({ rows }: Transaction, events: StoredEvent[]): Promise<void> {

@@ -1,32 +1,40 @@
 import type { Row, Rows, Sql, SqlValue } from "./driver.ts";
 
-/** Runs a statement with these values at once, and gives its rows. */
-export type RunNow = (text: string, values: SqlValue[]) => Row[];
+/** Prepares a statement, which then runs with values at once and gives its rows. */
+export type Prepare = (text: string) => (...values: SqlValue[]) => Row[];
 
 const nameOf = (column: string) => `"${column}"`;
 
 /** One statement for each row: best where a call costs next to nothing, as in SQLite. */
-export function createRowsOneByOne(run: RunNow): Rows {
+export function createRowsOneByOne(prepare: Prepare): Rows {
   const equals = (columns: readonly string[], separator: string) =>
     columns.map((column) => `${nameOf(column)} = ?`).join(separator);
   const valuesOf = (row: Row, columns: readonly string[]) => columns.map((column) => row[column] ?? null);
 
+  async function find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
+    if (keys.length === 0) return [];
+    const key = columnsOf(keys);
+    const run = prepare(`SELECT ${columns.map(nameOf).join(", ")} FROM "${table}" WHERE ${equals(key, " AND ")}`);
+    // The caller names the shape, as everywhere at the driver.
+    return keys.flatMap((values) => run(...valuesOf(values, key))) as Shape[];
+  }
+
   return {
-    async find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
-      const key = columnsOf(keys);
-      const text = `SELECT ${columns.map(nameOf).join(", ")} FROM "${table}" WHERE ${equals(key, " AND ")}`;
-      // The caller names the shape, as everywhere at the driver.
-      return keys.flatMap((values) => run(text, valuesOf(values, key))) as Shape[];
-    },
+    find,
+    lock: find, // a transaction has the database to itself
     async insert(table, rows, onConflict) {
+      if (rows.length === 0) return;
       const columns = columnsOf(rows);
-      const text = `INSERT INTO "${table}" (${columns.map(nameOf).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})${endOf(onConflict)}`;
-      for (const row of rows) run(text, valuesOf(row, columns));
+      const names = columns.map(nameOf).join(", ");
+      const places = columns.map(() => "?").join(", ");
+      const run = prepare(`INSERT INTO "${table}" (${names}) VALUES (${places})${endOf(onConflict)}`);
+      for (const row of rows) run(...valuesOf(row, columns));
     },
     async update(table, key, rows) {
+      if (rows.length === 0) return;
       const changed = columnsOf(rows).filter((column) => !key.includes(column));
-      const text = `UPDATE "${table}" SET ${equals(changed, ", ")} WHERE ${equals(key, " AND ")}`;
-      for (const row of rows) run(text, valuesOf(row, [...changed, ...key]));
+      const run = prepare(`UPDATE "${table}" SET ${equals(changed, ", ")} WHERE ${equals(key, " AND ")}`);
+      for (const row of rows) run(...valuesOf(row, [...changed, ...key]));
     },
   };
 }
@@ -42,14 +50,20 @@ export function createRowsInOne({ all, run }: Sql): Rows {
   const isGiven = (key: readonly string[]) =>
     key.map((column) => `stored.${nameOf(column)} = given.${nameOf(column)}`).join(" AND ");
 
+  const stored = (columns: readonly string[]) => columns.map((column) => `stored.${nameOf(column)}`).join(", ");
+  const select = (table: string, columns: readonly string[], key: readonly string[]) =>
+    `SELECT ${stored(columns)} FROM ${given(table)} JOIN "${table}" AS stored ON ${isGiven(key)}`;
+
   return {
     async find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
       if (keys.length === 0) return [];
-      const found = columns.map((column) => `stored.${nameOf(column)}`).join(", ");
-      return await all<Shape>(
-        `SELECT ${found} FROM ${given(table)} JOIN "${table}" AS stored ON ${isGiven(columnsOf(keys))}`,
-        JSON.stringify(keys),
-      );
+      return await all<Shape>(select(table, columns, columnsOf(keys)), JSON.stringify(keys));
+    },
+    async lock<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
+      if (keys.length === 0) return [];
+      const key = columnsOf(keys);
+      const inOrder = `ORDER BY ${stored(key)} FOR UPDATE OF stored`;
+      return await all<Shape>(`${select(table, columns, key)} ${inOrder}`, JSON.stringify(keys));
     },
     async insert(table, rows, onConflict) {
       if (rows.length === 0) return;

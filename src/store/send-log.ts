@@ -1,6 +1,6 @@
 import { unavailable } from "../contract/errors.ts";
 import type { CommitMark, LogEvent } from "../contract/log-event.ts";
-import { createBatcher } from "../lib/batcher.ts";
+import { createBatcher, type Pipeline } from "../lib/batcher.ts";
 import { createCoalescer } from "./coalesce.ts";
 import { toLogEvent } from "./log-writer.ts";
 import type { AppendResult, BatchLog, NewSend, SendLog } from "./ports.ts";
@@ -14,6 +14,7 @@ type Options = {
   announce(events: LogEvent[]): void;
   observer?: CommitObserver | undefined;
   batchSize?: number;
+  pipeline?: Pipeline | undefined;
 };
 
 /** Looks on while sends are committed. */
@@ -26,9 +27,9 @@ export type CommitObserver = {
 
 /**
  * Group commit: the sends of one turn of the event loop, and those that arrive while a commit is under way, share one.
- * While sends wait for the next commit, the events of the last one wait for theirs, at most 2 ms.
+ * While another commit is about to end, the events of the last one wait for theirs, at most 2 ms.
  */
-export function createSendLog({ log, announce, observer, batchSize = maxBatch }: Options): SendLog {
+export function createSendLog({ log, announce, observer, batchSize = maxBatch, pipeline }: Options): SendLog {
   const batcher = createBatcher<NewSend, AppendResult>({
     async flush(sends) {
       const startedAt = performance.now();
@@ -49,9 +50,10 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch }:
     },
     maxBatch: batchSize,
     maxWaiting,
+    pipeline,
     whenFull: () => unavailable({ detail: "too many sends wait for the database; retry with the same id" }),
   });
-  const coalesce = createCoalescer({ isBusy: batcher.hasWaiting, announce });
+  const coalesce = createCoalescer({ isBusy: batcher.hasMore, announce });
   return {
     append(send) {
       observer?.onAppend?.(send);

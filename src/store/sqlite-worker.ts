@@ -4,7 +4,7 @@ import type { LogEvent } from "../contract/log-event.ts";
 import { migrateStore } from "./migrate.ts";
 import type { BatchResult } from "./ports.ts";
 import { openSqlite } from "./sqlite.ts";
-import { type Answer, type Call, type Report, type SentResult, sendError } from "./sqlite-protocol.ts";
+import { type Answer, type Call, type Report, type SentResult, sendError, unpackSends } from "./sqlite-protocol.ts";
 import { createWrites } from "./store.ts";
 
 let committed: LogEvent[] = [];
@@ -25,7 +25,7 @@ async function open(file: string): Promise<void> {
   async function answer(call: Call): Promise<Answer> {
     try {
       if (!("sends" in call)) return { value: await ports[call.port]?.[call.method]?.(...(call.args as never[])) };
-      const results = await writes.batches.appendAll(JSON.parse(call.sends));
+      const results = await writes.batches.appendAll(unpackSends(call.sends));
       return { results: results.map(toSent) };
     } catch (error) {
       return { error: sendError(error) };

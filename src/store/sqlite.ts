@@ -9,6 +9,7 @@ import { createRowsOneByOne } from "./rows.ts";
 const ownerOnly = 0o600;
 const pagesPerCheckpoint = 4000;
 const busyTimeoutMs = 5000;
+Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are texts: the default of 20 prepares most of them again and again
 const outOfSpace = new Set(["SQLITE_FULL"]);
 const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
 
@@ -30,7 +31,10 @@ export function openSqlite(file: string): Driver {
   writer.run("PRAGMA synchronous = FULL");
   writer.run(`PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`);
   const reader = openSqliteReader(file);
-  const rows = createRowsOneByOne((text, values) => writer.query<Row, SqlValue[]>(text).all(...values));
+  const rows = createRowsOneByOne((text) => {
+    const statement = writer.query<Row, SqlValue[]>(text);
+    return (...values) => statement.all(...values);
+  });
   const statements: Transaction = { ...sqlOn(writer), rows, limitTo: async () => undefined };
   const queue = createQueue();
 

@@ -1,4 +1,5 @@
 import type { LogEvent } from "../contract/log-event.ts";
+import type { Pipeline } from "../lib/batcher.ts";
 import { createAuditReads, createAuditWrites } from "./audit.ts";
 import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
@@ -42,6 +43,8 @@ export type Database = {
   nodes: NodeRegistry;
   /** The schema's version before and after. */
   migrated: { from: number; to: number };
+  /** How batches of sends overlap, for a database that gains by it. */
+  pipeline?: Pipeline | undefined;
   /** What the operator should change, if anything. */
   advice?: string | undefined;
   close(): Promise<void>;
@@ -63,15 +66,17 @@ type Options = {
   observer?: CommitObserver;
   /** How many sends one commit takes at most. */
   batchSize?: number;
+  pipeline?: Pipeline | undefined;
 };
 
 /** Every port of the store, over a database whose schema is up to date. */
-export function createStore({ reader, writes, announce, observer, batchSize }: Options) {
+export function createStore({ reader, writes, announce, observer, batchSize, pipeline }: Options) {
   return {
     sends: createSendLog({
       log: writes.batches,
       announce,
       observer,
+      pipeline,
       ...(batchSize !== undefined && { batchSize }),
     }),
     log: createLogReader({ reader }),

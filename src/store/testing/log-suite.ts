@@ -185,10 +185,11 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       const { store } = context;
       const org = await createOrganization();
       const results = await Promise.allSettled(
-        Array.from({ length: 20_001 }, () => store.sends.append(messageOf("nowhere", { cid: org }))),
+        Array.from({ length: 20_100 }, () => store.sends.append(messageOf("nowhere", { cid: org }))),
       );
       const rejected = results.filter((result) => result.status === "rejected");
-      expect(rejected).toHaveLength(1);
+      expect(rejected.length).toBeGreaterThan(0);
+      expect(rejected.length).toBeLessThanOrEqual(100); // 20,000 wait, beside what is under way
       expect(rejected[0]?.reason).toBeInstanceOf(HeraldError);
       expect(rejected[0]?.reason.code).toBe("unavailable");
     });
