@@ -3,22 +3,25 @@
  * have one canonical text, so its hash tells a retry from another request.
  */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sortMembers(value)) ?? "null";
+  return JSON.stringify(isSorted(value) ? value : sortMembers(value)) ?? "null";
 }
 
-/** The value with all members sorted by name. What is sorted already, as nearly everything is, is not copied. */
+/** Nearly everything is, and need not be copied. */
+function isSorted(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(isSorted);
+  let before: string | undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if ((before !== undefined && before > name) || !isSorted(member)) return false;
+    before = name;
+  }
+  return true;
+}
+
+/** A copy with all members sorted by name. */
 function sortMembers(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const items = value.map(sortMembers);
-    return items.some((item, index) => item !== value[index]) ? items : value;
-  }
-  const entries = Object.entries(value).map(([name, member]) => ({ name, member, sorted: sortMembers(member) }));
-  const isSorted = entries.every(({ name, member, sorted }, index) => {
-    const before = entries[index - 1];
-    return sorted === member && (before === undefined || before.name < name);
-  });
-  if (isSorted) return value;
-  entries.sort((left, right) => (left.name < right.name ? -1 : 1));
-  return Object.fromEntries(entries.map(({ name, sorted }) => [name, sorted]));
+  if (Array.isArray(value)) return value.map(sortMembers);
+  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, member]) => [name, sortMembers(member)]));
 }

@@ -6,16 +6,34 @@ export type Peers = { requestIP(request: Request): { address: string } | null };
 /** The address of the client that made a request; empty when its connection is gone already. */
 export type ClientAddress = (request: Request, peers: Peers) => string;
 
+type Peer = { client: string; isTrusted: boolean };
+
+// Clients call again and again, and reading an address costs more than all else here.
+const maxRemembered = 1_000;
+
 /**
  * Reads `X-Forwarded-For` as far as trusted proxies wrote it, from the right: each adds the address that it was called from. What
  * stands left of the first address that is no trusted proxy may be anybody's invention and is not looked at, and so is
  * everything that comes from somewhere else or is no address.
  */
 export function createClientAddress(trustedProxies: AddressSet): ClientAddress {
+  const remembered = new Map<string, Peer>();
+
+  function peerOf(address: string): Peer {
+    let peer = remembered.get(address);
+    if (peer === undefined) {
+      const client = normalizeAddress(address) ?? address;
+      peer = { client, isTrusted: trustedProxies.has(client) };
+      if (remembered.size >= maxRemembered) remembered.clear();
+      remembered.set(address, peer);
+    }
+    return peer;
+  }
+
   return (request, peers) => {
-    const peer = peers.requestIP(request)?.address ?? "";
-    let client = normalizeAddress(peer) ?? peer;
-    if (!trustedProxies.has(client)) return client;
+    const peer = peerOf(peers.requestIP(request)?.address ?? "");
+    let { client } = peer;
+    if (!peer.isTrusted) return client;
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").reverse();
     for (const hop of hops) {
       const address = addressOfHop(hop.trim());

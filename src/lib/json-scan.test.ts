@@ -88,6 +88,15 @@ describe("scanning JSON", () => {
     expect(details('{"a":{"b":1,"\\u0062":2}}')).toEqual(["/a/b: this member is there twice; send it once"]);
   });
 
+  test("finds it among many", () => {
+    const members = Array.from({ length: 20 }, (_, index) => `"m${index}":1`).join(",");
+    const twice = ["m0", "m7", "m8", "m19"];
+    expect(details(`{${members}}`)).toEqual([]);
+    expect(details(`{${members},${twice.map((name) => `"${name}":2`).join(",")}}`)).toEqual(
+      twice.map((name) => `/${name}: this member is there twice; send it once`),
+    );
+  });
+
   test("does not take a member of another object, or a value, for a duplicate", () => {
     expect(details('{"a":"a","b":{"a":"b"},"c":[{"a":1},{"a":2}]}')).toEqual([]);
   });

@@ -3,9 +3,12 @@ import { isStorableText } from "./text.ts";
 /** What would not survive parsing, at the place that `pointer` names (RFC 6901). */
 export type JsonProblem = { pointer: string; detail: string };
 
-type Level = { keys: Set<string> | undefined; key: string; index: number; expectsKey: boolean };
+type Level = { keys: Keys | undefined; key: string; index: number; expectsKey: boolean };
+/** The members of an object so far: few are looked through faster than they are hashed. */
+type Keys = { few: string[]; all: Set<string> | undefined };
 
 const maxProblems = 10;
+const fewKeys = 8;
 const numberToken = /[-+.\deE]+/y;
 
 const code = {
@@ -49,14 +52,13 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
       if (isKey && level !== undefined) {
         level.key = value;
         level.expectsKey = false;
-        if (level.keys?.has(value)) report("this member is there twice; send it once");
-        level.keys?.add(value);
+        if (level.keys !== undefined && !addKey(level.keys, value)) report("this member is there twice; send it once");
       }
       if (nextBackslash < end && !isStorableText(value)) report("text must not hold U+0000 or a lone surrogate");
       index = end + 1;
     } else if (unit === code.open || unit === code.openArray) {
       const isObject = unit === code.open;
-      level = { keys: isObject ? new Set() : undefined, key: "", index: 0, expectsKey: isObject };
+      level = { keys: isObject ? { few: [], all: undefined } : undefined, key: "", index: 0, expectsKey: isObject };
       levels.push(level);
       if (levels.length > maxDepth)
         return [{ pointer: "", detail: `JSON may be nested ${maxDepth} levels deep at most` }];
@@ -79,6 +81,17 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
     }
   }
   return problems;
+}
+
+/** False when it was there already. */
+function addKey(keys: Keys, key: string): boolean {
+  if (keys.all === undefined) {
+    if (keys.few.includes(key)) return false;
+    if (keys.few.length < fewKeys) return keys.few.push(key) > 0;
+    keys.all = new Set(keys.few);
+  }
+  const { size } = keys.all;
+  return keys.all.add(key).size > size;
 }
 
 function positionOf(text: string, wanted: string, from: number): number {

@@ -22,7 +22,7 @@ export type Messages = {
 
 /** The hash that tells a retry from another payload under the same id. */
 export function fingerprintOf(payload: unknown): string {
-  return new Bun.CryptoHasher("sha256").update(canonicalJson(payload)).digest("base64url");
+  return Bun.CryptoHasher.hash("sha256", canonicalJson(payload), "base64url");
 }
 
 /** What the caller is told of a send that the log refused. */
