@@ -155,7 +155,7 @@ const siege: Case = async (dataDir, pace) => {
 async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<HeraldPeer> {
   const herald = await startHerald(dataDir);
   await herald.putConversation(house.quiet, []);
-  await warmUp(herald, warmUpMs * 3);
+  await warmUp(herald, warmUpMs * 10); // the compiler is busy with it for some eight seconds
   return herald;
 }
 
