@@ -224,7 +224,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const follow = followCalls({ onAnswer, traceCall: tracing?.traceCall });
   const health = createHealth({
     isStopping: () => state.isStopping,
-    checkStore: () => checkStore(database.reader),
+    checkStore: () => checkStore(database.reader, onError),
     busState: bus.state,
     eventLoopDelays: figures.eventLoopDelays,
   });

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
+import { HeraldError } from "../contract/errors.ts";
 import type { Reader } from "../store/driver.ts";
 import { openPostgres } from "../store/postgres.ts";
 import { DatabaseInUseError } from "../store/sqlite.ts";
@@ -40,13 +41,15 @@ export function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   }
 }
 
-/** `ok`, or why the database does not answer. */
-export async function checkStore(reader: Reader): Promise<string> {
+/** `ok`, or that the database cannot be read. Anybody may ask, so the cause goes to `onError` and not into the answer. */
+export async function checkStore(reader: Pick<Reader, "all">, onError: (error: unknown) => void): Promise<string> {
   try {
     await reader.all("SELECT version FROM schema_version");
     return "ok";
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    if (error instanceof HeraldError) return "does not answer"; // an outage, of which others tell the log
+    onError(error);
+    return "cannot be read; the log of this node says why";
   }
 }
 
