@@ -3,7 +3,7 @@ import type { Entry } from "./entries.ts";
 
 type Props = { entry: Entry; uid: string; people: Person[]; showsJson: boolean };
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** One message as a person sees it, and on request the JSON that arrived. */
 export function EntryRow({ entry, uid, people, showsJson }: Props) {
