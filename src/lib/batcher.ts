@@ -18,7 +18,7 @@ type Options<Item, Result> = {
   /** More than this many items waiting: `add` rejects with what `whenFull` makes. */
   maxWaiting: number;
   whenFull(): Error;
-  /** Only for a `flush` that ends batches in the order in which they began. Without it one is under way at a time. */
+  /** Only for a `flush` that may be called again before it has ended. Without it one batch is under way at a time. */
   pipeline?: Pipeline | undefined;
 };
 

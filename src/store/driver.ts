@@ -31,7 +31,7 @@ export type Reader = Sql & {
 export type Rows = {
   /** The rows whose columns equal those of one of `keys`, in no order. */
   find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]): Promise<Shape[]>;
-  /** The same, and nobody else changes these rows until the transaction ends. Callers who lock some of the same meet in no circle. */
+  /** The same, and nobody else changes these rows until the transaction ends. Locked in the order of `keys`' columns, so that no two wait for each other. */
   lock<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]): Promise<Shape[]>;
   /** With `skip`, rows that are there already, by any key of the table, stay as they are. */
   insert(table: string, rows: readonly Row[], onConflict?: "skip"): Promise<void>;

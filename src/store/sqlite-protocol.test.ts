@@ -29,6 +29,11 @@ describe("sends that cross to the thread that writes", () => {
     );
   });
 
+  test("are refused when an identifier is none", () => {
+    const [send] = fc.sample(anySend, 1);
+    expect(() => unpackSends(packSends([{ ...send, mid: "a\u001fb" } as NewSend]))).toThrow("control character");
+  });
+
   test("keep control characters of a text, and the very characters that stand between the fields", () => {
     const [send] = fc.sample(anySend, 1);
     const texts = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join("");

@@ -65,9 +65,10 @@ export function packSends(sends: readonly NewSend[]): string {
   return fields.join(separator);
 }
 
-/** The sends of a text that `packSends` made. */
+/** The sends of a text that `packSends` made. Throws when something held the separator after all. */
 export function unpackSends(text: string): NewSend[] {
   const fields = text.split(separator);
+  if (fields.length % fieldsPerSend !== 0) throw new Error("a send holds a control character where none may be");
   const sends: NewSend[] = [];
   for (let start = 0; start < fields.length; start += fieldsPerSend) {
     const [
