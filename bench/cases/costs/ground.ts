@@ -54,7 +54,7 @@ export async function layGround(dataDir: string): Promise<Ground> {
   if (postgres === undefined || nats === undefined) throw new Error("this part needs PostgreSQL and NATS");
   const url = await postgres.createDatabase();
   const settings = { HERALD_DATABASE_URL: url, HERALD_BUS_URL: nats.url };
-  const database = new SQL(url, { max: 1 });
+  const database = new SQL(postgres.asSuperuser(url), { max: 1 }); // from anybody else row-level security hides the events
   let started = 0;
   const nextFolder = () => join(dataDir, `node-${++started}`);
 
