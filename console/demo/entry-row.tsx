@@ -1,9 +1,8 @@
+import { timeOfDay } from "../parts/time.tsx";
 import type { Person } from "./demo.ts";
 import type { Entry } from "./entries.ts";
 
 type Props = { entry: Entry; uid: string; people: Person[]; showsJson: boolean };
-
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** One message as a person sees it, and on request the JSON that arrived. */
 export function EntryRow({ entry, uid, people, showsJson }: Props) {
@@ -16,7 +15,7 @@ export function EntryRow({ entry, uid, people, showsJson }: Props) {
       <p class="meta">
         {entry.kind === "system_message" && <span class="badge system">system message</span>}
         {entry.kind === "message" && entry.isCaughtUp && <span class="badge accent">sent while away</span>}
-        <span>{isOwn ? "You" : sender}</span> <time dateTime={time.toISOString()}>{clock.format(time)}</time>
+        <span>{isOwn ? "You" : sender}</span> <time dateTime={time.toISOString()}>{timeOfDay(time)}</time>
       </p>
       <p class="body">{entry.kind === "message" ? entry.message.body : JSON.stringify(entry.message.x)}</p>
       {showsJson && <pre>{JSON.stringify({ [entry.kind]: entry.message }, undefined, 2)}</pre>}

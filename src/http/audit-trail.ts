@@ -13,8 +13,8 @@ export type Trail = {
   name(target: AuditTarget): void;
   /** The call goes to its service now: from here on it may have changed something. */
   begin(): void;
-  /** The service did it. Resolves when that is written down, if it is to be; rejects when it cannot be. */
-  succeed(status: number): Promise<void> | undefined;
+  /** The service did it. Resolves when that is written down; rejects when it cannot be. */
+  succeed(status: number): Promise<void>;
   /** The call ended with this error. Nothing was changed or nobody knows, so the answer does not wait for the entry. */
   fail(error: HeraldError): void;
 };
@@ -44,7 +44,7 @@ export function createTrails(
   return ({ request, requestId, address, params }: Call): Trail => {
     let caller: Caller | undefined;
     let hasBegun = false;
-    let named: AuditTarget | undefined;
+    let named: AuditTarget = {};
 
     function callOf(status: number, code?: ErrorCode): AuditedCall {
       const { org: organization, uid: user, cid: conversation, id: key, server_mid: serverMid, mid } = params();
@@ -65,14 +65,14 @@ export function createTrails(
         caller = known;
       },
       name(target) {
-        named = named === undefined ? target : { ...named, ...target };
+        named = { ...named, ...target };
       },
       begin() {
         hasBegun = true;
       },
-      succeed(status) {
+      async succeed(status) {
         hasBegun = false; // what goes wrong now is not the call
-        return isAudited ? audit.record(callOf(status)) : undefined;
+        if (isAudited) await audit.record(callOf(status));
       },
       fail({ status, code }) {
         if (denials.has(code) || (isAudited && hasBegun)) audit.note(callOf(status, code));
