@@ -6,7 +6,7 @@ export type Batcher<Item, Result> = {
   hasMore(): boolean;
 };
 
-/** When a batch need not wait for the end of the one before: `depth` at most are under way, each of them `from` items or more. */
+/** When a batch need not wait for the end of the one before: as soon as `from` items wait, with `depth` batches under way at most. */
 export type Pipeline = { depth: number; from: number };
 
 type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject(reason: unknown): void };
@@ -56,9 +56,8 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     }
   }
 
-  function mayRun(): boolean {
-    return underWay === 0 ? waiting.length > 0 : underWay < depth && waiting.length >= from;
-  }
+  const mayOverlap = () => underWay < depth && waiting.length >= from;
+  const mayRun = () => mayOverlap() || (underWay === 0 && waiting.length > 0);
 
   function runAfterTurn(): void {
     if (underWay > 0 || isTurnAwaited) return;
@@ -74,7 +73,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.whenFull());
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        if (waiting.length >= from && mayRun()) void run();
+        if (mayOverlap()) void run();
         else runAfterTurn();
       });
     },

@@ -6,7 +6,7 @@ import { openSqliteReader } from "./sqlite.ts";
 import { type Call, packSends, type Report, receiveError, type SentResult } from "./sqlite-protocol.ts";
 import type { Database, DatabaseEvents, Writes } from "./store.ts";
 
-// One batch is committed while the next is made: measured in docs/decisions/0016.
+// One batch is committed while the next is made: measured in docs/decisions/0010.
 const pipeline = { depth: 2, from: 24 };
 
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void };

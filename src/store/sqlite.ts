@@ -9,9 +9,10 @@ import { createRowsOneByOne } from "./rows.ts";
 const ownerOnly = 0o600;
 const pagesPerCheckpoint = 4000;
 const busyTimeoutMs = 5000;
-Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are texts: the default of 20 prepares most of them again and again
 const outOfSpace = new Set(["SQLITE_FULL"]);
 const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
+
+Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are texts: the default of 20 prepares most of them again and again
 
 /** Another process has the database open. */
 export class DatabaseInUseError extends Error {
