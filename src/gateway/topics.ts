@@ -1,4 +1,5 @@
 import type { LogEvent } from "../contract/log-event.ts";
+import { joinIds } from "../lib/joined-ids.ts";
 
 /** A listener that the runtime's own topics do not reach: a server-sent event stream. `deliver` gives true when it is slow to take it. */
 export type StreamListener = { deliver(event: LogEvent): boolean };
@@ -11,17 +12,14 @@ export type Topics = {
   removeStream(topic: string, listener: StreamListener): void;
 };
 
-// Identifiers hold no control characters, so this one keeps them apart whatever they are.
-const separator = "\u001f";
-
 /** The topic of a conversation. */
 export function conversationTopic(org: string, cid: string): string {
-  return `c${separator}${org}${separator}${cid}`;
+  return joinIds("c", org, cid);
 }
 
 /** The topic of a user. */
 export function userTopic(org: string, uid: string): string {
-  return `u${separator}${org}${separator}${uid}`;
+  return joinIds("u", org, uid);
 }
 
 /** The server's own topics, which reach its sockets. */

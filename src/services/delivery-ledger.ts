@@ -3,6 +3,7 @@ import { HeraldError } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId, timeOfId } from "../lib/ids.ts";
+import { joinIds } from "../lib/joined-ids.ts";
 import { groupInSpans } from "../lib/spans.ts";
 import type { DeliveryWrites, NewAudience, NewDelivery, Play } from "../store/delivery-ports.ts";
 import type { Audience, AudienceVersion } from "./audience.ts";
@@ -86,7 +87,7 @@ export function createDeliveryLedger({
 
   function closeGiven(): void {
     const groups = groupInSpans(given.values(), {
-      keyOf: ({ event: { org, cid = "" }, hearers }) => `${hearers.id}\u001f${org}\u001f${cid}`,
+      keyOf: ({ event: { org, cid = "" }, hearers }) => joinIds(hearers.id, org, cid),
       placeOf: ({ event }) => event.offset,
       span: spans.delivery,
     });
@@ -176,7 +177,7 @@ export function createDeliveryLedger({
     given(uid, events) {
       const now = clock.now();
       for (const { org, offset, id, cid } of events) {
-        const key = `${org}\u001f${offset}`;
+        const key = joinIds(org, offset);
         const known = given.get(key);
         const before = known?.hearers ?? nobody;
         givenWeight += (known === undefined ? playWeight : 0) + (before.knows(uid) ? 0 : 1);

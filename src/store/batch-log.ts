@@ -1,4 +1,5 @@
 import { HeraldError } from "../contract/errors.ts";
+import { joinIds } from "../lib/joined-ids.ts";
 import type { Driver, Rows } from "./driver.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
 import type { AppendResult, BatchLog, BatchResult, NewSend } from "./ports.ts";
@@ -51,7 +52,7 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
         const circumstances = await findCircumstances(sql.rows, [send]);
         const verdict = verdictOf(circumstances, heads, send);
         if (verdict !== undefined && verdict.outcome !== "replayed") return verdict;
-        const conversation = circumstances.conversations.get(keyOf(send.org, send.cid ?? ""));
+        const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
         return { outcome: verdict === undefined ? "fits" : "replayed", participants: conversation?.participants ?? 0 };
       }),
   };
@@ -66,7 +67,7 @@ async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends
     const { org, cid, mid, createdAt } = send;
     if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
     if (cid === undefined) return { outcome: "stored", offset: emit(send) };
-    const key = keyOf(org, cid);
+    const key = joinIds(org, cid);
     const conversation = circumstances.conversations.get(key);
     const updatedAt = touched.get(key)?.updated_at ?? conversation?.updatedAt ?? 0;
     if (createdAt > updatedAt) touched.set(key, { org, id: cid, updated_at: createdAt });
@@ -101,9 +102,9 @@ function verdictOf(circumstances: Circumstances, heads: ReadonlyMap<string, numb
 
 function missingOf({ users, conversations, participants }: Circumstances, send: NewSend): Missing | undefined {
   const { org, cid, sender } = send;
-  if (cid === undefined) return users.has(keyOf(org, sender)) ? undefined : "user";
-  if (!conversations.has(keyOf(org, cid))) return "conversation";
-  return participants.has(keyOf(org, cid, sender)) ? undefined : "participant";
+  if (cid === undefined) return users.has(joinIds(org, sender)) ? undefined : "user";
+  if (!conversations.has(joinIds(org, cid))) return "conversation";
+  return participants.has(joinIds(org, cid, sender)) ? undefined : "participant";
 }
 
 async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Earlier>> {
@@ -120,12 +121,14 @@ async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Ea
 
 /** The conversations that are written to, with the time of their last message and the number of their participants. */
 async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<string, Conversation>> {
-  const keys = distinct(sends, ({ org, cid }) => (cid === undefined ? undefined : [keyOf(org, cid), { org, id: cid }]));
+  const keys = distinct(sends, ({ org, cid }) =>
+    cid === undefined ? undefined : [joinIds(org, cid), { org, id: cid }],
+  );
   type Found = { org: string; id: string; updated_at: number; participants: number };
   const found = await rows.find<Found>("conversation", ["org", "id", "updated_at", "participants"], keys);
   return new Map(
     found.map(({ org, id, updated_at, participants }) => [
-      keyOf(org, id),
+      joinIds(org, id),
       { updatedAt: Number(updated_at), participants: Number(participants) },
     ]),
   );
@@ -133,20 +136,20 @@ async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<stri
 
 async function findParticipants(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
   const keys = distinct(sends, ({ org, cid, sender: uid }) =>
-    cid === undefined ? undefined : [keyOf(org, cid, uid), { org, cid, uid }],
+    cid === undefined ? undefined : [joinIds(org, cid, uid), { org, cid, uid }],
   );
   type Found = { org: string; cid: string; uid: string };
   const found = await rows.find<Found>("participant", ["org", "cid", "uid"], keys);
-  return new Set(found.map(({ org, cid, uid }) => keyOf(org, cid, uid)));
+  return new Set(found.map(({ org, cid, uid }) => joinIds(org, cid, uid)));
 }
 
 async function findUsers(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
   const keys = distinct(sends, ({ org, cid, sender: id }) =>
-    cid === undefined ? [keyOf(org, id), { org, id }] : undefined,
+    cid === undefined ? [joinIds(org, id), { org, id }] : undefined,
   );
   type Found = { org: string; id: string; deleted_at: number | null };
   const found = await rows.find<Found>("user", ["org", "id", "deleted_at"], keys);
-  return new Set(found.filter(({ deleted_at }) => deleted_at === null).map(({ org, id }) => keyOf(org, id)));
+  return new Set(found.filter(({ deleted_at }) => deleted_at === null).map(({ org, id }) => joinIds(org, id)));
 }
 
 /** Many sends of a batch ask the same: each question once. */
@@ -160,10 +163,5 @@ function distinct<Key>(sends: NewSend[], keyOfSend: (send: NewSend) => [text: st
 }
 
 function sendKeyOf({ org, kind, sender }: Pick<NewSend, "org" | "kind" | "sender">, mid: string): string {
-  return keyOf(org, kind, sender, mid);
-}
-
-/** Identifiers hold no control characters, so this one keeps them apart. */
-function keyOf(...ids: string[]): string {
-  return ids.join("\u001f");
+  return joinIds(org, kind, sender, mid);
 }

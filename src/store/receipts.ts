@@ -1,3 +1,4 @@
+import { joinIds } from "../lib/joined-ids.ts";
 import type { NewReceipt } from "./delivery-ports.ts";
 import type { Row, Rows } from "./driver.ts";
 
@@ -30,10 +31,10 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
       named.map(({ org, id }) => ({ org, mid: id, kind: "system" })),
     ),
   ]);
-  const messageOf = new Map(messages.map((event) => [keyOf(event.org, event.id), event]));
+  const messageOf = new Map(messages.map((event) => [joinIds(event.org, event.id), event]));
   const systemOf = new Map<string, { event: SystemRow; uids: Set<string> }[]>();
   for (const event of systemMessages) {
-    const key = keyOf(event.org, event.mid);
+    const key = joinIds(event.org, event.mid);
     systemOf.set(key, [...(systemOf.get(key) ?? []), { event, uids: new Set<string>(JSON.parse(event.uids)) }]);
   }
   const memberships = await findMemberships(rows, receipts, messageOf);
@@ -46,10 +47,10 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
   };
   for (const receipt of receipts) {
     const { org, uid, id } = receipt;
-    const message = messageOf.get(keyOf(org, id));
-    const since = message && memberships.get(keyOf(org, message.cid ?? "", uid));
+    const message = messageOf.get(joinIds(org, id));
+    const since = message && memberships.get(joinIds(org, message.cid ?? "", uid));
     if (message !== undefined && since !== undefined && Number(message.offset) > since) add(message, receipt);
-    for (const { event, uids } of systemOf.get(keyOf(org, id)) ?? []) if (uids.has(uid)) add(event, receipt);
+    for (const { event, uids } of systemOf.get(joinIds(org, id)) ?? []) if (uids.has(uid)) add(event, receipt);
   }
   return [...acknowledged.values()];
 }
@@ -61,18 +62,13 @@ async function findMemberships(
   messageOf: Map<string, EventRow>,
 ): Promise<Map<string, number>> {
   const keys = receipts.flatMap(({ org, uid, id }) => {
-    const cid = messageOf.get(keyOf(org, id))?.cid;
+    const cid = messageOf.get(joinIds(org, id))?.cid;
     return cid === undefined || cid === null ? [] : [{ org, cid, uid }];
   });
   const found = await rows.find<ParticipantRow>("participant", ["org", "cid", "uid", "log_start"], distinct(keys));
-  return new Map(found.map(({ org, cid, uid, log_start }) => [keyOf(org, cid, uid), Number(log_start)]));
+  return new Map(found.map(({ org, cid, uid, log_start }) => [joinIds(org, cid, uid), Number(log_start)]));
 }
 
 function distinct<Key extends Row>(keys: Key[]): Key[] {
-  return [...new Map(keys.map((key) => [keyOf(...Object.values(key).map(String)), key])).values()];
-}
-
-/** Identifiers hold no control characters, so this one keeps them apart. */
-function keyOf(...ids: string[]): string {
-  return ids.join("\u001f");
+  return [...new Map(keys.map((key) => [joinIds(...Object.values(key).map(String)), key])).values()];
 }

@@ -1,5 +1,6 @@
 import { type ErrorCode, HeraldError } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
+import { idSeparator } from "../lib/joined-ids.ts";
 import type { BatchResult, NewSend } from "./ports.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
@@ -49,12 +50,11 @@ export function receiveError({ name, message, stack, code, headers = {} }: SentE
   return new Error(message, { cause: stack });
 }
 
-const separator = "\u001f";
 const fieldsPerSend = 11;
 
 /**
- * Sends as one text. Identifiers hold no control characters (api.md, section 1) and JSON text escapes them (RFC 8259,
- * section 7), so one of them keeps the fields apart, and nothing has to be escaped or parsed.
+ * Sends as one text. What keeps identifiers apart keeps JSON texts apart as well, since they escape it (RFC 8259, section 7);
+ * so nothing has to be escaped or parsed.
  */
 export function packSends(sends: readonly NewSend[]): string {
   const fields: (string | number)[] = [];
@@ -62,12 +62,12 @@ export function packSends(sends: readonly NewSend[]): string {
     const recipients = uids === undefined ? "" : JSON.stringify(uids);
     fields.push(org, kind, id, cid, sender, mid, fingerprint, payload, recipients, createdAt, keyId);
   }
-  return fields.join(separator);
+  return fields.join(idSeparator);
 }
 
 /** The sends of a text that `packSends` made. Throws when something held the separator after all. */
 export function unpackSends(text: string): NewSend[] {
-  const fields = text.split(separator);
+  const fields = text.split(idSeparator);
   if (fields.length % fieldsPerSend !== 0) throw new Error("a send holds a control character where none may be");
   const sends: NewSend[] = [];
   for (let start = 0; start < fields.length; start += fieldsPerSend) {
