@@ -10,8 +10,8 @@ export type Session = Identity & { head: number; cids: string[] };
 /** Decides who may connect. */
 export type Sessions = {
   /**
-   * Verifies the token and reads head and conversations in one snapshot. Whatever is committed later has an offset beyond
-   * `head`. A valid token of an unknown user creates the user. Throws `unauthorized`, and `rate_limited` when too many from
+   * Verifies the token, and reads in one snapshot whether it was revoked, the head, and the conversations. Whatever is committed
+   * later has an offset beyond `head`, a sign-out too. A valid token of an unknown user creates the user. Throws `unauthorized`, and `rate_limited` when too many from
    * that address were refused.
    */
   open(token: string, address: string): Promise<Session>;
@@ -26,23 +26,23 @@ export function createSessions({
   clock,
 }: {
   tokens: Tokens;
-  standing: Standing;
-  users: Users;
+  standing: Pick<Standing, "snapshot">;
+  users: Pick<Users, "put">;
   refusals: Refusals;
   clock: Clock;
 }): Sessions {
   async function open(token: string): Promise<Session> {
     const identity = await tokens.verify(token);
     const { org, uid, issuedAt } = identity;
-    // The snapshot comes first: a sign-out that the check below misses then lies beyond `head`, and will be heard.
     const snapshot = await standing.snapshot(org, uid);
-    const validAfter = await users.tokensValidAfter(org, uid);
+    const validAfter = snapshot?.tokensValidAfter ?? 0;
     const isRevoked = validAfter > 0 && issuedAt <= validAfter;
     if (snapshot === undefined || isRevoked) {
       throw new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
     }
-    if ((await users.get(org, uid)) === undefined) await users.put(org, uid, undefined, clock.now());
-    return { ...identity, ...snapshot };
+    const { head, cids, isUser } = snapshot;
+    if (!isUser) await users.put(org, uid, undefined, clock.now());
+    return { ...identity, head, cids };
   }
 
   return {

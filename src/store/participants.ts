@@ -10,6 +10,22 @@ const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? A
 const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, log_start) VALUES (?, ?, ?, ?, ?)";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
+// One statement, since that sees one moment, and since a connect reads nothing else.
+const readSnapshot = `SELECT o.head, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
+    CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
+  FROM organization o
+  LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
+  LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
+  WHERE o.id = ? AND o.deleted_at IS NULL`;
+
+type SnapshotRow = {
+  head: number;
+  org_valid_after: number;
+  user_valid_after: number | null;
+  uid: string | null;
+  cid: string | null;
+};
+
 type Dependencies = { driver: Driver; writer: LogWriter };
 
 /** Writes who takes part in a conversation. */
@@ -72,19 +88,19 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
   };
 }
 
-/** Where users stand in the log. Head and conversations come from one statement: that is the snapshot. */
+/** Where users stand in the log. */
 export function createStanding({ reader }: { reader: Reader }): Standing {
   return {
     async snapshot(org, uid) {
-      const rows = await reader.allOf<{ head: number; cid: string | null }>(
-        org,
-        `SELECT o.head, p.cid FROM organization o LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
-         WHERE o.id = ? AND o.deleted_at IS NULL`,
-        uid,
-        org,
-      );
+      const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, uid, uid, org);
       const [first] = rows;
-      return first && { head: Number(first.head), cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])) };
+      if (first === undefined) return undefined;
+      return {
+        head: Number(first.head),
+        cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])),
+        tokensValidAfter: Math.max(Number(first.org_valid_after), Number(first.user_valid_after ?? 0)),
+        isUser: first.uid !== null,
+      };
     },
     async conversations(org, uid, { after, limit }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };

@@ -198,14 +198,24 @@ export type UserConversation = { id: string; name: string | null; createdAt: num
 
 /** Where a user stands in the organization's log. */
 export type Standing = {
-  /** The head of the log and the user's conversations, read in one snapshot. `undefined` when there is no such organization. */
-  snapshot(org: string, uid: string): Promise<{ head: number; cids: string[] } | undefined>;
+  /** All that decides about a user's connection, read in one snapshot. `undefined` when there is no such organization. */
+  snapshot(org: string, uid: string): Promise<UserSnapshot | undefined>;
   /** The user's conversations, most recently active first, after the given place. */
   conversations(
     org: string,
     uid: string,
     page: { after: { updatedAt: number; id: string } | undefined; limit: number },
   ): Promise<UserConversation[]>;
+};
+
+/** A user at one moment: the head of the organization's log, the user's conversations, and the rest. */
+export type UserSnapshot = {
+  head: number;
+  cids: string[];
+  /** As `UserReads.tokensValidAfter`. */
+  tokensValidAfter: number;
+  /** False for somebody who was deleted, or never made. */
+  isUser: boolean;
 };
 
 /** A node in the registry. `beat` grows each time it says that it lives; `status` is what it said then. */

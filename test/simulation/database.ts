@@ -122,10 +122,10 @@ export function createDatabase(now: () => number) {
     readAfter: (org: string, offset: number, limit: number) =>
       stored(org, offset, get(org).head, () => true).slice(0, limit),
     snapshot(org: string, uid: string) {
-      const { head, participants } = get(org);
-      return { head, cids: [...participants].filter(([, members]) => members.has(uid)).map(([cid]) => cid) };
+      const { head, participants, validAfter } = get(org);
+      const cids = [...participants].filter(([, members]) => members.has(uid)).map(([cid]) => cid);
+      return { head, cids, tokensValidAfter: validAfter.get(uid) ?? 0, isUser: true };
     },
-    tokensValidAfter: (org: string, uid: string) => get(org).validAfter.get(uid) ?? 0,
     findMessage(org: string, id: string) {
       const [event] = stored(org, 0, get(org).head, (one) => one.kind === "message" && one.id === id);
       return event && { offset: event.offset, createdAt: get(org).commits[event.offset]?.at ?? 0 };

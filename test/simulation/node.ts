@@ -88,15 +88,8 @@ export function createNode(options: Options): Node {
         return { org, uid, issuedAt, expiresAt: now() + sessionMs };
       },
     },
-    standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)), conversations: neverUsed },
-    users: {
-      get: async (_org, uid) => ({ id: uid, name: null, createdAt: 0 }),
-      tokensValidAfter: (org, uid) => ask(() => reads.tokensValidAfter(org, uid)),
-      list: neverUsed,
-      put: neverUsed,
-      remove: neverUsed,
-      endSessions: neverUsed,
-    },
+    standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)) },
+    users: { put: neverUsed },
     refusals: { admit: () => undefined, note: () => undefined },
     clock,
   });

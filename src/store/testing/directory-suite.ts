@@ -151,6 +151,36 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.tokensValidAfter("another", "u1")).toBe(0);
     });
 
+    test("tells in one snapshot all that decides about a connection", async () => {
+      const { conversations, organizations, standing, users } = context.store;
+      const org = await createOrganization();
+      const head = async () => (await context.store.log.heads([org])).get(org) ?? Number.NaN;
+      const nobody = { cids: [], tokensValidAfter: 0, isUser: false };
+      expect(await standing.snapshot(org, "a")).toEqual({ ...nobody, head: await head() });
+      for (const cid of ["c1", "c2"]) await conversations.put(org, cid, { participants: ["a", "b"] }, 1);
+      const joined = await standing.snapshot(org, "a");
+      expect({ ...joined, cids: joined?.cids.sort() }).toEqual({
+        head: await head(),
+        cids: ["c1", "c2"],
+        tokensValidAfter: 0,
+        isUser: true,
+      });
+      await users.endSessions(org, "a", 500);
+      expect(await standing.snapshot(org, "a")).toMatchObject({
+        head: await head(),
+        tokensValidAfter: 500,
+        isUser: true,
+      });
+      await users.remove(org, "a", 600);
+      const removed = { head: await head(), cids: [], tokensValidAfter: 600, isUser: false };
+      expect(await standing.snapshot(org, "a")).toEqual(removed);
+      expect(await standing.snapshot(org, "b")).toMatchObject({ tokensValidAfter: 0, isUser: true });
+      await organizations.remove(org, 700);
+      await organizations.put(org, undefined, 800);
+      for (const uid of ["a", "b", "never seen"])
+        expect(await standing.snapshot(org, uid)).toMatchObject({ tokensValidAfter: 700 });
+    });
+
     test("reads history between two places in either direction", async () => {
       const { store } = context;
       const org = await createOrganization();
