@@ -152,7 +152,9 @@ export function createBind({
         trail.begin();
         answer = await handler(input, {
           address,
-          signal: request.signal,
+          get signal() {
+            return request.signal; // the runtime makes one for each request that asks
+          },
           permit: async () => {
             if (scope !== undefined) permit(await authenticate(), scope);
           },

@@ -11,7 +11,6 @@ import type {
   StoredDelivery,
 } from "./delivery-ports.ts";
 import type { Driver, Reader, Row, Transaction } from "./driver.ts";
-import { isLiveOrganization } from "./entity.ts";
 import { type Acknowledged, findAcknowledged } from "./receipts.ts";
 
 /** What stands in place of a conversation for system messages; no identifier is empty. */
@@ -30,7 +29,7 @@ type DeliveryRow = Row & {
  * nothing is written.
  */
 export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWrites {
-  const findLive = `SELECT o.id FROM organization o WHERE o.id IN (${driver.dialect.textsOf("?")}) AND ${isLiveOrganization("o.id")}`;
+  const findLive = `SELECT id FROM organization WHERE deleted_at IS NULL AND id IN (${driver.dialect.textsOf("?")})`;
 
   /** Those of the organizations that there are; from now on the transaction may touch their rows. */
   async function enter(sql: Transaction, orgs: string[]): Promise<Set<string>> {

@@ -11,7 +11,7 @@ export function toEntity(row: EntityRow): Entity {
 
 /** The SQL condition that an organization is not deleted; what a deleted one held may still be there. */
 export function isLiveOrganization(column: string): string {
-  return `EXISTS (SELECT 1 FROM organization o WHERE o.id = ${column} AND o.deleted_at IS NULL)`;
+  return `EXISTS (SELECT 1 FROM organization live WHERE live.id = ${column} AND live.deleted_at IS NULL)`;
 }
 
 type Table = { table: "conversation" | '"user"'; isLive: string };

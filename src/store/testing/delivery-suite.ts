@@ -156,8 +156,11 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
 
     test("of an organization that is not there are not kept, and those beside them are", async () => {
       const org = await createOrganization();
-      await record([deliveryOf("nowhere", 5), deliveryOf(org, 5)]);
-      expect([(await of("nowhere", 5)).length, (await of(org, 5)).length]).toEqual([0, 1]);
+      const gone = await createOrganization();
+      await context.store.organizations.remove(gone, 1);
+      await record(["nowhere", gone, org].map((id) => deliveryOf(id, 5)));
+      const kept = await Promise.all(["nowhere", gone, org].map((id) => of(id, 5)));
+      expect(kept.map(({ length }) => length)).toEqual([0, 0, 1]);
     });
 
     test("count receipts of who took part when it was said, once each, and nobody else's", async () => {
