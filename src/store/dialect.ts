@@ -1,3 +1,5 @@
+import { statistics } from "./sqlite-statistics.ts";
+
 /** Where the engines' SQL differs. Everything else is one text for both. */
 export type Dialect = {
   /** Ends a SELECT that keeps its rows from being changed by others until the transaction ends. */
@@ -10,6 +12,8 @@ export type Dialect = {
   lockMigrations: string | undefined;
   /** Whether tables can be told which rows to show (row-level security). */
   hasRowSecurity: boolean;
+  /** Statements that tell the planner what to expect, run after migrations; none where it finds out by itself. */
+  statistics: readonly string[];
 };
 
 /** SQLite: one writer at a time, so a transaction needs no locks. */
@@ -19,6 +23,7 @@ export const sqliteDialect: Dialect = {
   text: "TEXT",
   lockMigrations: undefined,
   hasRowSecurity: false,
+  statistics,
 };
 
 /** PostgreSQL. */
@@ -30,4 +35,5 @@ export const postgresDialect: Dialect = {
   text: `TEXT COLLATE "C"`,
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
   hasRowSecurity: true,
+  statistics: [],
 };

@@ -6,9 +6,9 @@ type MessageRow = { offset: number; payload: string };
 type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
 
 // One table and one index, so that a page costs a page whatever the planner knows: joined with its conversation, PostgreSQL may
-// choose to sort the whole history for it.
+// choose to sort the whole history for it. And one lower bound: of two SQLite looks from either, be it the far one.
 const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'message'
-  AND "offset" > (SELECT log_start FROM conversation WHERE org = ? AND id = ?)`;
+  AND "offset" > (SELECT CASE WHEN log_start > ? THEN log_start ELSE ? END FROM conversation WHERE org = ? AND id = ?)`;
 
 /** Reads the messages of one conversation. */
 export function createHistory({ reader }: { reader: Reader }): History {
@@ -17,12 +17,13 @@ export function createHistory({ reader }: { reader: Reader }): History {
       const order = direction === "forward" ? "ASC" : "DESC";
       const rows = await reader.allOf<MessageRow>(
         org,
-        `SELECT "offset", payload ${fromConversation} AND "offset" > ? AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
-        org,
-        cid,
+        `SELECT "offset", payload ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
         org,
         cid,
         after,
+        after,
+        org,
+        cid,
         before,
         limit,
       );
@@ -34,6 +35,8 @@ export function createHistory({ reader }: { reader: Reader }): History {
         `SELECT "offset" ${fromConversation} AND id = ?`,
         org,
         cid,
+        0,
+        0,
         org,
         cid,
         id,
@@ -43,9 +46,10 @@ export function createHistory({ reader }: { reader: Reader }): History {
   };
 }
 
+// The plus keeps SQLite from looking at a conversation from its beginning on.
 const fromMissed = `FROM participant p
   JOIN conversation c ON c.org = p.org AND c.id = p.cid
-  JOIN event e ON e.org = p.org AND e.cid = p.cid AND e."offset" > c.log_start AND e.kind = 'message'
+  JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start AND e.kind = 'message'
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
 const readMissed = withinBytes(

@@ -34,6 +34,7 @@ export async function migrateStore(driver: Driver, to = migrations.length): Prom
     }
     if (rows.length === 0) await sql.run("INSERT INTO schema_version (version) VALUES (?)", to);
     else await sql.run("UPDATE schema_version SET version = ?", to);
+    for (const statement of driver.dialect.statistics) await sql.run(statement);
     return { from, to };
   });
 }

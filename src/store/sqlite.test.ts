@@ -3,7 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Reader } from "./driver.ts";
+import { createHistory, createMissedMessages } from "./history.ts";
+import { createLogReader } from "./log-reader.ts";
 import { migrateStore } from "./migrate.ts";
+import { createSentReads } from "./sent.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./sqlite-thread.ts";
 import { createWrites } from "./store.ts";
@@ -51,6 +55,60 @@ for (const [engine, open] of Object.entries(engines)) {
 }
 
 describe("SQLite", () => {
+  test("knows of every index how much it tells apart", async () => {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const indexes = await driver.all("SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name");
+    const known = await driver.all("SELECT idx AS name FROM sqlite_stat1 ORDER BY idx");
+    expect(known).toEqual(indexes);
+    await driver.close();
+    remove();
+  });
+
+  test("finds events by the index of what it looks for, and never reads through a whole log", async () => {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver);
+    let plan: string[] = [];
+    const reader: Reader = {
+      ...driver,
+      async allOf(org, text, ...values) {
+        const steps = await driver.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values);
+        plan = steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:event|e) (.*)/.exec(detail)?.[1] ?? []);
+        return await driver.allOf(org, text, ...values);
+      },
+    };
+    const history = createHistory({ reader });
+    const missed = createMissedMessages({ reader });
+    const sent = createSentReads({ reader });
+    const page = { limit: 20, after: 1, before: 9 };
+    const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
+    const byId = "USING INDEX event_by_id (id=?)";
+    const reads: [expected: string, read: () => Promise<unknown>][] = [
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" })],
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" })],
+      [byId, () => history.offsetOf("o", "c", "id")],
+      [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
+      [byConversation, () => missed.readMissed("o", "u", 1, 9, 20)],
+      [byId, () => missed.findMessage("o", "id")],
+      [byId, () => sent.message("o", "id")],
+      ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],
+      [
+        "USING INDEX event_by_mid (mid=? AND sender=? AND org=? AND kind=?)",
+        () => sent.systemMessages("o", "mid", "u"),
+      ],
+      [
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
+        () => createLogReader({ reader }).readAfter("o", 1, 20),
+      ],
+    ];
+    for (const [expected, read] of reads) {
+      await read();
+      expect(plan).toEqual([expected]);
+    }
+    await driver.close();
+    remove();
+  });
+
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
     expect(await migrateStore(driver)).toEqual({ from: 0, to: 8 });

@@ -1,0 +1,52 @@
+/**
+ * How many rows an index of SQLite has, and how many of them share its first column, its first two, and so on. Of a middling
+ * service: 100 organizations with 100 users, 100 conversations of 10 users, and 10,000 events each.
+ */
+const shares: Record<string, Record<string, readonly number[]>> = {
+  organization: { sqlite_autoindex_organization_1: [100, 1] },
+  user: { sqlite_autoindex_user_1: [10_000, 100, 1] },
+  conversation: { sqlite_autoindex_conversation_1: [10_000, 100, 1] },
+  participant: {
+    sqlite_autoindex_participant_1: [100_000, 1_000, 10, 1],
+    participant_by_user: [100_000, 1_000, 10, 1],
+  },
+  event: {
+    sqlite_autoindex_event_1: [1_000_000, 10_000, 1],
+    event_by_id: [1_000_000, 1],
+    event_by_mid: [1_000_000, 1, 1, 1, 1],
+    event_by_conversation: [1_000_000, 10_000, 100, 1],
+  },
+  delivery: {
+    sqlite_autoindex_delivery_1: [1_000_000, 10_000, 100, 50, 1, 1],
+    delivery_by_id: [1_000_000, 1],
+  },
+  audience: { sqlite_autoindex_audience_1: [10_000, 100, 1, 1, 1], audience_by_id: [10_000, 1] },
+  removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
+  node: { sqlite_autoindex_node_1: [1, 1] },
+  api_key: {
+    sqlite_autoindex_api_key_1: [100, 1],
+    api_key_by_version: [100, 1],
+    api_key_by_organization: [100, 1, 1],
+  },
+  audit: {
+    sqlite_autoindex_audit_1: [100_000, 1],
+    audit_by_organization: [100_000, 1_000, 1],
+    audit_by_key: [100_000, 1_000, 1],
+  },
+};
+
+const rows = Object.entries(shares).flatMap(([table, indexes]) =>
+  Object.entries(indexes).map(([index, counts]) => `('${table}', '${index}', '${counts.join(" ")}')`),
+);
+
+/**
+ * Tells SQLite's planner what is in the tables. It knows nothing until somebody counts (ANALYZE), which reads them whole, and
+ * then takes one index for as good as another: for a page of a conversation it would read the whole log of the organization.
+ * What it is told need not be so; the proportions choose the plans, and these are the same everywhere.
+ */
+export const statistics: readonly string[] = [
+  "ANALYZE schema_version", // makes the table sqlite_stat1
+  "DELETE FROM sqlite_stat1",
+  `INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ${rows.join(", ")}`,
+  "ANALYZE sqlite_schema", // reads it
+];
