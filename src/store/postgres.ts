@@ -6,6 +6,7 @@ import { postgresDialect } from "./dialect.ts";
 import type { Driver, Row, Sql, SqlValue, Transaction } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { createNodeRegistry } from "./nodes.ts";
+import { createRewriting } from "./rewriting.ts";
 import { createRowsInOne } from "./rows.ts";
 import { createWrites, type Database } from "./store.ts";
 
@@ -60,7 +61,8 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
   const writer = createPool(connect(1), deadline);
   const housekeeper = createPool(connect(1), deadline);
   const readers = createPool(connect(readConnections), deadline);
-  const numbered = createNumbering();
+  const numbered = createRewriting(numberParameters);
+  const limited = createRewriting(withinOrganizations);
   const queues = { writer: createQueue(), housekeeper: createQueue() };
 
   function sqlOn(use: Use): Sql {
@@ -88,7 +90,7 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
 
   return {
     ...reads,
-    allOf: (org, text, ...values) => reads.all(withinOrganizations(text), JSON.stringify([org]), ...values),
+    allOf: (org, text, ...values) => reads.all(limited(text), JSON.stringify([org]), ...values),
     dialect: postgresDialect,
     transaction: (work) => queues.writer.add(() => writer.use(begin(work))),
     aside: (work) => queues.housekeeper.add(() => housekeeper.use(begin(work))),
@@ -159,18 +161,10 @@ function createPool(connect: () => SQL, deadlineMs: number): Pool {
   };
 }
 
-/** Writes `$1`, `$2` … for question marks. Texts come from a bounded set, so the results are kept. */
-function createNumbering(): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
-    let numbered = known.get(text);
-    if (numbered === undefined) {
-      let count = 0;
-      numbered = text.replaceAll("?", () => `$${++count}`);
-      known.set(text, numbered);
-    }
-    return numbered;
-  };
+/** Writes `$1`, `$2` … for question marks. */
+function numberParameters(text: string): string {
+  let count = 0;
+  return text.replaceAll("?", () => `$${++count}`);
 }
 
 /** What a full disk or a lost server does is the caller's business; anything else is a fault of ours and stays as it is. */

@@ -1,9 +1,8 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Reader } from "./driver.ts";
 import { createHistory, createMissedMessages } from "./history.ts";
 import { createLogReader } from "./log-reader.ts";
 import { migrateStore } from "./migrate.ts";
@@ -66,20 +65,13 @@ describe("SQLite", () => {
   });
 
   test("finds events by the index of what it looks for, and never reads through a whole log", async () => {
-    const { driver, remove } = openInFolder();
+    const { file, driver, remove } = openInFolder();
     await migrateStore(driver);
-    let plan: string[] = [];
-    const reader: Reader = {
-      ...driver,
-      async allOf(org, text, ...values) {
-        const steps = await driver.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values);
-        plan = steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:event|e) (.*)/.exec(detail)?.[1] ?? []);
-        return await driver.allOf(org, text, ...values);
-      },
-    };
-    const history = createHistory({ reader });
-    const missed = createMissedMessages({ reader });
-    const sent = createSentReads({ reader });
+    const database = new Database(file, { readonly: true });
+    const history = createHistory({ reader: driver });
+    const missed = createMissedMessages({ reader: driver });
+    const sent = createSentReads({ reader: driver });
+    const query = spyOn(Database.prototype, "query");
     const page = { limit: 20, after: 1, before: 9 };
     const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
     const byId = "USING INDEX event_by_id (id=?)";
@@ -98,13 +90,18 @@ describe("SQLite", () => {
       ],
       [
         "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
-        () => createLogReader({ reader }).readAfter("o", 1, 20),
+        () => createLogReader({ reader: driver }).readAfter("o", 1, 20),
       ],
     ];
     for (const [expected, read] of reads) {
       await read();
-      expect(plan).toEqual([expected]);
+      const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query.mock.lastCall?.[0]}`).all();
+      expect(steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:event|e) (.*)/.exec(detail)?.[1] ?? [])).toEqual([
+        expected,
+      ]);
     }
+    query.mockRestore();
+    database.close();
     await driver.close();
     remove();
   });

@@ -4,6 +4,7 @@ import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createQueue } from "../lib/queue.ts";
 import { sqliteDialect } from "./dialect.ts";
 import type { Driver, Reader, Row, Sql, SqlValue, Transaction } from "./driver.ts";
+import { createRewriting } from "./rewriting.ts";
 import { createRowsOneByOne } from "./rows.ts";
 
 const ownerOnly = 0o600;
@@ -98,10 +99,11 @@ function connect(file: string, options: { create?: boolean; readwrite?: boolean;
 }
 
 function sqlOn(database: Database): Sql {
+  const compiledOnce = createRewriting(setParametersAside);
   return {
     async all<Shape extends Row>(text: string, ...values: SqlValue[]): Promise<Shape[]> {
       try {
-        return database.query<Shape, SqlValue[]>(text).all(...values);
+        return database.query<Shape, SqlValue[]>(compiledOnce(text)).all(...values);
       } catch (error) {
         throw translate(error);
       }
@@ -114,6 +116,23 @@ function sqlOn(database: Database): Sql {
       }
     },
   };
+}
+
+/**
+ * Puts the parameters of a query over several tables into a table of their own. Where a condition of such a query compares with a
+ * parameter, SQLite compiles it anew for each run, since another value might ask for another plan: often as dear as the rest.
+ */
+function setParametersAside(text: string): string {
+  const isOverSeveral = /^(?:WITH|SELECT) .*(?:\bJOIN\b|\(SELECT\b)/s.test(text);
+  if (!isOverSeveral || !text.includes("?")) return text;
+  const names: string[] = [];
+  const query = text.replaceAll("?", () => {
+    names.push(`p${names.length + 1}`);
+    return `(SELECT ${names.at(-1)} FROM parameter)`;
+  });
+  const parameter = `parameter (${names.join(", ")}) AS (VALUES (${names.map(() => "?").join(", ")}))`;
+  if (!query.startsWith("WITH ")) return `WITH ${parameter} ${query}`;
+  return query.replace(/^WITH(?: RECURSIVE)? /, (start) => `${start}${parameter}, `);
 }
 
 /** A full disk and a busy file are the caller's business; anything else is a fault of ours and stays as it is. */

@@ -1,0 +1,12 @@
+/** Rewrites SQL. Texts come from a bounded set, so what they become is kept. */
+export function createRewriting(rewrite: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    let rewritten = known.get(text);
+    if (rewritten === undefined) {
+      rewritten = rewrite(text);
+      known.set(text, rewritten);
+    }
+    return rewritten;
+  };
+}
