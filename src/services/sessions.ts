@@ -10,9 +10,9 @@ export type Session = Identity & { head: number; cids: string[] };
 /** Decides who may connect. */
 export type Sessions = {
   /**
-   * Verifies the token, and reads in one snapshot whether it was revoked, the head, and the conversations. Whatever is committed
-   * later has an offset beyond `head`, a sign-out too. A valid token of an unknown user creates the user. Throws `unauthorized`, and `rate_limited` when too many from
-   * that address were refused.
+   * Verifies the token, and reads in one snapshot whether it was revoked, the head, and the conversations. Whatever is
+   * committed later has an offset beyond `head`, a sign-out too. A valid token of an unknown user creates the user. Throws
+   * `unauthorized`, and `rate_limited` when too many from that address were refused.
    */
   open(token: string, address: string): Promise<Session>;
 };

@@ -6,7 +6,7 @@ type MessageRow = { offset: number; payload: string };
 type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
 
 // One table and one index, so that a page costs a page whatever the planner knows: joined with its conversation, PostgreSQL may
-// choose to sort the whole history for it. And one lower bound: of two SQLite looks from either, be it the far one.
+// choose to sort the whole history for it. And one lower bound: of two SQLite begins at either, be it the far one.
 const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'message'
   AND "offset" > (SELECT CASE WHEN log_start > ? THEN log_start ELSE ? END FROM conversation WHERE org = ? AND id = ?)`;
 
@@ -46,7 +46,7 @@ export function createHistory({ reader }: { reader: Reader }): History {
   };
 }
 
-// The plus keeps SQLite from looking at a conversation from its beginning on.
+// The plus keeps SQLite from beginning there: of two lower bounds it takes either.
 const fromMissed = `FROM participant p
   JOIN conversation c ON c.org = p.org AND c.id = p.cid
   JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start AND e.kind = 'message'
