@@ -152,9 +152,7 @@ export function createBind({
         trail.begin();
         answer = await handler(input, {
           address,
-          get signal() {
-            return request.signal; // the runtime makes one for each request that asks
-          },
+          signal: request.signal,
           permit: async () => {
             if (scope !== undefined) permit(await authenticate(), scope);
           },
