@@ -200,7 +200,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     return measure({
       figures,
       node: { id: nodeId, name: config.HERALD_NODE_NAME, worker },
-      connections: { websocket: connections.webSockets.count(), sse: connections.streams.count() },
+      connections: { websocket: connections.count("websocket"), sse: connections.count("sse") },
+      held: connections.held(),
       organizations,
       lagEvents: lag.events,
       bus: bus.state(),
@@ -296,7 +297,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
     void listening.stop();
     const end = performance.now() + requestsMayTakeMs;
-    const unanswered = () => listening.pendingRequests - connections.streams.count() - connections.feeds.count();
+    const unanswered = () => listening.pendingRequests - connections.count("sse") - connections.count("feed");
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });

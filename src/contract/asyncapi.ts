@@ -118,9 +118,7 @@ export function describeCloseCodes() {
 
 /** The close codes as a Markdown table. */
 export function closeCodeTable(): string {
-  const rows = describeCloseCodes().map(
-    ({ code, meaning, reconnects }) => `| ${code} | ${meaning} | ${reconnects ? "reconnects" : "stays away"} |`,
-  );
+  const rows = describeCloseCodes().map(({ code, meaning, client }) => `| ${code} | ${meaning} | ${client} |`);
   return ["| Code | Meaning | The client |", "|---|---|---|", ...rows].join("\n");
 }
 

@@ -57,6 +57,11 @@ export const metricCatalogue = {
     type: "gauge",
     help: "Organizations that have connections here.",
   },
+  herald_held: {
+    type: "gauge",
+    labels: ["what"],
+    help: "What the node holds for its connections: places of addresses and of users, listeners, timers, sequencers, bytes that wait, and so on. A value that stays while nobody is connected is a leak: report it.",
+  },
   herald_slow_consumers_cut_total: {
     type: "counter",
     help: "Connections that were cut, or hung up, while bytes waited for them.",

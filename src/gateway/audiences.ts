@@ -11,6 +11,8 @@ export type Audiences = {
   leaveAll(connection: Connection): void;
   /** Those who hear a conversation, by its topic. */
   of(topic: string): Audience | undefined;
+  /** How many conversations are heard, and how many connections hear any. */
+  size(): { conversations: number; connections: number };
 };
 
 /** Nobody hears anything. */
@@ -48,5 +50,6 @@ export function createAudiences(): Audiences {
       heardBy.delete(connection);
     },
     of: (topic) => audiences.get(topic),
+    size: () => ({ conversations: audiences.size, connections: heardBy.size }),
   };
 }

@@ -1,8 +1,21 @@
 import type { CloseReason } from "../contract/close-codes.ts";
 import type { LogEvent } from "../contract/log-event.ts";
+import type { Owner } from "../lib/owner.ts";
 
-/** What the gateway needs of a connection, whether it is a WebSocket or a server-sent event stream. */
-export type Connection = {
+/** What carries a connection: a WebSocket, a server-sent event stream or a feed. What is taken for it belongs to its owner, which closes with it. */
+export type Line = {
+  readonly owner: Owner;
+  readonly isOpen: boolean;
+  /** Bytes that wait to be taken. */
+  waitingBytes(): number;
+  /** Closes it and says why. */
+  end(reason: CloseReason): void;
+  /** Ends it at once, without a word. */
+  cut(): void;
+};
+
+/** A user's connection, whatever carries it. */
+export type Connection = Line & {
   readonly id: string;
   readonly org: string;
   readonly uid: string;
@@ -10,13 +23,10 @@ export type Connection = {
   readonly device?: string | undefined;
   /** When the token that holds it open was issued, in milliseconds. */
   readonly issuedAt: number;
-  readonly isOpen: boolean;
   /** Writes events to this connection alone, in order. */
-  deliver(events: Pick<LogEvent, "kind" | "payload">[]): void;
+  deliver(events: Pick<LogEvent, "kind" | "id" | "payload">[]): void;
   /** Resolves with true when little waits to be taken, with false when the connection is gone. */
   isReadyForMore(): Promise<boolean>;
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;
-  /** Closes it and says why. */
-  end(reason: CloseReason): void;
 };

@@ -1,37 +1,38 @@
-import type { Listener } from "./listeners.ts";
+import type { Owner } from "../lib/owner.ts";
+import type { Line } from "./connection.ts";
 
 /** What may wait for a reader that keeps up. */
 const comfortableBytes = 256 * 1024;
+const comment = new TextEncoder().encode(":\n\n");
 
 /** A body of server-sent events (WHATWG HTML, section 9.2) that is written piece by piece. */
-export type EventStream = Listener & {
+export type EventStream = Omit<Line, "end"> & {
   /** The body of the HTTP answer. */
   readonly body: ReadableStream<Uint8Array>;
-  readonly isOpen: boolean;
   /** Whether so much waits that what writes to it had better go slower. */
   readonly isSlow: boolean;
-  /** Writes text, whole events or comments. May cut the stream. */
-  push(text: string): void;
-  /** A comment line, which keeps the line warm and finds out dead peers. */
+  /** Writes whole events. May cut the stream. */
+  push(frame: Uint8Array): void;
+  /** Writes a comment line, which keeps the line warm and finds out dead peers. */
   comment(): void;
   /** Resolves with true when little waits to be taken, with false when the stream is over. */
   isReadyForMore(): Promise<boolean>;
-  /** Hands out what waits, and ends it. */
+  /** Hands out what waits, and ends it: a stream has no way to say why. */
   end(): void;
 };
 
 type Options = {
+  /** Ends with the stream, and the stream with it. */
+  owner: Owner;
   maxWaitingBytes: number;
+  /** Called when bytes wait for its reader. */
+  onWaiting(): void;
   /** Called when it is cut while bytes wait for its reader. */
   onCut(): void;
-  /** Called once, whichever side ended it. */
-  onClose(): void;
 };
 
-const encoder = new TextEncoder();
-
 /** A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
-export function createEventStream({ maxWaitingBytes, onCut, onClose }: Options): EventStream {
+export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut }: Options): EventStream {
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
   let isOpen = true;
@@ -71,10 +72,11 @@ export function createEventStream({ maxWaitingBytes, onCut, onClose }: Options):
     waiting = [];
     waitingBytes = 0;
     resume();
-    onClose();
+    owner.close();
   }
 
   const stream: EventStream = {
+    owner,
     body,
     get isOpen() {
       return isOpen;
@@ -82,15 +84,15 @@ export function createEventStream({ maxWaitingBytes, onCut, onClose }: Options):
     get isSlow() {
       return waitingBytes > comfortableBytes;
     },
-    push(text) {
+    push(frame) {
       if (!isOpen) return;
-      const bytes = encoder.encode(text);
-      waiting.push(bytes);
-      waitingBytes += bytes.length;
+      waiting.push(frame);
+      waitingBytes += frame.length;
       if ((controller?.desiredSize ?? 0) > 0) handOver();
+      if (waitingBytes > 0) onWaiting();
       if (waitingBytes > maxWaitingBytes) stream.cut();
     },
-    comment: () => stream.push(":\n\n"),
+    comment: () => stream.push(comment),
     async isReadyForMore() {
       while (isOpen && stream.isSlow) await new Promise<void>((resolve) => onTaken.push(resolve));
       return isOpen;
@@ -109,10 +111,6 @@ export function createEventStream({ maxWaitingBytes, onCut, onClose }: Options):
     },
     waitingBytes: () => waitingBytes,
   };
+  owner.hold(stream.cut);
   return stream;
-}
-
-/** An event as a stream carries it. JSON text holds no line breaks, so one `data:` line is enough. */
-export function eventText(event: string, id: string | undefined, payload: string): string {
-  return `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${payload}\n\n`;
 }

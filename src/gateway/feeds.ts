@@ -1,40 +1,42 @@
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import type { LogEvent, SessionEnd } from "../contract/log-event.ts";
 import { networkOf } from "../lib/addresses.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Counters } from "../lib/counters.ts";
-import { spread } from "../lib/spread.ts";
+import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { FeedStarts, Feeds, FeedWish } from "../services/feeds.ts";
-import { createEventStream, type EventStream, eventText } from "./event-stream.ts";
+import type { Backlog } from "./backlog.ts";
+import { createEventStream, type EventStream } from "./event-stream.ts";
 import { createEventFilter, type EventFilter } from "./feed-filter.ts";
-import { type Listener, tooManyConnections } from "./listeners.ts";
+import type { Heartbeats } from "./heartbeat.ts";
+import type { Places } from "./places.ts";
+import type { Register } from "./register.ts";
 import type { Sequencer } from "./sequencer.ts";
 import type { Sequencers } from "./sequencers.ts";
+import type { StreamFrames } from "./stream-frames.ts";
 
 const startsTried = 5;
+const permitEveryMs = 1000;
 
 type Dependencies = {
   sequencers: Sequencers;
   feedStarts: FeedStarts;
-  perAddress: Counters;
-  limits: { backlogBytes: number; pingMs: number; connectionsPerAddress: number };
-  steadyClock: Clock;
+  frames: Pick<StreamFrames, "forFeeds">;
+  register: Register;
+  places: Places;
+  backlog: Pick<Backlog, "watch">;
+  heartbeats: Pick<Heartbeats, "repeat">;
+  limits: { backlogBytes: number; pingMs: number };
   /** Called when a feed is cut while bytes wait for its reader. */
   onCut(): void;
   onError(error: unknown): void;
 };
 
-type Feed = { stream: EventStream; shows: EventFilter; permit: FeedWish["permit"]; beatAt: number; isAsking: boolean };
+type Feed = { stream: EventStream; shows: EventFilter; permit: FeedWish["permit"]; isAsking: boolean };
 
 /** The feeds of this node, which hear every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, feedStarts, perAddress, limits, steadyClock, onCut, onError } = dependencies;
+  const { sequencers, feedStarts, frames, register, places, backlog, heartbeats, limits } = dependencies;
+  const { onCut, onError } = dependencies;
   const feeds = new Map<string, Set<Feed>>();
-  let isClosing = false;
-
-  function* all(): Iterable<Feed> {
-    for (const ofOrganization of feeds.values()) yield* ofOrganization;
-  }
 
   function add(org: string, feed: Feed): void {
     const ofOrganization = feeds.get(org) ?? new Set();
@@ -75,37 +77,41 @@ export function createFeeds(dependencies: Dependencies) {
     }
   }
 
+  async function begin(wish: FeedWish, owner: Owner): Promise<ReadableStream<Uint8Array>> {
+    const { org, filter, address, permit } = wish;
+    register.requireOpen();
+    places.takeForAddress(owner, networkOf(address));
+    await feedStarts.find(org, filter.uid); // before a sequencer begins for an organization that is not there
+    const sequencer = await sequencers.acquire(org);
+    owner.hold(() => sequencers.release(org));
+    const shows = await beginFilter(sequencer, wish);
+    register.requireOpen();
+    const stream = createEventStream({
+      owner,
+      maxWaitingBytes: limits.backlogBytes,
+      onWaiting: () => backlog.watch(stream),
+      onCut,
+    });
+    register.add("feed", stream);
+    const feed: Feed = { stream, shows, permit, isAsking: false };
+    add(org, feed);
+    owner.hold(() => remove(org, feed));
+    heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
+    heartbeats.repeat(owner, limits.pingMs, stream.comment);
+    stream.comment(); // so that the answer begins now
+    return stream.body;
+  }
+
   const opening: Feeds = {
     async open(wish) {
-      const { org, filter, signal, permit } = wish;
-      const address = networkOf(wish.address);
-      if (isClosing) throw unavailable({ detail: "this node stops; ask another" });
-      await feedStarts.find(org, filter.uid); // before anything is taken for an organization that is not there
-      if (!perAddress.take(address)) throw tooManyConnections("address", limits.connectionsPerAddress);
-      const held = [() => perAddress.release(address)];
-      const stream = createEventStream({
-        maxWaitingBytes: limits.backlogBytes,
-        onCut,
-        onClose() {
-          for (const release of held) release();
-        },
-      });
+      const owner = createOwner(onError);
+      onAbort(wish.signal, owner.close); // before anything is taken
       try {
-        const sequencer = await sequencers.acquire(org);
-        held.push(() => sequencers.release(org));
-        const shows = await beginFilter(sequencer, wish);
-        if (isClosing) throw unavailable({ detail: "this node stops; ask another" });
-        const feed: Feed = { stream, shows, permit, beatAt: steadyClock.now(), isAsking: false };
-        add(org, feed);
-        held.push(() => remove(org, feed));
+        return await begin(wish, owner);
       } catch (error) {
-        stream.cut();
+        owner.close();
         throw error;
       }
-      if (signal.aborted) stream.cut();
-      else signal.addEventListener("abort", () => stream.cut());
-      stream.comment(); // so that the answer begins now
-      return stream.body;
     },
   };
 
@@ -116,35 +122,14 @@ export function createFeeds(dependencies: Dependencies) {
       const ofOrganization = feeds.get(event.org);
       if (ofOrganization === undefined) return false;
       const isOver = endsOrganization(event);
-      let text: string | undefined;
       let isSlow = false;
       for (const { stream, shows } of ofOrganization) {
         if (isOver) stream.end();
         if (!shows(event)) continue;
-        text ??= textOf(event);
-        stream.push(text);
+        stream.push(frames.forFeeds(event));
         isSlow = stream.isSlow || isSlow;
       }
       return isSlow;
-    },
-    /** Asks of each feed whether its caller may still watch, and sends a comment to those that were not sent one for a while. Called every second. */
-    beat(): void {
-      const now = steadyClock.now();
-      for (const feed of all()) {
-        void askAgain(feed);
-        if (now - feed.beatAt < limits.pingMs) continue;
-        feed.beatAt = now;
-        feed.stream.comment();
-      }
-    },
-    *listeners(): Iterable<Listener> {
-      for (const { stream } of all()) yield stream;
-    },
-    count: () => [...all()].length,
-    /** Ends every feed, spread evenly over `spreadMs`, and refuses new ones. */
-    async closeAll(spreadMs: number): Promise<void> {
-      isClosing = true;
-      await spread([...all()], spreadMs, ({ stream }) => stream.end());
     },
   };
 }
@@ -153,10 +138,4 @@ function endsOrganization({ kind, payload }: LogEvent): boolean {
   if (kind !== "session") return false;
   const end: SessionEnd = JSON.parse(payload);
   return end.uids === undefined;
-}
-
-function textOf({ kind, payload }: LogEvent): string {
-  const event: Record<string, { _id: string }> = JSON.parse(payload);
-  const name = kind === "message" ? "message" : "system_message";
-  return eventText(name, event[name]?._id, payload);
 }

@@ -19,6 +19,23 @@ export type GatewayFigures = {
   slowConsumersCut: number;
 };
 
+/** What a node holds for its connections now, by what it is. */
+export type HeldFigures = Record<
+  | "connections"
+  | "address_places"
+  | "user_places"
+  | "joining"
+  | "joined"
+  | "audiences"
+  | "stream_topics"
+  | "timers"
+  | "sequencers"
+  | "connects"
+  | "reads"
+  | "waiting_bytes",
+  number
+>;
+
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
 
 /** All zero, and what counts them. */

@@ -1,9 +1,11 @@
 import type { Bus } from "../bus/bus.ts";
+import { type HeraldError, rateLimited } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createCounters } from "../lib/counters.ts";
+import { createLimiter } from "../lib/limiter.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
+import { createTimerWheel } from "../lib/timer-wheel.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { FeedStarts } from "../services/feeds.ts";
@@ -11,27 +13,34 @@ import type { HistoryReader } from "../services/history.ts";
 import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { createAudiences } from "./audiences.ts";
+import { createBacklog } from "./backlog.ts";
 import { createFeeds } from "./feeds.ts";
-import { createGatewayFigures } from "./figures.ts";
+import { createGatewayFigures, type HeldFigures } from "./figures.ts";
+import { createHeartbeats } from "./heartbeat.ts";
 import { createJoiner } from "./join.ts";
-import { cutMostBehind } from "./listeners.ts";
 import { createOrigins } from "./origins.ts";
+import { createPlaces } from "./places.ts";
 import { createPlayer } from "./player.ts";
 import { answerPresence } from "./presence.ts";
+import { createRegister } from "./register.ts";
 import { createRequestHandler } from "./requests.ts";
 import { createRoster } from "./roster.ts";
 import { createSequencers, type Log } from "./sequencers.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
+import { createStreamFrames } from "./stream-frames.ts";
 import { createTopics, type SocketTopics } from "./topics.ts";
 import { createWebSockets, type SocketLimits } from "./websocket.ts";
 
-const beatMs = 1000;
+const tickMs = 250;
 const headCheckMs = 5000;
 const backlogCheckMs = 100;
 const playMayTakeMs = 1000;
-const spreadPerConnectionMs = 2;
-const longestSpreadMs = 3000;
+const closing = { perLineMs: 2, longestMs: 3000 };
+// So many sessions are opened at once, and so many pages of what was missed are read; others wait their turn.
+const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
+const comeBackWithinSeconds = 10;
+const replayed = { places: 8, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: 30_000 };
 
 type Dependencies = OutageEvents & {
   bus: Pick<Bus, "subscribe" | "respond">;
@@ -58,6 +67,16 @@ type Dependencies = OutageEvents & {
   tracePlay?: ((event: LogEvent, play: () => number) => void) | undefined;
 };
 
+/** Those who are told to come back are told different times, so that they do not come together. */
+function tellToComeBack(): HeraldError {
+  return rateLimited({
+    detail: "too many connect to this node at once; come back when `Retry-After` says",
+    policy: "connects",
+    quota: admitted.maxWaiting,
+    retryAfterSeconds: Math.ceil(Math.random() * comeBackWithinSeconds),
+  });
+}
+
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
   const { bus, log, sessions, catchUp, history, receipts, ledger, clock, steadyClock, limits, clientAddress } =
@@ -65,11 +84,19 @@ export function createGateway(dependencies: Dependencies) {
   const { onError, onRecovery } = dependencies;
   const { figures, onDelivery, onRepair, onCut } = createGatewayFigures(dependencies);
   const { deliveries } = figures;
+  const wheel = createTimerWheel({ clock: steadyClock, tickMs });
+  const heartbeats = createHeartbeats({ wheel });
+  const backlog = createBacklog({ maxBytes: limits.nodeBacklogBytes });
+  const register = createRegister({ backlog });
+  const places = createPlaces(limits);
+  const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
+  const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToComeBack });
   const roster = createRoster();
   const joining = createRoster();
-  const topics = createTopics(dependencies.sockets, onDelivery);
+  const frames = createStreamFrames();
+  const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery });
   const audiences = createAudiences();
-  const play = createPlayer({ topics, roster, joining, audiences, ledger });
+  const play = createPlayer({ topics, roster, joining, audiences, backlog, ledger });
   const playToAll = (event: LogEvent) => {
     const isSlow = play(event);
     return feeds.play(event) || isSlow;
@@ -84,16 +111,14 @@ export function createGateway(dependencies: Dependencies) {
     onError,
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
-  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger });
-  const perUser = createCounters(limits.connectionsPerUser);
-  const perAddress = createCounters(limits.connectionsPerAddress);
+  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger, reads });
   const origins = createOrigins(dependencies.allowedOrigins);
-  const common = { sessions, joiner, perUser, perAddress, clientAddress, origins, limits, clock, onCut, onError };
-  const socketSessions = createSocketSessions({ ...common, handle: createRequestHandler({ history, receipts }) });
-  const webSockets = createWebSockets({ ...common, clock: steadyClock, socketSessions });
-  const streams = createStreams({ ...common, steadyClock, topics });
-  const { feedStarts } = dependencies;
-  const feeds = createFeeds({ ...common, sequencers, feedStarts, steadyClock });
+  const lines = { sessions, joiner, register, places, admission, backlog, heartbeats, limits, onCut, onError };
+  const handle = createRequestHandler({ history, receipts });
+  const socketSessions = createSocketSessions({ ...lines, handle, clock });
+  const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
+  const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
+  const feeds = createFeeds({ ...lines, sequencers, frames, feedStarts: dependencies.feedStarts });
 
   let backlogCheckedAt = 0;
 
@@ -112,17 +137,15 @@ export function createGateway(dependencies: Dependencies) {
     const now = performance.now();
     if (isSlow && now - backlogCheckedAt >= backlogCheckMs) {
       backlogCheckedAt = now;
-      cutMostBehind([...webSockets.listeners(), ...streams.listeners(), ...feeds.listeners()], limits.nodeBacklogBytes);
+      backlog.check();
     }
     return isSlow;
   }
 
-  const beatTimer = setInterval(() => {
-    webSockets.beat();
-    streams.beat();
-    feeds.beat();
+  const tickTimer = setInterval(() => {
+    wheel.turn();
     limitBacklog(true);
-  }, beatMs);
+  }, tickMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
   bus.respond((question) => answerPresence(roster, question));
 
@@ -130,20 +153,39 @@ export function createGateway(dependencies: Dependencies) {
     webSockets,
     streams,
     feeds,
+    /** How many connections there are of each kind; those that have not joined are among them. */
+    count: register.count,
     /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */
     checkHeads,
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** What was counted since the start. */
     figures,
+    /** What is held for connections now; all of it is 0 some seconds after the last one has gone. */
+    held(): HeldFigures {
+      const taken = places.count();
+      const heard = audiences.size();
+      return {
+        connections: register.count("websocket") + register.count("sse") + register.count("feed"),
+        address_places: taken.addresses,
+        user_places: taken.users,
+        joining: joining.size().connections,
+        joined: roster.size().connections,
+        audiences: heard.conversations + heard.connections,
+        stream_topics: topics.size,
+        timers: wheel.size,
+        sequencers: sequencers.size,
+        connects: admission.running + admission.waiting,
+        reads: reads.running + reads.waiting,
+        waiting_bytes: backlog.bytes,
+      };
+    },
     /** Plays what was committed before, then closes every connection, spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
-      clearInterval(beatTimer);
       clearInterval(headTimer);
       await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);
-      const count = webSockets.count() + streams.count() + feeds.count();
-      const spreadMs = Math.min(longestSpreadMs, count * spreadPerConnectionMs);
-      await Promise.all([webSockets, streams, feeds].map((connections) => connections.closeAll(spreadMs)));
+      await register.closeAll("restarting", closing);
+      clearInterval(tickTimer);
       sequencers.stop();
     },
   };

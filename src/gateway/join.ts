@@ -1,4 +1,5 @@
 import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
+import type { Limiter } from "../lib/limiter.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { Session } from "../services/sessions.ts";
@@ -20,6 +21,8 @@ type Dependencies = {
   joining: Roster;
   audiences: Audiences;
   ledger: Pick<DeliveryLedger, "given">;
+  /** Bounds how many reads of what was missed are under way. */
+  reads: Limiter;
 };
 
 /** Lets connections into the stream of their organization's events. */
@@ -27,7 +30,7 @@ export type Joiner = {
   /**
    * Joins without a gap: first, with `since`, what was missed; then, in one synchronous step, what was played after the
    * session's snapshot, and the subscription. Calls `admit` just before anything is sent: `isRecovered` is `undefined`
-   * without `since`. Resolves when the connection has joined or is gone.
+   * without `since`. Resolves when the connection has joined or is gone; what was taken for it belongs to its owner.
    */
   join(
     connection: Connection,
@@ -35,23 +38,21 @@ export type Joiner = {
     since: string | undefined,
     admit: (isRecovered: boolean | undefined) => void,
   ): Promise<void>;
-  /** Takes a connection out again, whether or not it got in. Call it once for each `join`, when the connection is gone. */
-  leave(connection: Connection): void;
 };
 
 /** Joins connections of one node. */
-export function createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger }: Dependencies): Joiner {
-  const acquired = new WeakSet<Connection>();
+export function createJoiner(dependencies: Dependencies): Joiner {
+  const { sequencers, catchUp, log, roster, joining, audiences, ledger, reads } = dependencies;
 
   async function replay(connection: Connection, session: Session, resumeAfter: number): Promise<void> {
     let after = resumeAfter;
     while (await connection.isReadyForMore()) {
-      const page = await catchUp.read(session, after);
+      const page = await reads.run(() => catchUp.read(session, after), connection.owner);
       const end = page.at(-1)?.offset;
       if (end === undefined) return;
       for (const part of partsOf(page)) {
         if (!(await connection.isReadyForMore())) return;
-        connection.deliver(part.map(({ payload }) => ({ kind: "message", payload })));
+        connection.deliver(part.map(({ id, payload }) => ({ kind: "message", id, payload })));
         if (!connection.isOpen) return;
         const { org, uid } = session;
         ledger.given(
@@ -60,18 +61,22 @@ export function createJoiner({ sequencers, catchUp, log, roster, joining, audien
         );
       }
       after = end;
+      await nextTurn();
     }
   }
 
   return {
     async join(connection, session, since, admit) {
+      const { owner } = connection;
       const { org, uid, head } = session;
       const sequencer = await sequencers.acquire(org);
-      if (!connection.isOpen) return sequencers.release(org);
-      acquired.add(connection);
+      owner.hold(() => sequencers.release(org));
+      if (!connection.isOpen) return;
       joining.add(connection);
+      const leaveJoining = owner.hold(() => joining.remove(connection));
       await sequencer.reached(head);
-      const resumeAfter = since === undefined ? undefined : await catchUp.resumeAfter(session, since);
+      const resumeAfter =
+        since === undefined ? undefined : await reads.run(() => catchUp.resumeAfter(session, since), owner);
       if (!connection.isOpen) return;
       admit(since === undefined ? undefined : resumeAfter !== undefined);
       if (resumeAfter !== undefined) await replay(connection, session, resumeAfter);
@@ -84,27 +89,32 @@ export function createJoiner({ sequencers, catchUp, log, roster, joining, audien
           apply(connection, cids, played, ledger);
           if (!connection.isOpen) return;
           connection.subscribe(userTopic(org, uid));
+          owner.hold(() => audiences.leaveAll(connection));
           for (const cid of cids) audiences.join(connection, cid);
           joining.remove(connection);
+          leaveJoining();
           roster.add(connection);
+          owner.hold(() => roster.remove(connection));
           return;
         }
         // The log moved on by more than fits at once: take a part of it, at the pace of the connection, and look again.
-        const page = (await log.readAfter(org, cursor, pageSize)).filter(({ offset }) => offset <= sequencer.position);
+        const page = (await reads.run(() => log.readAfter(org, cursor, pageSize), owner)).filter(
+          ({ offset }) => offset <= sequencer.position,
+        );
         cursor = page.at(-1)?.offset ?? sequencer.position; // nothing there: it was purged
         for (const part of partsOf(page)) {
           apply(connection, cids, part, ledger);
           if (!(await connection.isReadyForMore())) return;
         }
+        await nextTurn();
       }
     },
-    leave(connection) {
-      joining.remove(connection);
-      roster.remove(connection);
-      audiences.leaveAll(connection);
-      if (acquired.delete(connection)) sequencers.release(connection.org);
-    },
   };
+}
+
+/** Lets the event loop turn: where the database answers at once, one page after another would hold up everybody else. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */

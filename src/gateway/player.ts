@@ -1,6 +1,7 @@
 import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { Audiences } from "./audiences.ts";
+import type { Backlog } from "./backlog.ts";
 import type { Connection } from "./connection.ts";
 import type { Roster } from "./roster.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
@@ -18,6 +19,7 @@ type Dependencies = {
   /** Those that are still catching up: of what is played, only a forced sign-out concerns them. */
   joining: Roster;
   audiences: Audiences;
+  backlog: Pick<Backlog, "suspect">;
   ledger: Pick<DeliveryLedger, "played" | "playedTo">;
 };
 
@@ -27,8 +29,16 @@ export function createPlayer({
   roster,
   joining,
   audiences,
+  backlog,
   ledger,
 }: Dependencies): (event: LogEvent) => boolean {
+  /** Publishes to a topic that these users follow. True when some connection is slow to take it. */
+  function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): boolean {
+    const isSlow = topics.publish(topic, event);
+    if (isSlow) backlog.suspect(topic, () => roster.ofAll(event.org, uids()));
+    return isSlow;
+  }
+
   function playSystem(event: LogEvent): boolean {
     const { org } = event;
     const heard: string[] = [];
@@ -36,7 +46,7 @@ export function createPlayer({
     let isSlow = false;
     for (const uid of event.uids ?? []) {
       if (roster.countOf(org, uid) === 0) continue;
-      isSlow = topics.publish(userTopic(org, uid), event) || isSlow;
+      isSlow = publish(userTopic(org, uid), event, () => [uid]) || isSlow;
       const count = roster.countOf(org, uid); // now: who was too slow for it has been cut
       if (count > 0) heard.push(uid);
       connections += count;
@@ -47,7 +57,7 @@ export function createPlayer({
 
   function playMessage(event: LogEvent): boolean {
     const topic = conversationTopic(event.org, event.cid ?? "");
-    const isSlow = topics.publish(topic, event);
+    const isSlow = publish(topic, event, () => audiences.of(topic)?.uids() ?? []);
     const audience = audiences.of(topic);
     if (audience !== undefined) ledger.played(event, audience);
     return isSlow;

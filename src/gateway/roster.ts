@@ -8,6 +8,8 @@ export type Roster = {
   remove(connection: Connection): void;
   /** The connections of one user. */
   of(org: string, uid: string): Connection[];
+  /** The connections of these users, read while they do not change. */
+  ofAll(org: string, uids: Iterable<string>): Iterable<Connection>;
   /** How many connections one user has. */
   countOf(org: string, uid: string): number;
   /** The connections of an organization. */
@@ -67,6 +69,9 @@ export function createRoster(): Roster & Census {
       if (organization.users.size === 0) organizations.delete(org);
     },
     of: (org, uid) => [...(connectionsOf(org, uid) ?? [])],
+    *ofAll(org, uids) {
+      for (const uid of uids) yield* connectionsOf(org, uid) ?? [];
+    },
     countOf: (org, uid) => connectionsOf(org, uid)?.size ?? 0,
     ofOrganization: (org) =>
       [...(organizations.get(org)?.users.values() ?? [])].flatMap((connections) => [...connections]),

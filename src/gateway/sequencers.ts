@@ -16,6 +16,8 @@ export type Sequencers = {
   playToHeads(): Promise<void>;
   /** How many events the organization that was the most behind lacked when the heads were last compared, and when that was. */
   readonly lag: Lag;
+  /** How many organizations have one. */
+  readonly size: number;
   stop(): void;
 };
 
@@ -137,6 +139,9 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
     },
     get lag() {
       return lag;
+    },
+    get size() {
+      return entries.size;
     },
     stop() {
       for (const entry of entries.values()) entry.end();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
-import { createSessionTimer } from "./session-timer.ts";
+import { createOwner } from "../lib/owner.ts";
+import { createSessionTimer, type SessionTimer } from "./session-timer.ts";
 
 const day = 24 * 3600 * 1000;
 const start = 1_000_000;
@@ -7,19 +8,23 @@ const start = 1_000_000;
 describe("a session timer", () => {
   let now = start;
   const calls: string[] = [];
-  const timer = createSessionTimer({
-    clock: { now: () => now },
-    onExpiring: () => calls.push(`expiring at ${now - start}`),
-    onExpired: () => calls.push(`expired at ${now - start}`),
-  });
+  let owner = createOwner(() => undefined);
+  let timer: SessionTimer;
 
   beforeEach(() => {
     jest.useFakeTimers();
     now = start;
     calls.length = 0;
+    owner = createOwner(() => undefined);
+    timer = createSessionTimer({
+      owner,
+      clock: { now: () => now },
+      onExpiring: () => calls.push(`expiring at ${now - start}`),
+      onExpired: () => calls.push(`expired at ${now - start}`),
+    });
   });
   afterEach(() => {
-    timer.stop();
+    owner.close();
     jest.useRealTimers();
   });
 
@@ -69,5 +74,15 @@ describe("a session timer", () => {
     pass(1);
     pass(1);
     expect(calls.map((call) => call.split(" ")[0])).toEqual(["expiring", "expired"]);
+  });
+
+  test("says nothing once its owner has closed, however late it is begun", () => {
+    timer.extend(start + 2_000);
+    owner.close();
+    pass(2_000);
+    timer.extend(start + 4_000);
+    pass(4_000);
+    expect(calls).toEqual([]);
+    expect(jest.getTimerCount()).toBe(0);
   });
 });

@@ -1,27 +1,35 @@
 import type { ServerWebSocket } from "bun";
 import { type CloseReason, closeCodes } from "../contract/close-codes.ts";
+import type { Owner } from "../lib/owner.ts";
 import type { Session } from "../services/sessions.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, Line } from "./connection.ts";
 import type { SessionTimer } from "./session-timer.ts";
+
+/** Why a socket is closed. With `retryAfterSeconds` its client is told when to come back. */
+export type Closing = { reason: CloseReason; retryAfterSeconds?: number | undefined };
 
 /** What a WebSocket carries from its upgrade to its close. */
 export type SocketState = {
   readonly id: string;
   readonly address: string;
-  /** Whether it counts among the connections of its address. */
-  readonly isCounted: boolean;
+  /** Closes with the socket. */
+  readonly owner: Owner;
   /** The session that a header on the upgrade opened, or why the socket is closed at once. */
-  readonly opening: { session: Session } | { refusal: CloseReason } | undefined;
-  connection: SocketConnection | undefined;
+  readonly opening: { session: Session } | Closing | undefined;
+  /** There from its first moment to its close. */
+  line: SocketLine | undefined;
+  /** There once it has a session. */
+  user: { connection: SocketConnection; timer: SessionTimer } | undefined;
   /** The end of the work on earlier frames: frames are answered one after another. */
   work: Promise<void>;
   /** Requests since `windowStart`, in milliseconds. */
   requests: number;
   windowStart: number;
-  connectTimer: ReturnType<typeof setTimeout> | undefined;
-  sessionTimer: SessionTimer | undefined;
-  /** When the last ping was sent, and whether it was answered; in milliseconds. */
-  pingedAt: number;
+  /** How it stands with the time within which it has to connect. */
+  deadline: "running" | "over" | "met";
+  /** Whether a request to connect is being answered; until then the deadline closes nothing. */
+  isConnecting: boolean;
+  /** Whether anything was heard since the last ping. */
   isAlive: boolean;
   /** Bytes that waited for it when this was last looked at. */
   waitingBytes: number;
@@ -35,18 +43,73 @@ export type Socket = ServerWebSocket<SocketState>;
 const comfortableBytes = 256 * 1024;
 const openState = 1;
 
-/** Closes a socket with a code of the catalogue. */
-export function closeSocket(socket: Socket, reason: CloseReason): void {
-  const { code, meaning } = closeCodes[reason];
-  socket.close(code, meaning);
+/** The line of a WebSocket, from its opening. `write` sends frames to this socket alone, in order. */
+export type SocketLine = Line & { write(frames: string[]): void };
+
+/** The state of a socket that opens now. */
+export function createSocketState(
+  { id, address, owner, opening }: Pick<SocketState, "id" | "address" | "owner" | "opening">,
+  now: number,
+): SocketState {
+  return {
+    id,
+    address,
+    owner,
+    opening,
+    line: undefined,
+    user: undefined,
+    work: Promise.resolve(),
+    requests: 0,
+    windowStart: now,
+    deadline: "running",
+    isConnecting: false,
+    isAlive: true,
+    waitingBytes: 0,
+    onDrain: [],
+  };
 }
 
-/** A connection over a WebSocket. `extend` is told when the token was issued that it goes on with. */
+/** Closes a socket with a code of the catalogue. */
+export function closeSocket(socket: Socket, { reason, retryAfterSeconds }: Closing): void {
+  const { code, meaning } = closeCodes[reason];
+  socket.close(code, retryAfterSeconds === undefined ? meaning : `${meaning}; retry in ${retryAfterSeconds} s`);
+}
+
+/** The line of a socket that has just opened. `onWaiting` is called when bytes wait for it that it alone was sent. */
+export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) => void): SocketLine {
+  const line: SocketLine = {
+    owner: socket.data.owner,
+    get isOpen() {
+      return socket.readyState === openState;
+    },
+    waitingBytes() {
+      socket.data.waitingBytes = socket.getBufferedAmount();
+      return socket.data.waitingBytes;
+    },
+    write(frames) {
+      let isTaken = true;
+      socket.cork(() => {
+        for (const frame of frames) isTaken = socket.sendText(frame) > 0 && isTaken;
+      });
+      if (!isTaken) onWaiting(line);
+    },
+    end: (reason) => closeSocket(socket, { reason }),
+    cut: () => socket.terminate(),
+  };
+  return line;
+}
+
+/** The connection of a user over a WebSocket. `extend` is told when the token was issued that it goes on with. */
 export type SocketConnection = Connection & { extend(issuedAt: number): void };
 
 /** The connection of a session that a socket opened. */
-export function createSocketConnection(socket: Socket, session: Session, device: string | undefined): SocketConnection {
-  let issuedAt = session.issuedAt;
+export function createSocketConnection(
+  socket: Socket,
+  line: SocketLine,
+  session: Session,
+  device: string | undefined,
+): SocketConnection {
+  let { issuedAt } = session;
   return {
     id: socket.data.id,
     org: session.org,
@@ -58,28 +121,25 @@ export function createSocketConnection(socket: Socket, session: Session, device:
     extend(newIssuedAt) {
       issuedAt = newIssuedAt;
     },
+    owner: line.owner,
     get isOpen() {
-      return socket.readyState === openState;
+      return line.isOpen;
     },
-    deliver(events) {
-      socket.cork(() => {
-        for (const { payload } of events) socket.sendText(payload);
-      });
-    },
+    waitingBytes: line.waitingBytes,
+    end: line.end,
+    cut: line.cut,
+    deliver: (events) => line.write(events.map(({ payload }) => payload)),
     async isReadyForMore() {
-      while (socket.readyState === openState && socket.getBufferedAmount() > comfortableBytes) {
+      while (line.isOpen && socket.getBufferedAmount() > comfortableBytes) {
         await new Promise<void>((resolve) => socket.data.onDrain.push(resolve));
       }
-      return socket.readyState === openState;
+      return line.isOpen;
     },
     subscribe(topic) {
-      if (socket.readyState === openState) socket.subscribe(topic);
+      if (line.isOpen) socket.subscribe(topic);
     },
     unsubscribe(topic) {
-      if (socket.readyState === openState) socket.unsubscribe(topic);
-    },
-    end(reason) {
-      closeSocket(socket, reason);
+      if (line.isOpen) socket.unsubscribe(topic);
     },
   };
 }

@@ -1,19 +1,23 @@
 import type { Server } from "bun";
 import { answerHeaders } from "../contract/answer-headers.ts";
-import { HeraldError, toHeraldError, unavailable } from "../contract/errors.ts";
+import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Counters } from "../lib/counters.ts";
 import { createId } from "../lib/ids.ts";
-import { spread } from "../lib/spread.ts";
+import type { Limiter } from "../lib/limiter.ts";
+import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Session, Sessions } from "../services/sessions.ts";
+import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
+import { createEventStream } from "./event-stream.ts";
+import type { Heartbeats } from "./heartbeat.ts";
 import type { Joiner } from "./join.ts";
-import { type Listener, tooManyConnections } from "./listeners.ts";
 import { answerPreflight, type Origins } from "./origins.ts";
+import type { Places } from "./places.ts";
+import type { Register } from "./register.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
 import type { Topics } from "./topics.ts";
@@ -22,13 +26,16 @@ type Dependencies = {
   sessions: Sessions;
   joiner: Joiner;
   topics: Topics;
-  perUser: Counters;
-  perAddress: Counters;
+  register: Register;
+  places: Places;
+  /** Bounds how many sessions are being opened. */
+  admission: Limiter;
+  backlog: Pick<Backlog, "watch">;
+  heartbeats: Pick<Heartbeats, "repeat">;
   clientAddress: ClientAddress;
   origins: Origins;
-  limits: { backlogBytes: number; pingMs: number; connectionsPerUser: number; connectionsPerAddress: number };
+  limits: { backlogBytes: number; pingMs: number };
   clock: Clock;
-  steadyClock: Clock;
   /** Called when a stream ends whose reader did not take what waited for it. */
   onCut(): void;
   onError(error: unknown): void;
@@ -36,67 +43,55 @@ type Dependencies = {
 
 /** The server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
-  const { sessions, joiner, topics, perUser, perAddress, clientAddress, origins, limits, clock, steadyClock } =
-    dependencies;
-  const { onCut, onError } = dependencies;
-  const streams = new Map<StreamConnection, { beatAt: number }>();
-  let isClosing = false;
+  const { sessions, joiner, topics, register, places, admission, backlog, heartbeats } = dependencies;
+  const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
 
-  /** Takes a place for the address and for the user; gives the function that gives both back. */
-  function takePlaces(address: string, session: Session): () => void {
-    const user = JSON.stringify([session.org, session.uid]);
-    if (!perAddress.take(address)) throw tooManyConnections("address", limits.connectionsPerAddress);
-    if (!perUser.take(user)) {
-      perAddress.release(address);
-      throw tooManyConnections("user", limits.connectionsPerUser);
-    }
-    return () => {
-      perUser.release(user);
-      perAddress.release(address);
-    };
-  }
-
-  async function open(request: Request, address: string, id: string): Promise<Response> {
-    if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
-    const since = request.headers.get("last-event-id") || undefined;
-    if (since !== undefined && !isIdentifier(since))
-      throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
-    const session = await sessions.open(bearerToken(request) ?? "", address);
-    if (isClosing) throw unavailable({ detail: "this node stops; connect to another" });
-    const releasePlaces = takePlaces(address, session);
+  function createConnection(owner: Owner, session: Session, id: string): StreamConnection {
+    const stream = createEventStream({
+      owner,
+      maxWaitingBytes: limits.backlogBytes,
+      onWaiting: () => backlog.watch(connection),
+      onCut,
+    });
+    const connection = createStreamConnection({ id, session, stream, topics });
     const timer = createSessionTimer({
+      owner,
       clock,
       onExpiring: () => undefined,
       onExpired: () => connection.end("bad_token"),
     });
-    const connection = createStreamConnection({
-      id,
-      session,
-      topics,
-      maxWaitingBytes: limits.backlogBytes,
-      onCut,
-      onClose() {
-        timer.stop();
-        streams.delete(connection);
-        joiner.leave(connection);
-        releasePlaces();
-      },
-    });
-    streams.set(connection, { beatAt: steadyClock.now() });
     timer.extend(session.expiresAt);
-    request.signal.addEventListener("abort", () => connection.cut());
+    register.add("sse", connection);
+    heartbeats.repeat(owner, limits.pingMs, connection.comment);
+    return connection;
+  }
 
-    const isRecovered = await new Promise<boolean | undefined>((admit, refuse) => {
-      const joined = joiner.join(connection, session, since, admit);
+  /** Resolves once the connection is admitted, with what the client is told of its recovery. */
+  function join(connection: StreamConnection, session: Session, since: string | undefined) {
+    return new Promise<boolean | undefined>((admit, refuse) => {
       // A join that ends without admitting has lost its client: the answer goes nowhere, but must not be waited for.
-      joined
-        .then(() => admit(undefined))
-        .catch((error: unknown) => {
+      joiner.join(connection, session, since, admit).then(
+        () => admit(undefined),
+        (error: unknown) => {
           connection.cut();
           onError(error);
           refuse(error);
-        });
+        },
+      );
     });
+  }
+
+  async function open(request: Request, address: string, id: string, owner: Owner): Promise<Response> {
+    if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
+    const since = request.headers.get("last-event-id") || undefined;
+    if (since !== undefined && !isIdentifier(since))
+      throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
+    places.takeForAddress(owner, address);
+    const session = await admission.run(() => sessions.open(bearerToken(request) ?? "", address), owner);
+    register.requireOpen();
+    places.takeForUser(owner, session);
+    const connection = createConnection(owner, session, id);
+    const isRecovered = await join(connection, session, since);
     connection.comment();
     return new Response(connection.body, {
       headers: {
@@ -110,10 +105,13 @@ export function createStreams(dependencies: Dependencies) {
   }
 
   async function answer(request: Request, address: string, id: string): Promise<Response> {
+    const owner = createOwner(onError);
+    onAbort(request.signal, owner.close); // before anything is taken
     try {
       origins.require(request);
-      return await open(request, address, id);
+      return await open(request, address, id, owner);
     } catch (thrown) {
+      owner.close();
       const error = toHeraldError(thrown);
       if (error.code === "internal") onError(thrown);
       return problemResponse(error, id);
@@ -132,22 +130,6 @@ export function createStreams(dependencies: Dependencies) {
       // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow.
       for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
       return response;
-    },
-    /** Sends a comment to every stream that was not sent one for a while. Called every second. */
-    beat(): void {
-      const now = steadyClock.now();
-      for (const [stream, state] of streams) {
-        if (now - state.beatAt < limits.pingMs) continue;
-        state.beatAt = now;
-        stream.comment();
-      }
-    },
-    listeners: (): Iterable<Listener> => streams.keys(),
-    count: () => streams.size,
-    /** Ends every stream, spread evenly over `spreadMs`, and refuses new ones. */
-    async closeAll(spreadMs: number): Promise<void> {
-      isClosing = true;
-      await spread([...streams.keys()], spreadMs, (stream) => stream.end("restarting"));
     },
   };
 }

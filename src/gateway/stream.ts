@@ -1,55 +1,39 @@
-import type { LogEvent } from "../contract/log-event.ts";
 import type { Session } from "../services/sessions.ts";
 import type { Connection } from "./connection.ts";
-import { createEventStream, type EventStream, eventText } from "./event-stream.ts";
-import type { Listener } from "./listeners.ts";
+import type { EventStream } from "./event-stream.ts";
+import { encodeForUser } from "./stream-frames.ts";
 import type { Topics } from "./topics.ts";
 
-/** A connection over server-sent events. */
-export type StreamConnection = Connection & Listener & Pick<EventStream, "body" | "comment">;
+type Options = { id: string; session: Session; stream: EventStream; topics: Topics };
 
-type Options = {
-  id: string;
-  session: Session;
-  topics: Topics;
-  maxWaitingBytes: number;
-  /** Called when it is cut while bytes wait for its reader. */
-  onCut(): void;
-  onClose(): void;
-};
+/** A user's connection over server-sent events. */
+export type StreamConnection = Connection & Pick<EventStream, "body" | "comment">;
 
-/** A connection that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
-export function createStreamConnection(options: Options): StreamConnection {
-  const { id, session, topics, maxWaitingBytes, onCut, onClose } = options;
+/** The connection of a session whose events a stream carries. */
+export function createStreamConnection({ id, session, stream, topics }: Options): StreamConnection {
+  const { owner } = stream;
   const joined = new Set<string>();
-  const stream = createEventStream({
-    maxWaitingBytes,
-    onCut,
-    onClose() {
-      for (const topic of joined) topics.removeStream(topic, listener);
-      onClose();
-    },
-  });
-
   const listener = {
-    deliver(event: LogEvent) {
-      connection.deliver([event]);
+    deliver(frame: Uint8Array) {
+      stream.push(frame);
       return stream.isSlow;
     },
   };
+  owner.hold(() => {
+    for (const topic of joined) topics.removeStream(topic, listener);
+  });
 
-  const connection: StreamConnection = {
+  return {
     id,
     org: session.org,
     uid: session.uid,
     issuedAt: session.issuedAt,
-    body: stream.body,
+    owner,
     get isOpen() {
       return stream.isOpen;
     },
     deliver(events) {
-      for (const { kind, payload } of events)
-        stream.push(kind === "message" ? messageText(payload) : eventText("system_message", undefined, payload));
+      for (const event of events) stream.push(encodeForUser(event));
     },
     isReadyForMore: stream.isReadyForMore,
     subscribe(topic) {
@@ -64,13 +48,7 @@ export function createStreamConnection(options: Options): StreamConnection {
     end: stream.end,
     cut: stream.cut,
     waitingBytes: stream.waitingBytes,
+    body: stream.body,
     comment: stream.comment,
   };
-  return connection;
-}
-
-/** The `id:` of a message is its `_id`, with which the client goes on later. */
-function messageText(payload: string): string {
-  const event: { message: { _id: string } } = JSON.parse(payload);
-  return eventText("message", event.message._id, payload);
 }

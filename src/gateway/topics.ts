@@ -1,8 +1,9 @@
 import type { LogEvent } from "../contract/log-event.ts";
 import { joinIds } from "../lib/joined-ids.ts";
+import type { StreamFrames } from "./stream-frames.ts";
 
 /** A listener that the runtime's own topics do not reach: a server-sent event stream. `deliver` gives true when it is slow to take it. */
-export type StreamListener = { deliver(event: LogEvent): boolean };
+export type StreamListener = { deliver(frame: Uint8Array): boolean };
 
 /** Where frames are published: one topic for each conversation and one for each user. */
 export type Topics = {
@@ -10,6 +11,8 @@ export type Topics = {
   publish(topic: string, event: LogEvent): boolean;
   addStream(topic: string, listener: StreamListener): void;
   removeStream(topic: string, listener: StreamListener): void;
+  /** How many topics have streams. */
+  readonly size: number;
 };
 
 /** The topic of a conversation. */
@@ -30,18 +33,22 @@ export type SocketTopics = {
   countSubscribers(topic: string): number;
 };
 
-/** `onDelivery` is told how many connections an event was handed to. */
-export function createTopics(
-  sockets: SocketTopics,
-  onDelivery: (event: LogEvent, connections: number) => void,
-): Topics {
+type Dependencies = {
+  sockets: SocketTopics;
+  frames: Pick<StreamFrames, "forUsers">;
+  /** Told how many connections an event was handed to. */
+  onDelivery(event: LogEvent, connections: number): void;
+};
+
+/** Topics that nobody follows. */
+export function createTopics({ sockets, frames, onDelivery }: Dependencies): Topics {
   const streams = new Map<string, Set<StreamListener>>();
   return {
     publish(topic, event) {
       const listeners = streams.get(topic);
       const connections = sockets.countSubscribers(topic) + (listeners?.size ?? 0);
       let isSlow = sockets.publish(topic, event.payload) === -1;
-      for (const listener of listeners ?? []) isSlow = listener.deliver(event) || isSlow;
+      for (const listener of listeners ?? []) isSlow = listener.deliver(frames.forUsers(event)) || isSlow;
       if (connections > 0) onDelivery(event, connections);
       return isSlow;
     },
@@ -53,6 +60,9 @@ export function createTopics(
       const listeners = streams.get(topic);
       listeners?.delete(listener);
       if (listeners?.size === 0) streams.delete(topic);
+    },
+    get size() {
+      return streams.size;
     },
   };
 }

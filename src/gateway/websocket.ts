@@ -1,18 +1,28 @@
 import type { Server, WebSocketHandler } from "bun";
-import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import { HeraldError, rateLimited, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Counters } from "../lib/counters.ts";
-import { spread } from "../lib/spread.ts";
+import type { Limiter } from "../lib/limiter.ts";
+import { createOwner, type Owner } from "../lib/owner.ts";
 import type { Sessions } from "../services/sessions.ts";
+import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
 import { errorFrame, readFrame } from "./frames.ts";
-import type { Listener } from "./listeners.ts";
+import type { Heartbeats } from "./heartbeat.ts";
 import type { Origins } from "./origins.ts";
-import { closeSocket, type Socket, type SocketState } from "./socket.ts";
-import { reasonAfter, type SocketSessions } from "./socket-sessions.ts";
+import type { Places } from "./places.ts";
+import type { Register } from "./register.ts";
+import {
+  closeSocket,
+  createSocketLine,
+  createSocketState,
+  type Socket,
+  type SocketLine,
+  type SocketState,
+} from "./socket.ts";
+import { closingAfter, type SocketSessions } from "./socket-sessions.ts";
 
 const connectWithinMs = 10_000;
 const requestWindowMs = 60_000;
@@ -31,12 +41,17 @@ export type SocketLimits = {
 type Dependencies = {
   sessions: Sessions;
   socketSessions: SocketSessions;
-  perAddress: Counters;
+  register: Register;
+  places: Places;
+  /** Bounds how many sessions are being opened. */
+  admission: Limiter;
+  backlog: Pick<Backlog, "watch">;
+  heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
   clientAddress: ClientAddress;
   origins: Origins;
   limits: SocketLimits;
-  /** Measures heartbeats and rates, so it must not be one that can be set. */
-  clock: Clock;
+  /** Measures rates, so it must not be one that can be set. */
+  steadyClock: Clock;
   /** Called when a connection ends that did not take what waited for it. */
   onCut(): void;
   onError(error: unknown): void;
@@ -44,12 +59,11 @@ type Dependencies = {
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { sessions, socketSessions, perAddress, clientAddress, origins, limits, clock, onCut, onError } = dependencies;
-  const sockets = new Set<Socket>();
-  let isClosing = false;
+  const { sessions, socketSessions, register, places, admission, backlog, heartbeats } = dependencies;
+  const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
   function isOverRate({ data }: Socket): boolean {
-    const now = clock.now();
+    const now = steadyClock.now();
     if (now - data.windowStart >= requestWindowMs) {
       data.windowStart = now;
       data.requests = 0;
@@ -63,7 +77,26 @@ export function createWebSockets(dependencies: Dependencies) {
     socket.data.work = socket.data.work.then(work).catch((error: unknown) => {
       const known = toHeraldError(error);
       if (known.code === "internal" && socket.readyState === WebSocket.OPEN) onError(error);
-      closeSocket(socket, reasonAfter(known) ?? "internal");
+      closeSocket(socket, closingAfter(known) ?? { reason: "internal" });
+    });
+  }
+
+  function watch(socket: Socket, line: SocketLine): void {
+    const { data } = socket;
+    heartbeats.watch(line.owner, {
+      ...limits,
+      ping() {
+        data.isAlive = false;
+        socket.ping();
+      },
+      // A peer that does not answer a close frame is cut like one that does not answer a ping.
+      isAlive: () => data.isAlive && line.isOpen,
+      cut: line.cut,
+    });
+    heartbeats.timerOf(line.owner)(connectWithinMs, () => {
+      if (data.deadline === "met") return;
+      data.deadline = "over";
+      if (!data.isConnecting) line.end("connect_timeout");
     });
   }
 
@@ -75,63 +108,55 @@ export function createWebSockets(dependencies: Dependencies) {
     sendPings: false,
     idleTimeout: 0,
     open(socket) {
-      sockets.add(socket);
       const { opening } = socket.data;
-      if (isClosing) {
-        closeSocket(socket, "restarting");
-      } else if (opening === undefined) {
-        socket.data.connectTimer = setTimeout(() => closeSocket(socket, "connect_timeout"), connectWithinMs);
-      } else if ("refusal" in opening) {
-        closeSocket(socket, opening.refusal);
-      } else {
-        enqueue(socket, () => socketSessions.begin(socket, opening.session, {}, () => undefined));
-      }
+      const line = createSocketLine(socket, backlog.watch);
+      socket.data.line = line;
+      register.add("websocket", line);
+      watch(socket, line);
+      if (register.isClosing) return line.end("restarting");
+      if (opening === undefined) return;
+      if ("reason" in opening) return closeSocket(socket, opening);
+      enqueue(socket, () => socketSessions.begin(socket, line, opening.session, {}, () => undefined));
     },
     message(socket, data) {
+      const { line } = socket.data;
+      if (line === undefined) return;
       socket.data.isAlive = true;
-      if (typeof data !== "string") return closeSocket(socket, "protocol_error");
+      if (typeof data !== "string") return line.end("protocol_error");
       if (isOverRate(socket)) {
         const frame = readFrame(data, limits.jsonDepth);
-        socket.sendText(
-          errorFrame(
-            frame.id,
-            new HeraldError("rate_limited", `a connection may send ${limits.requestsPerWindow} requests in 60 seconds`),
-          ),
-        );
-        return closeSocket(socket, "too_many");
+        const retryAfterSeconds = Math.ceil((socket.data.windowStart + requestWindowMs - steadyClock.now()) / 1000);
+        line.write([errorFrame(frame.id, tooManyRequests(limits.requestsPerWindow, retryAfterSeconds))]);
+        return closeSocket(socket, { reason: "too_many", retryAfterSeconds });
       }
       enqueue(socket, () =>
-        socket.readyState === WebSocket.OPEN
-          ? socketSessions.answer(socket, readFrame(data, limits.jsonDepth))
-          : Promise.resolve(),
+        line.isOpen ? socketSessions.answer(socket, line, readFrame(data, limits.jsonDepth)) : Promise.resolve(),
       );
     },
     pong(socket) {
       socket.data.isAlive = true;
     },
-    drain(socket) {
-      for (const resume of socket.data.onDrain.splice(0)) resume();
+    drain({ data }) {
+      for (const resume of data.onDrain.splice(0)) resume();
     },
-    close(socket, code) {
-      const { data } = socket;
+    close({ data }, code) {
       // Also who hangs up without a word while bytes wait: the two cannot be told apart (Bun 1.4.5).
       if (code === abnormalCode && data.waitingBytes > 0) onCut();
-      sockets.delete(socket);
-      clearTimeout(data.connectTimer);
+      data.owner.close();
       for (const resume of data.onDrain.splice(0)) resume();
-      socketSessions.end(socket);
-      if (data.isCounted) perAddress.release(data.address);
     },
   };
 
-  async function openSession(request: Request, address: string): Promise<SocketState["opening"]> {
-    if (!request.headers.has("authorization")) return undefined;
+  /** The session that a header of the upgrade opens, if there is one, or why the socket is closed as soon as it is open. */
+  async function openSession(request: Request, address: string, owner: Owner): Promise<SocketState["opening"]> {
     try {
-      return { session: await sessions.open(bearerToken(request) ?? "", address) };
+      places.takeForAddress(owner, address);
+      if (!request.headers.has("authorization")) return undefined;
+      return { session: await admission.run(() => sessions.open(bearerToken(request) ?? "", address), owner) };
     } catch (error) {
-      const refusal = error instanceof HeraldError ? reasonAfter(error) : undefined;
-      if (refusal === undefined || refusal === "internal") throw error;
-      return { refusal };
+      const closing = error instanceof HeraldError ? closingAfter(error) : undefined;
+      if (closing === undefined || closing.reason === "internal") throw error;
+      return closing;
     }
   }
 
@@ -140,7 +165,7 @@ export function createWebSockets(dependencies: Dependencies) {
     /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. `requestId` becomes the id of the connection. */
     async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
       const address = networkOf(clientAddress(request, server));
-      let isCounted = false;
+      const owner = createOwner(onError);
       try {
         if (request.method !== "GET")
           throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
@@ -150,61 +175,21 @@ export function createWebSockets(dependencies: Dependencies) {
             "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
           );
         origins.require(request);
-        isCounted = perAddress.take(address);
-        const opening: SocketState["opening"] = isCounted
-          ? await openSession(request, address)
-          : { refusal: "too_many" };
-        const data: SocketState = {
-          id: requestId,
-          address,
-          isCounted,
-          opening,
-          connection: undefined,
-          work: Promise.resolve(),
-          requests: 0,
-          windowStart: clock.now(),
-          connectTimer: undefined,
-          sessionTimer: undefined,
-          pingedAt: clock.now(),
-          isAlive: true,
-          waitingBytes: 0,
-          onDrain: [],
-        };
+        const opening = await openSession(request, address, owner);
+        const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
         throw new HeraldError("bad_request", "this is not a WebSocket handshake (RFC 6455, section 4.2.1)");
       } catch (thrown) {
-        if (isCounted) perAddress.release(address);
+        owner.close();
         const error = toHeraldError(thrown);
         if (error.code === "internal") onError(thrown);
         return problemResponse(error, requestId);
       }
     },
-    /** Pings who was not pinged for a while, and cuts who did not answer in time. Called every second. */
-    beat(): void {
-      const now = clock.now();
-      for (const socket of sockets) {
-        const { data } = socket;
-        const silentMs = now - data.pingedAt;
-        if (!data.isAlive && silentMs >= limits.pongMs) {
-          socket.terminate();
-        } else if (silentMs >= limits.pingMs) {
-          data.pingedAt = now;
-          data.isAlive = false;
-          socket.ping();
-        }
-      }
-    },
-    *listeners(): Iterable<Listener> {
-      for (const socket of sockets) {
-        socket.data.waitingBytes = socket.getBufferedAmount();
-        yield { waitingBytes: () => socket.data.waitingBytes, cut: () => socket.terminate() };
-      }
-    },
-    count: () => sockets.size,
-    /** Closes every socket, spread evenly over `spreadMs`, so that they do not all come back at once; and those that still open. */
-    async closeAll(spreadMs: number): Promise<void> {
-      isClosing = true;
-      await spread([...sockets], spreadMs, (socket) => closeSocket(socket, "restarting"));
-    },
   };
+}
+
+function tooManyRequests(quota: number, retryAfterSeconds: number): HeraldError {
+  const detail = `a connection may send ${quota} requests in 60 seconds`;
+  return rateLimited({ detail, policy: "requests-per-connection", quota, windowSeconds: 60, retryAfterSeconds });
 }

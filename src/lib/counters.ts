@@ -3,22 +3,30 @@ export type Counters = {
   /** Counts one more; false, and nothing counted, at the maximum. Give it back with `release`, once. */
   take(name: string): boolean;
   release(name: string): void;
+  /** How many are counted under all names. */
+  readonly total: number;
 };
 
 /** Counters that hold only names with a count. */
 export function createCounters(maximum: number): Counters {
   const counts = new Map<string, number>();
+  let total = 0;
   return {
     take(name) {
       const count = counts.get(name) ?? 0;
       if (count >= maximum) return false;
       counts.set(name, count + 1);
+      total++;
       return true;
     },
     release(name) {
       const count = counts.get(name) ?? 0;
+      if (count > 0) total--;
       if (count > 1) counts.set(name, count - 1);
       else counts.delete(name);
+    },
+    get total() {
+      return total;
     },
   };
 }

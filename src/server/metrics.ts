@@ -2,6 +2,7 @@ import { AggregatorRegistry, Registry } from "prom-client";
 import type { BusState } from "../bus/bus.ts";
 import { about } from "../contract/about.ts";
 import { type MetricFamily, type MetricName, type MetricSample, metricCatalogue } from "../contract/metrics.ts";
+import type { HeldFigures } from "../gateway/figures.ts";
 import type { Histogram } from "../lib/histogram.ts";
 import type { Figures } from "./figures.ts";
 import { measureProcess } from "./process-figures.ts";
@@ -11,6 +12,7 @@ type Measured = {
   figures: Figures;
   node: { id: string; name: string | undefined; worker: number | undefined };
   connections: { websocket: number; sse: number };
+  held: HeldFigures;
   organizations: number;
   lagEvents: number;
   bus: BusState;
@@ -20,7 +22,7 @@ type Measured = {
 export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Every metric of this process; those of a worker carry its number. */
-export function measure({ figures, node, connections, organizations, lagEvents, bus }: Measured): MetricFamily[] {
+export function measure({ figures, node, connections, held, organizations, lagEvents, bus }: Measured): MetricFamily[] {
   const { gateway, sends, commits, calls, eventLoopDelays } = figures;
   const families: MetricFamily[] = [
     family("herald_build_info", one({ version: about.version, bun: Bun.version }, 1)),
@@ -48,6 +50,10 @@ export function measure({ figures, node, connections, organizations, lagEvents, 
       each(connections, (transport) => ({ transport })),
     ),
     family("herald_organizations", one({}, organizations)),
+    family(
+      "herald_held",
+      each(held, (what) => ({ what })),
+    ),
     family("herald_slow_consumers_cut_total", one({}, gateway.slowConsumersCut)),
     family("herald_bus_connected", bus === "none" ? [] : one({}, bus === "up" ? 1 : 0)),
     family("herald_event_loop_delay_seconds", seconds("herald_event_loop_delay_seconds", eventLoopDelays)),

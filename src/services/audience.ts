@@ -20,6 +20,8 @@ export type Audience = {
   readonly org: string;
   readonly cid: string;
   readonly connections: number;
+  /** Its users as they are now. */
+  uids(): Iterable<string>;
   /** A connection of the user's came. */
   add(uid: string): void;
   /** A connection of the user's, which had come, went. */
@@ -72,6 +74,7 @@ export function createAudience(org: string, cid: string): Audience {
     get connections() {
       return connections;
     },
+    uids: () => users.keys(),
     add(uid) {
       const count = users.get(uid) ?? 0;
       users.set(uid, count + 1);

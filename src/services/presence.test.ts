@@ -4,6 +4,7 @@ import type { PresenceAnswer } from "../contract/presence.ts";
 import type { Connection } from "../gateway/connection.ts";
 import { answerPresence } from "../gateway/presence.ts";
 import { type Census, createRoster, type Roster } from "../gateway/roster.ts";
+import { createOwner } from "../lib/owner.ts";
 import { createPresence, type Presence } from "./presence.ts";
 
 type Online = Awaited<ReturnType<Presence["list"]>>["items"];
@@ -19,6 +20,9 @@ const connect = (uid: string, org = "o"): Connection => ({
   subscribe: () => undefined,
   unsubscribe: () => undefined,
   end: () => undefined,
+  cut: () => undefined,
+  waitingBytes: () => 0,
+  owner: createOwner(() => undefined),
 });
 
 /** Presence over one roster for each list of users, a user being there once for each connection. */

@@ -27,7 +27,13 @@ export type RawSocket = {
   [Symbol.dispose](): void;
 };
 
-export type RawSocketOptions = { token?: string; answersPings?: boolean; onText?: (text: string) => void };
+/** `signal` breaks the connection off, whether or not it is open. */
+export type RawSocketOptions = {
+  token?: string;
+  answersPings?: boolean;
+  onText?: (text: string) => void;
+  signal?: AbortSignal;
+};
 
 /** Opens a TCP connection and does the handshake of RFC 6455 by hand. Rejects with the answer if it is not 101. */
 export async function openRawSocket(url: string, options: RawSocketOptions = {}): Promise<RawSocket> {
@@ -110,6 +116,7 @@ export async function openRawSocket(url: string, options: RawSocketOptions = {})
     isCut = true;
     socket.destroy();
   };
+  options.signal?.addEventListener("abort", cut);
   try {
     await within(upgraded.promise, "the upgrade of a raw socket");
   } catch (error) {

@@ -42,6 +42,8 @@ export type Clients = {
   database: Database;
   now(): number;
   isActive(): boolean;
+  /** Whether the world has come to its end: nobody connects any more. */
+  isOver(): boolean;
   /** A node that takes connections, if there is one. */
   pickNode(): Node | undefined;
   hearings: Hearing[];
@@ -57,12 +59,12 @@ export function recordSession(hearings: Hearing[], token: string, session: Sessi
 
 /** A client that comes and goes, as long as there is something to happen, and then stays. */
 export async function runClient(clients: Clients, org: string, uid: string): Promise<void> {
-  const { random, climate, now, isActive, pickNode } = clients;
+  const { random, climate, now, isActive, isOver, pickNode } = clients;
   const isSlowReader = random.next() < climate.slowReaders;
   const isStream = random.next() < climate.streams;
   let lastSeen: string | undefined;
   await pause(random.integer(0, climate.activeMs / 2));
-  for (;;) {
+  while (!isOver()) {
     const node = pickNode();
     if (node === undefined) {
       await pause(50);

@@ -10,6 +10,8 @@ import { pause } from "./time.ts";
 export type Cluster = {
   /** A node that takes connections and calls, if there is one. */
   pickNode(): Node | undefined;
+  /** The nodes that are up. */
+  nodes(): Node[];
   /** Each of these waits for its moment, does its harm, and mends it. */
   restartNode(): Promise<void>;
   breakBus(): Promise<void>;
@@ -73,14 +75,17 @@ export function createCluster(options: Options): Cluster {
     note(() => `${name} starts`);
   }
 
+  const nodesUp = () => nodes.filter((node) => node !== undefined);
+
   function pickNode(): Node | undefined {
-    const up = nodes.filter((node) => node !== undefined);
+    const up = nodesUp();
     return up[random.integer(0, up.length - 1)];
   }
 
   for (let index = 0; index < climate.nodes; index++) start(index);
   return {
     pickNode,
+    nodes: nodesUp,
     async restartNode() {
       await pause(random.integer(1, climate.activeMs));
       const index = random.integer(0, climate.nodes - 1);

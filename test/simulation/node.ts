@@ -1,6 +1,5 @@
 import type { Hint } from "../../src/bus/bus.ts";
 import type { createGateway } from "../../src/gateway/gateway.ts";
-import type { SocketState } from "../../src/gateway/socket.ts";
 import { conversationTopic } from "../../src/gateway/topics.ts";
 import type { Audience } from "../../src/services/audience.ts";
 import type { createCatchUp } from "../../src/services/catch-up.ts";
@@ -10,7 +9,7 @@ import type { Random } from "../harness/random.ts";
 import type { BusEnd } from "./bus.ts";
 import { maxRecoveredMs } from "./climate.ts";
 import type { Database } from "./database.ts";
-import { createSocketModel, type Link, type SocketTopics, type Wire } from "./socket.ts";
+import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
 import { openStream } from "./stream.ts";
 import { pause } from "./time.ts";
 
@@ -41,6 +40,10 @@ export type Node = {
   stop(): Promise<void>;
   /** The bus is there again. */
   checkHeads(): void;
+  /** Every client breaks its connection. */
+  leaveAll(): void;
+  /** What the node holds for connections, in words; empty when that is nothing. */
+  held(): string;
 };
 
 type Options = {
@@ -97,7 +100,7 @@ export function createNode(options: Options): Node {
   /** Who is said to have heard an event are the sockets that follow its topic, and streams. */
   function expectHeard({ org, offset, cid = "" }: PlayedEvent, { connections }: Audience): void {
     const sockets = topics.get(conversationTopic(org, cid))?.size ?? 0;
-    if (connections < sockets || connections > sockets + gateway.streams.count())
+    if (connections < sockets || connections > sockets + gateway.count("sse"))
       onError(new Error(`event ${offset} of ${org} was heard by ${sockets} sockets, and ${connections} are counted`));
   }
 
@@ -145,8 +148,8 @@ export function createNode(options: Options): Node {
       jsonDepth: 32,
       pingMs: 25_000,
       pongMs: 10_000,
-      connectionsPerUser: Number.POSITIVE_INFINITY,
-      connectionsPerAddress: Number.POSITIVE_INFINITY,
+      connectionsPerUser: 20,
+      connectionsPerAddress: 1_000,
     },
     sockets: {
       publish(topic, frame) {
@@ -162,27 +165,7 @@ export function createNode(options: Options): Node {
   });
 
   function openSocket(wire: Wire, request: object): Link {
-    const state: SocketState = {
-      id: "",
-      address: "",
-      isCounted: false,
-      opening: undefined,
-      connection: undefined,
-      work: Promise.resolve(),
-      requests: 0,
-      windowStart: now(),
-      connectTimer: undefined,
-      sessionTimer: undefined,
-      pingedAt: now(),
-      isAlive: true,
-      waitingBytes: 0,
-      onDrain: [],
-    };
-    const { handlers } = gateway.webSockets;
-    const model = createSocketModel({ state, handlers, wire, topics, now });
-    void handlers.open?.(model.socket);
-    void handlers.message?.(model.socket, JSON.stringify(request));
-    return model;
+    return openWebSocket({ webSockets: gateway.webSockets, wire, topics, now, frame: JSON.stringify(request) });
   }
 
   const node: Node = {
@@ -212,6 +195,14 @@ export function createNode(options: Options): Node {
       for (const link of links) link.orphan(); // the process ends, and with it what was still being let in
     },
     checkHeads: () => void gateway.checkHeads().catch(onError),
+    leaveAll() {
+      for (const link of links) link.cut();
+      links.clear();
+    },
+    held: () =>
+      Object.entries(gateway.held())
+        .flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
+        .join(", "),
   };
   return node;
 }

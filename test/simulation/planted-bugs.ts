@@ -122,7 +122,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "who is gone goes on being counted",
-    changes: [{ file: joining, from: "audiences.leaveAll(connection);", to: "" }],
+    changes: [{ file: joining, from: "audiences.leaveAll(connection)", to: "undefined" }],
   },
   {
     name: "a sign-out closes nobody",
@@ -132,7 +132,25 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "the sequencer is given back while a connection still needs it",
-    changes: [{ file: joining, from: "acquired.add(connection);", to: "sequencers.release(org);" }],
+    changes: [{ file: joining, from: "owner.hold(() => sequencers.release(org));", to: "sequencers.release(org);" }],
+  },
+  {
+    name: "a connection that closes while it connects keeps what is taken for it after that",
+    changes: [
+      { file: "lib/owner.ts", from: "if (isClosed) {", to: "if (isClosed) return () => undefined;\n if (isClosed) {" },
+    ],
+  },
+  {
+    name: "the sequencer of a connection that is gone is kept",
+    changes: [{ file: joining, from: "owner.hold(() => sequencers.release(org));", to: "" }],
+  },
+  {
+    name: "the place of a user who is gone is kept",
+    changes: [{ file: "gateway/places.ts", from: "owner.hold(() => perUser.release(user));", to: "" }],
+  },
+  {
+    name: "the heartbeat of a connection that is gone goes on",
+    changes: [{ file: "gateway/heartbeat.ts", from: "owner.hold(() => cancel());", to: "" }],
   },
   {
     name: "a burst is played at once",

@@ -1,5 +1,6 @@
-import type { WebSocketHandler } from "bun";
+import type { Server, WebSocketHandler } from "bun";
 import type { Socket, SocketState } from "../../src/gateway/socket.ts";
+import type { createWebSockets } from "../../src/gateway/websocket.ts";
 
 const openState = WebSocket.OPEN;
 const closedState = WebSocket.CLOSED;
@@ -26,7 +27,7 @@ export type Link = {
 };
 
 /** A WebSocket of Bun's, from both of its ends. */
-export type SocketModel = Link & {
+type SocketModel = Link & {
   readonly socket: Socket;
   /** What a publish to a topic does to it. True when bytes wait. */
   push(frame: string): boolean;
@@ -47,7 +48,7 @@ type Options = {
  * What was measured of Bun's sockets: frames keep their order, what the client does not take in time waits, and above the
  * limit the socket is cut with what waits, so that the client sees 1006.
  */
-export function createSocketModel({ state, handlers, wire, topics, now }: Options): SocketModel {
+function createSocketModel({ state, handlers, wire, topics, now }: Options): SocketModel {
   const followed = new Set<string>();
   let readyState: typeof openState | typeof closedState = openState;
   let waiting: string[] = [];
@@ -118,7 +119,7 @@ export function createSocketModel({ state, handlers, wire, topics, now }: Option
     },
     sendText(text: string) {
       write(text);
-      return text.length;
+      return waiting.length > 0 ? -1 : text.length;
     },
     cork<Result>(work: (corked: Socket) => Result): Result {
       return work(socket);
@@ -157,4 +158,37 @@ export function createSocketModel({ state, handlers, wire, topics, now }: Option
     orphan: () => gone(abnormalCode),
   };
   return model;
+}
+
+type Opening = Omit<Options, "state" | "handlers"> & {
+  webSockets: ReturnType<typeof createWebSockets>;
+  /** What the client sends as soon as the socket is open. */
+  frame: string;
+};
+
+/** Upgrades a request as Bun's server does, and sends the client's first frame. */
+export function openWebSocket({ webSockets, wire, topics, now, frame }: Opening): Link {
+  const { handlers } = webSockets;
+  let model: SocketModel | undefined;
+  let isOver = false;
+  const upgrading = {
+    upgrade(_: Request, { data }: { data: SocketState }) {
+      if (isOver) return false;
+      model = createSocketModel({ state: data, handlers, wire, topics, now });
+      void handlers.open?.(model.socket);
+      void handlers.message?.(model.socket, frame);
+      return true;
+    },
+  };
+  const request = new Request("http://herald/ws", { headers: { upgrade: "websocket" } });
+  // The WebSocket side asks its server for nothing else; any other call would throw, and fail the seed.
+  void webSockets.upgrade(request, upgrading as unknown as Server<SocketState>, "");
+
+  function end(how: "cut" | "orphan"): void {
+    if (isOver) return;
+    isOver = true;
+    if (model === undefined) wire.onEnd(abnormalCode);
+    else model[how]();
+  }
+  return { cut: () => end("cut"), orphan: () => end("orphan") };
 }

@@ -9,6 +9,9 @@ import type { Product } from "./node.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "./time.ts";
 import { runWriter, type Writing } from "./writer.ts";
 
+/** After this a node holds nothing for connections that are gone. */
+const forgottenMs = 12_000;
+
 /** What may differ from the world as it should be. */
 export type Variant = {
   product: Product;
@@ -44,6 +47,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   const trace: string[] = [];
   const hearings: Hearing[] = [];
   const isActive = () => time.now() < climate.activeMs;
+  let isOver = false;
   const note = (text: () => string) => {
     if (isTraced) trace.push(`${String(time.now()).padStart(6)} ms  ${text()}`);
   };
@@ -67,7 +71,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   act(climate.clients, () => {
     const org = orgs[random.integer(0, orgs.length - 1)] ?? "";
     const uid = uids[random.integer(0, uids.length - 1)] ?? "";
-    return runClient({ ...shared, hearings, pickNode }, org, uid);
+    return runClient({ ...shared, hearings, pickNode, isOver: () => isOver }, org, uid);
   });
   act(climate.restarts, cluster.restartNode);
   act(climate.bus.outages, cluster.breakBus);
@@ -85,7 +89,15 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     broken.push(`the world fails: ${error}`);
   }
   broken.push(...judge({ ...cluster, climate, hearings, organization: database.get, endedAt: time.now() }));
-  return { seed, broken, trace, hearings };
+  const heardUntilNow = hearings.map((hearing) => ({ ...hearing }));
+  isOver = true;
+  for (const node of cluster.nodes()) node.leaveAll();
+  time.pass(forgottenMs);
+  for (const node of cluster.nodes()) {
+    const held = node.held();
+    if (held !== "") broken.push(`${node.name} holds ${held}, and nobody is connected`);
+  }
+  return { seed, broken, trace, hearings: heardUntilNow };
 }
 
 /** An organization with conversations that some of its users take part in. */

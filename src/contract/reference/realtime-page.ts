@@ -106,8 +106,8 @@ function sseExample(): string {
 
 function closeCodesTable(): Html {
   const rows = describeCloseCodes().map(
-    ({ code, meaning, reconnects }) =>
-      html`<tr><td class="name"><code>${code}</code></td><td>${prose(meaning)}</td><td>${reconnects ? "reconnects" : "stays away"}</td></tr>`,
+    ({ code, meaning, client }) =>
+      html`<tr><td class="name"><code>${code}</code></td><td>${prose(meaning)}</td><td>${prose(client)}</td></tr>`,
   );
   return scrollingTable(
     "Close codes",

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test";
+import { createBacklog } from "./backlog.ts";
+
+describe("a backlog", () => {
+  function setUp(waiting: number[], maxBytes: number) {
+    const backlog = createBacklog({ maxBytes });
+    const looks: number[] = [];
+    const cut: number[] = [];
+    const lines = waiting.map((_, index) => ({
+      waitingBytes() {
+        looks.push(index);
+        return waiting[index] ?? 0;
+      },
+      cut: () => cut.push(waiting[index] ?? 0),
+    }));
+    return { backlog, lines, looks, cut, waiting };
+  }
+
+  function cutFrom(waiting: number[], maxBytes: number): number[] {
+    const { backlog, lines, cut } = setUp(waiting, maxBytes);
+    for (const line of lines) backlog.watch(line);
+    backlog.check();
+    return cut;
+  }
+
+  test("leaves everyone alone up to the limit", () => {
+    expect(cutFrom([10, 0, 30], 40)).toEqual([]);
+    expect(cutFrom([10, 30], Number.POSITIVE_INFINITY)).toEqual([]);
+  });
+
+  test("cuts those that are the most behind, and no more than needed", () => {
+    expect(cutFrom([10, 50, 0, 30, 40], 80)).toEqual([50]);
+    expect(cutFrom([10, 50, 0, 30, 40], 79)).toEqual([50, 40]);
+  });
+
+  test("looks at a line only while bytes wait for it", () => {
+    const { backlog, lines, looks, waiting } = setUp([10, 20, 30], 100);
+    const [first, second, idle] = lines;
+    if (first === undefined || second === undefined || idle === undefined) throw new Error("three lines");
+    backlog.watch(first);
+    backlog.suspect("topic", () => [second, first]);
+    backlog.check();
+    expect(looks.toSorted()).toEqual([0, 1]);
+    expect(backlog.bytes).toBe(30);
+    waiting[1] = 0;
+    backlog.check();
+    backlog.check();
+    expect(looks.toSorted()).toEqual([0, 0, 0, 1, 1]);
+    backlog.forget(first);
+    backlog.check();
+    expect(looks.length).toBe(5);
+    expect(backlog.bytes).toBe(0);
+  });
+});

@@ -1,0 +1,55 @@
+import type { Line } from "./connection.ts";
+
+/** What waits for lines that are slow to take it. Lines for which nothing waits cost nothing. */
+export type Backlog = {
+  /** Bytes wait for this line: it is looked at until none do. */
+  watch(line: Slow): void;
+  /** Bytes wait for at least one of these, which are looked at in the next check. Told again by the same name, they replace the earlier ones. */
+  suspect(name: string, lines: () => Iterable<Slow>): void;
+  /** The line is gone. */
+  forget(line: Slow): void;
+  /** Looks at those that are slow. While more than the limit waits for all together, cuts those that are the most behind. */
+  check(): void;
+  /** Bytes that waited when that was checked. */
+  readonly bytes: number;
+};
+
+type Slow = Pick<Line, "waitingBytes" | "cut">;
+
+/** Nothing waits. `maxBytes` may wait for all lines of the node together. */
+export function createBacklog({ maxBytes }: { maxBytes: number }): Backlog {
+  const slow = new Set<Slow>();
+  const suspects = new Map<string, () => Iterable<Slow>>();
+  let bytes = 0;
+
+  function findSlow(): { line: Slow; waiting: number }[] {
+    for (const lines of suspects.values()) for (const line of lines()) slow.add(line);
+    suspects.clear();
+    const found: { line: Slow; waiting: number }[] = [];
+    for (const line of slow) {
+      const waiting = line.waitingBytes();
+      if (waiting > 0) found.push({ line, waiting });
+      else slow.delete(line);
+    }
+    return found;
+  }
+
+  return {
+    watch: (line) => void slow.add(line),
+    suspect: (name, lines) => void suspects.set(name, lines),
+    forget: (line) => void slow.delete(line),
+    check() {
+      const found = findSlow();
+      bytes = found.reduce((sum, { waiting }) => sum + waiting, 0);
+      if (bytes <= maxBytes) return;
+      for (const { line, waiting } of found.sort((left, right) => right.waiting - left.waiting)) {
+        if (bytes <= maxBytes) return;
+        line.cut();
+        bytes -= waiting;
+      }
+    },
+    get bytes() {
+      return bytes;
+    },
+  };
+}

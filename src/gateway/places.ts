@@ -1,0 +1,41 @@
+import { type HeraldError, rateLimited } from "../contract/errors.ts";
+import { createCounters } from "../lib/counters.ts";
+import { joinIds } from "../lib/joined-ids.ts";
+import type { Owner } from "../lib/owner.ts";
+
+const retryAfterSeconds = 5;
+
+/** How many connections an address and a user have on this node. A place is given back when its owner closes. */
+export type Places = {
+  /** Throws `rate_limited` when the address has as many connections as it may. */
+  takeForAddress(owner: Owner, address: string): void;
+  /** The same for a user. */
+  takeForUser(owner: Owner, user: { org: string; uid: string }): void;
+  /** How many places are taken. */
+  count(): { addresses: number; users: number };
+};
+
+type Limits = { connectionsPerUser: number; connectionsPerAddress: number };
+
+/** Nobody has a connection. */
+export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limits): Places {
+  const perUser = createCounters(connectionsPerUser);
+  const perAddress = createCounters(connectionsPerAddress);
+  return {
+    takeForAddress(owner, address) {
+      if (!perAddress.take(address)) throw tooMany("address", connectionsPerAddress);
+      owner.hold(() => perAddress.release(address));
+    },
+    takeForUser(owner, { org, uid }) {
+      const user = joinIds(org, uid);
+      if (!perUser.take(user)) throw tooMany("user", connectionsPerUser);
+      owner.hold(() => perUser.release(user));
+    },
+    count: () => ({ addresses: perAddress.total, users: perUser.total }),
+  };
+}
+
+function tooMany(whose: "user" | "address", quota: number): HeraldError {
+  const detail = `this ${whose} has too many connections; close one first`;
+  return rateLimited({ detail, policy: `connections-per-${whose}`, quota, retryAfterSeconds });
+}

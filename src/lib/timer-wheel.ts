@@ -1,0 +1,59 @@
+import type { Clock } from "./clock.ts";
+
+/** Many timers that need not be exact, such as the heartbeats of connections. Those that are not due cost nothing. */
+export type TimerWheel = {
+  /** Calls `act` at the first `turn` after `ms`, one tick late at most. Gives the function that cancels it, at any time. */
+  after(ms: number, act: () => void): () => void;
+  /** Calls what is due. To be called once for each tick; what was missed is made up for. */
+  turn(): void;
+  /** How many timers are set. */
+  readonly size: number;
+};
+
+type Timer = () => void;
+
+/** A wheel with a slot for each tick of `tickMs` in which something is due. */
+export function createTimerWheel({ clock, tickMs }: { clock: Clock; tickMs: number }): TimerWheel {
+  const slots = new Map<number, Set<Timer>>();
+  let turned = tickOf(clock.now()); // what was due up to this tick was called
+  let size = 0;
+
+  function tickOf(ms: number): number {
+    return Math.floor(ms / tickMs);
+  }
+
+  function callAll(slot: Set<Timer>): void {
+    for (const timer of slot) {
+      slot.delete(timer); // one that is cancelled by another before its turn is not there any more
+      size--;
+      timer();
+    }
+  }
+
+  return {
+    after(ms, act) {
+      const tick = Math.max(turned, tickOf(clock.now() + ms)) + 1;
+      const slot = slots.get(tick) ?? new Set();
+      slots.set(tick, slot);
+      const timer = () => act(); // its own, so that the same `act` can be set twice
+      slot.add(timer);
+      size++;
+      return () => {
+        if (slot.delete(timer)) size--;
+        if (slot.size === 0 && slots.get(tick) === slot) slots.delete(tick);
+      };
+    },
+    turn() {
+      const now = tickOf(clock.now());
+      while (turned < now) {
+        turned++;
+        const slot = slots.get(turned);
+        slots.delete(turned);
+        if (slot !== undefined) callAll(slot);
+      }
+    },
+    get size() {
+      return size;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { startCluster } from "../harness/cluster.ts";
+import { eventually, within } from "../harness/deadline.ts";
+import { expectNothingHeld, heldBy } from "../harness/held.ts";
+import { createOrganization, type Organization } from "../harness/organization.ts";
+import { startPostgres } from "../harness/postgres.ts";
+import { openRawSocket } from "../harness/raw-socket.ts";
+import { openSocket } from "../harness/socket.ts";
+
+setDefaultTimeout(60_000);
+
+const postgres = await startPostgres();
+const attempts = 25; // more than a user may have at once
+
+/** Begins what waits for the database, in many connections at once, and breaks them off. */
+type Abandon = (org: Organization, token: string) => Promise<() => void>;
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** Sends requests over HTTP; gives the function that hangs up on all of them. */
+function abandonRequests(url: string, headers: Record<string, string>): () => void {
+  const hangUp = new AbortController();
+  for (let index = 0; index < attempts; index++)
+    void fetch(url, { headers, signal: hangUp.signal }).catch(() => undefined);
+  return () => hangUp.abort();
+}
+
+const abandonments: Record<string, Abandon> = {
+  "a `connect` over a WebSocket": async ({ herald }, token) => {
+    const sockets = await Promise.all(Array.from({ length: attempts }, () => openRawSocket(herald.url)));
+    for (const socket of sockets) socket.sendText({ request: { connect: { token }, id: 1 } });
+    return () => {
+      for (const socket of sockets) socket.cut();
+    };
+  },
+  "a WebSocket whose upgrade carries a token": async ({ herald }, token) => {
+    const hangUp = new AbortController();
+    for (let index = 0; index < attempts; index++)
+      openRawSocket(herald.url, { token, signal: hangUp.signal }).catch(() => undefined);
+    return () => hangUp.abort();
+  },
+  "a stream of server-sent events": async ({ herald }, token) => abandonRequests(`${herald.url}/sse`, bearer(token)),
+  "a feed": async ({ herald, path }) =>
+    abandonRequests(`${herald.url}${path("events")}?uid=somebody`, { "Admin-Api-Key": herald.key }),
+};
+
+if (postgres !== undefined) {
+  afterAll(() => postgres.stop());
+
+  test("clients that hang up while the database is slow leave nothing behind, whatever they connect with", async () => {
+    await using cluster = await startCluster({ nodes: 1, postgres, nats: null });
+    const { herald } = cluster.node(0);
+    const org = await createOrganization(herald);
+    await org.conversation(Object.keys(abandonments));
+    const tokens = await Promise.all(Object.keys(abandonments).map((uid) => org.token(uid)));
+    postgres.freeze();
+    try {
+      const begun = Object.values(abandonments).map((abandon, index) => abandon(org, tokens[index] ?? ""));
+      const hangUps = await Promise.all(begun);
+      await eventually(
+        async () => ((await heldBy(herald)).address_places ?? 0) >= attempts * hangUps.length || undefined,
+        "the node to be at work for all of them",
+      );
+      for (const hangUp of hangUps) hangUp();
+    } finally {
+      postgres.resume();
+    }
+    await expectNothingHeld(herald);
+    for (const uid of Object.keys(abandonments)) {
+      using socket = await org.socket(uid);
+      expect((await socket.request("ping")).pong).toEqual({});
+    }
+  });
+
+  test("who waits too long for a slow database is told when to come back, at different times, and is let in then", async () => {
+    await using cluster = await startCluster({ nodes: 1, postgres, nats: null });
+    const { herald } = cluster.node(0);
+    const org = await createOrganization(herald);
+    const uids = Array.from({ length: 60 }, (_, index) => `user ${index}`);
+    const tokens = await Promise.all(uids.map((uid) => org.token(uid)));
+    postgres.freeze();
+    const told: string[] = [];
+    try {
+      const sockets = await Promise.all(uids.map((uid) => openSocket(herald.url, { uid })));
+      for (const [index, socket] of sockets.entries())
+        socket.send({ request: { connect: { token: tokens[index] }, id: 1 } });
+      const refused = await eventually(async () => {
+        const answered = sockets.filter(({ responses }) => responses.waiting.length > 0);
+        return answered.length > 10 ? answered : undefined;
+      }, "those to be refused who wait behind the first");
+      for (const socket of refused) {
+        const { code, reason } = await within(socket.closed, "the close of a refused socket");
+        expect(code).toBe(4429);
+        told.push(/; retry in (\d+) s$/.exec(reason)?.[1] ?? reason);
+      }
+      for (const socket of sockets) socket.terminate();
+    } finally {
+      postgres.resume();
+    }
+    for (const seconds of told) expect(Number(seconds)).toBeWithin(1, 11);
+    expect(new Set(told).size).toBeGreaterThan(2);
+    using socket = await eventually(() => org.socket("user 59").catch(() => undefined), "a refused user to be let in");
+    expect((await socket.request("ping")).pong).toEqual({});
+  });
+}

@@ -1,0 +1,28 @@
+import { eventually } from "./deadline.ts";
+import type { Herald } from "./herald.ts";
+import { readMetrics } from "./metrics.ts";
+
+const settledWithinMs = 30_000; // a sequencer lingers for 10 s
+
+/** What a node says that it holds for connections, without what is 0. */
+export async function heldBy({ http }: Pick<Herald, "http">): Promise<Record<string, number>> {
+  const { text } = await http("GET", "/metrics");
+  const samples = readMetrics(text).samples.filter(({ name }) => name === "herald_held");
+  if (samples.length === 0) throw new Error("the node does not say what it holds");
+  return Object.fromEntries(
+    samples.filter(({ value }) => value !== 0).map(({ labels, value }) => [labels.what, value]),
+  );
+}
+
+/** Waits until a node without connections holds nothing. */
+export async function expectNothingHeld(herald: Pick<Herald, "http">): Promise<void> {
+  let held: Record<string, number> = {};
+  await eventually(
+    async () => {
+      held = await heldBy(herald);
+      return Object.keys(held).length === 0 || undefined;
+    },
+    () => `the node to hold nothing, not ${JSON.stringify(held)}`,
+    settledWithinMs,
+  );
+}
