@@ -1,4 +1,7 @@
-/** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
+/** As long as a timer can be: beyond it, it would end at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Resolves after `ms`, 24 days at most, or at once when `signal` aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -7,7 +10,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", finish);
       resolve();
     };
-    const timer = setTimeout(finish, ms);
+    const timer = setTimeout(finish, Math.min(ms, longestTimerMs));
     signal?.addEventListener("abort", finish);
   });
 }
