@@ -53,7 +53,7 @@ test.each([1001, 1011, 1012, 4408])("it reconnects after the close code %d", asy
   expect(states).toEqual(["connecting", "connected", `reconnecting ${code}`, "connected"]);
 });
 
-test.each([4400, 4403, 4429])("it stays away after the close code %d, until it is started again", async (code) => {
+test.each([4400, 4403])("it stays away after the close code %d, until it is started again", async (code) => {
   using server = startFakeServer();
   using app = startClient({ url: server.url });
   const { socket } = await accept(server.sockets);
@@ -66,6 +66,62 @@ test.each([4400, 4403, 4429])("it stays away after the close code %d, until it i
   expect(server.sockets.length).toBe(0);
   app.client.start();
   await accept(server.sockets);
+});
+
+test("after 4429 it stays away for as long as the reason says, and comes back with what it has seen", async () => {
+  using server = startFakeServer();
+  const waits = createQueue<number>();
+  using app = startClient({
+    url: server.url,
+    onStateChange: (_state, { retryInMs }) => void (retryInMs !== undefined && waits.push(retryInMs)),
+  });
+  const { socket } = await accept(server.sockets);
+  socket.send(message("m1"));
+  await app.messages.next();
+  const closedAt = performance.now();
+  socket.close(4429, "too many connections or requests; retry in 1 s");
+  const again = await accept(server.sockets, { recovered: true });
+  expect(performance.now() - closedAt).toBeGreaterThanOrEqual(990); // a timer may be a little early
+  expect(again.connect.parameters.since).toBe("m1");
+  const waitMs = await waits.next();
+  expect(waitMs).toBeGreaterThanOrEqual(1_000);
+  expect(waitMs).toBeLessThanOrEqual(2_000);
+});
+
+test("after 4429 without a time it waits no less than the usual least", async () => {
+  using server = startFakeServer();
+  const waits = createQueue<number>();
+  using app = startClient({
+    url: server.url,
+    onStateChange: (_state, { retryInMs }) => void (retryInMs !== undefined && waits.push(retryInMs)),
+  });
+  (await accept(server.sockets)).socket.close(4429, "too many connections or requests");
+  expect(await waits.next()).toBeGreaterThanOrEqual(5_000);
+  expect(app.client.state).toBe("reconnecting");
+});
+
+test("a connect that is refused with 429 is tried again when the close that follows says", async () => {
+  using server = startFakeServer();
+  const waits = createQueue<number>();
+  using app = startClient({
+    url: server.url,
+    onStateChange: (_state, { retryInMs }) => void (retryInMs !== undefined && waits.push(retryInMs)),
+  });
+  const socket = await server.sockets.next();
+  const connect = await socket.requests.next();
+  socket.answer(connect, { error: { status: 429, code: "rate_limited", message: "too much to do" } });
+  socket.close(4429, "too many connections or requests; retry in 30 s");
+  expect(await waits.next()).toBeGreaterThanOrEqual(30_000);
+  expect(await app.errors.next()).toMatchObject({ status: 429 });
+});
+
+test("a connect that is refused with 429 and then not closed ends all the same", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url, timing: { tooManyMs: 0 } });
+  const socket = await server.sockets.next();
+  socket.answer(await socket.requests.next(), { error: { status: 429, code: "rate_limited", message: "too much" } });
+  await accept(server.sockets);
+  expect(await app.states.take(3)).toEqual(["connecting", "reconnecting 4429", "connected"]);
 });
 
 test("a session that has expired is followed by another with a fresh token, and a refusal of that one is final", async () => {

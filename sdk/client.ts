@@ -3,15 +3,17 @@ import type { Connection, Ending } from "./connection.ts";
 import { HeraldConnectionError } from "./errors.ts";
 import { type MissedPage, readMissed } from "./missed.ts";
 import { sleepUntilOnline } from "./network.ts";
+import { returnWaitMs, tooMany } from "./return-wait.ts";
 import { createSeenIds } from "./seen-ids.ts";
 import { playSession, type SessionOptions, type Timing } from "./session.ts";
+import { sleep } from "./timers.ts";
 import type { ConversationSummary, Message, SystemMessage } from "./types.ts";
 import { globalWebSocket, type WebSocketConstructor, webSocketUrl } from "./websocket.ts";
 
 /**
  * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: lost, and
- * trying again. `closed`: refused for good (a close code 44xx other than 4408; not 4401 of a session that was connected, which has
- * only expired); `start()` tries again.
+ * trying again, after 4429 when its reason says (`retry in N s`). `closed`: refused for good (a close code 44xx other than 4408 and
+ * 4429; not 4401 of a session that was connected, which has only expired); `start()` tries again.
  */
 export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting" | "closed";
 
@@ -79,6 +81,7 @@ const defaultTiming: Timing = {
   minBackoffMs: 250,
   maxBackoffMs: 15_000,
   stableAfterMs: 10_000,
+  tooManyMs: 5_000,
 };
 /** More than a server replays at once (1,000), so that a doubled message is always recognized. */
 const rememberedIds = 2_000;
@@ -159,9 +162,10 @@ export function createClient(options: ClientOptions): Client {
         running = undefined;
         return setState("closed", ending);
       }
-      const retryInMs = backoff.next();
+      const retryInMs = returnWaitMs(ending, backoff, timing);
       setState("reconnecting", { ...ending, retryInMs });
-      await sleepUntilOnline(retryInMs, signal);
+      // A network that is back is no reason to disregard what a server asked for.
+      await (ending.code === tooMany ? sleep : sleepUntilOnline)(retryInMs, signal);
     }
   }
 
@@ -227,5 +231,5 @@ const badToken = 4401;
 
 /** Close codes after which a reconnect would meet the same answer. */
 function isFinal(code: number): boolean {
-  return code >= 4400 && code <= 4499 && code !== 4408;
+  return code >= 4400 && code <= 4499 && code !== 4408 && code !== tooMany;
 }

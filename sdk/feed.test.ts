@@ -34,8 +34,11 @@ function startFeedServer(...refusals: Response[]) {
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const frame = (event: object) => encode(`event: x\nid: 1\ndata: ${JSON.stringify(event)}\n\n`);
-const refusal = (status: number, code: string) =>
-  Response.json({ code, detail: code }, { status, headers: { "Content-Type": "application/problem+json" } });
+const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
+  Response.json(
+    { code, detail: code },
+    { status, headers: { "Content-Type": "application/problem+json", ...headers } },
+  );
 
 test("a feed gives the events as they are on the wire, with the filters in the address", async () => {
   using server = startFeedServer();
@@ -109,6 +112,29 @@ test("a feed that is refused when it is opened again ends with that", async () =
   const second = feed.next();
   stream.close();
   await expect(second).rejects.toMatchObject({ status: 401, code: "unauthorized" });
+});
+
+test.each([
+  [429, "rate_limited"],
+  [503, "unavailable"],
+])("a feed that is refused with %d %s stays away for as long as Retry-After says", async (status, code) => {
+  using server = startFeedServer();
+  const abort = new AbortController();
+  const waits = createQueue<number>();
+  const feed = server.admin.events("o", {
+    signal: abort.signal,
+    onStateChange: (_state, { error, retryInMs }) => void (error?.status === status && waits.push(retryInMs ?? 0)),
+  });
+  const first = feed.next();
+  const stream = await server.streams.next();
+  stream.enqueue(frame(message("m1")));
+  await first;
+  server.refusals.push(refusal(status, code, { "Retry-After": "7" }));
+  const second = feed.next();
+  stream.close();
+  expect(await waits.next()).toBeGreaterThanOrEqual(7_000);
+  abort.abort();
+  await second;
 });
 
 test("leaving the loop, or the signal, ends the request", async () => {

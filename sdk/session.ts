@@ -3,16 +3,18 @@ import { type Connection, type Ending, openConnection } from "./connection.ts";
 import { HeraldConnectionError, HeraldRequestError } from "./errors.ts";
 import type { ServerFrame } from "./frames.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
+import { tooMany } from "./return-wait.ts";
 import { sleep, withTimeout } from "./timers.ts";
 import type { WebSocketConstructor } from "./websocket.ts";
 
-/** Times in milliseconds; the defaults are in `client.ts`. */
+/** Times in milliseconds; the defaults are in `client.ts`. `tooManyMs`: the least wait after a 4429 that names no time. */
 export type Timing = {
   requestTimeoutMs: number;
   heartbeatMs: number;
   minBackoffMs: number;
   maxBackoffMs: number;
   stableAfterMs: number;
+  tooManyMs: number;
 };
 
 /** What a session needs. `signal` ends it. */
@@ -28,6 +30,9 @@ export type SessionOptions = {
   onEvent: (event: Extract<ServerFrame, { kind: "message" | "system_message" }>) => void;
   onError: (error: unknown) => void;
 };
+
+/** How long a server may take to close a socket whose `connect` it refused, before the client does. */
+const lastWordMs = 1_000;
 
 /**
  * Plays one connection from the token to its close, and tells why it ended. Keeps it alive: pings when it is quiet,
@@ -64,7 +69,10 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
     } catch (error) {
       if (over.signal.aborted) return;
       onError(error);
-      connection.end({ code: closeCodeOf(error), reason: error instanceof Error ? error.message : "connect failed" });
+      const code = closeCodeOf(error);
+      // The server closes next, and only the reason of that tells when to come back.
+      if (code === tooMany) await sleep(lastWordMs, over.signal);
+      connection.end({ code, reason: error instanceof Error ? error.message : "connect failed" });
     }
   }
 
@@ -122,6 +130,6 @@ function acceptRefusal(error: unknown): void {
 /** The close code that says the same as a refused `connect`; an error without a verdict is worth another attempt. */
 function closeCodeOf(error: unknown): number {
   if (!(error instanceof HeraldRequestError) || error.status < 400 || error.status > 499) return 1006;
-  const codes: Record<number, number> = { 401: 4401, 403: 4403, 408: 4408, 429: 4429 };
+  const codes: Record<number, number> = { 401: 4401, 403: 4403, 408: 4408, 429: tooMany };
   return codes[error.status] ?? 4400;
 }

@@ -10,7 +10,7 @@ export type FakeSocket = {
   closed: Promise<number>;
   send(frame: unknown): void;
   answer(request: FakeRequest, body: Record<string, unknown>): void;
-  close(code: number): void;
+  close(code: number, reason?: string): void;
   /** Ends the TCP connection without a close frame. */
   cut(): void;
 };
@@ -37,7 +37,7 @@ export function startFakeServer(port = 0): { url: string; sockets: Queue<FakeSoc
           closed: closed.promise,
           send: (frame) => void socket.send(typeof frame === "string" ? frame : JSON.stringify(frame)),
           answer: ({ id }, body) => void socket.send(JSON.stringify({ response: { id, ...body } })),
-          close: (code) => socket.close(code),
+          close: (code, reason) => socket.close(code, reason),
           cut: () => socket.terminate(),
         });
       },

@@ -2,7 +2,7 @@ const reconnects = "reconnects";
 const staysAway = "stays away";
 const obeys = "comes back when the reason says, as in `retry in 5 s`; otherwise stays away";
 
-/** Why Herald closes a WebSocket, and what its client does then. It reconnects on any code but 44xx, and on 4408. */
+/** Why Herald closes a WebSocket, and what its client does then. It reconnects on any code but 44xx, and on 4408 and 4429. */
 export const closeCodes = {
   going_away: { code: 1001, meaning: "the server goes away", client: reconnects },
   restarting: { code: 1012, meaning: "the server restarts; reconnect with `since`", client: reconnects },

@@ -24,4 +24,4 @@ export const realtimeChannels = {
 
 /** What a client does when its connection ends, in Markdown. */
 export const closingRule =
-  "A client reconnects on any code but 44xx, and on 4408; after 4429 it comes back when the reason says (`retry in N s`), and stays away when it says nothing. It waits a little longer after each failure. A connection that reads too slowly is cut without a close frame: the client sees 1006, reconnects, and recovers.";
+  "A client reconnects on any code but 44xx, and on 4408 and 4429; it waits a little longer after each failure, and after 4429 as long as the reason says (`retry in N s`) and up to as long again. A connection that reads too slowly is cut without a close frame: the client sees 1006, reconnects, and recovers.";
