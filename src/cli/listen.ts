@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { createClient, HeraldApiError, type ClientOptions as SdkOptions } from "../../sdk/index.ts";
+import { readRetryIn, tooMany } from "../../sdk/return-wait.ts";
 import { parsePositive } from "./arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "./client-options.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
@@ -61,20 +62,22 @@ async function listen(
     if (left <= 0) client.stop();
   }
 
-  const onStateChange: SdkOptions["onStateChange"] = (state, { code, reason, retryInMs = 0 }) => {
+  const onStateChange: SdkOptions["onStateChange"] = (state, { code = 0, reason = "", retryInMs = 0 }) => {
+    const why = `(${code}${reason === "" ? "" : ` ${reason}`}), trying again in ${(retryInMs / 1000).toFixed(1)} s`;
     if (state === "connected") {
       dim(
         `${hasConnected ? "connected again" : `connected to ${server.url}`}${user === undefined ? "" : ` as ${user}`}`,
       );
       hasConnected = true;
     } else if (state === "closed") {
-      done.reject(new CliError(exitCodes.failed, describeClose(code ?? 0, reason ?? "")));
-    } else if (state === "reconnecting" && !hasConnected) {
-      done.reject(lastError instanceof HeraldApiError ? lastError : unreachable(server.url, reason ?? ""));
+      done.reject(new CliError(exitCodes.failed, describeClose(code, reason)));
+    } else if (state === "reconnecting" && hasConnected) {
+      dim(`connection lost ${why}`);
+    } else if (state === "reconnecting" && code === tooMany) {
+      if (readRetryIn(reason) === undefined) done.reject(new CliError(exitCodes.failed, describeClose(code, reason)));
+      else dim(`the server is busy ${why}`);
     } else if (state === "reconnecting") {
-      dim(
-        `connection lost (${code}${reason === "" ? "" : ` ${reason}`}), trying again in ${(retryInMs / 1000).toFixed(1)} s`,
-      );
+      done.reject(lastError instanceof HeraldApiError ? lastError : unreachable(server.url, reason));
     }
   };
 
