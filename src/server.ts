@@ -137,6 +137,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       log.fatal({ err: error }, "the database thread died; the process ends, so that it is started anew");
       process.exit(1);
     },
+    onReconnect: () => void gateway?.checkHeads(),
   });
   starting.defer(() => database.close());
   const { from, to } = database.migrated;

@@ -1,6 +1,6 @@
 const reconnects = "reconnects";
 const staysAway = "stays away";
-const obeys = "comes back when the reason says, as in `retry in 5 s`; otherwise stays away";
+const obeys = "reconnects when the reason says, as in `retry in 5 s`";
 
 /** Why Herald closes a WebSocket, and what its client does then. It reconnects on any code but 44xx, and on 4408 and 4429. */
 export const closeCodes = {

@@ -13,7 +13,7 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
   prepareDataFolder(config);
   const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
   try {
-    if (url !== undefined) return await openPostgres(url, events.announce);
+    if (url !== undefined) return await openPostgres(url, events.announce, events);
     return await openSqliteThread(join(folder, "herald.db"), events);
   } catch (error) {
     if (error instanceof DatabaseInUseError) {

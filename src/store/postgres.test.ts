@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startPostgres } from "../../test/harness/postgres.ts";
+import type { Driver } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { describeAudit, entryAt } from "./testing/audit-suite.ts";
@@ -10,9 +11,15 @@ import { describeLog } from "./testing/log-suite.ts";
 import { describeNodeRegistry } from "./testing/node-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
-setDefaultTimeout(60_000); // a restart of the server may take its time on a busy machine
-
 setDefaultTimeout(60_000); // a busy machine takes its time to restart a server
+
+/** The processes that serve the reads of a driver: one for each of its connections. */
+async function pidsOf(driver: Driver): Promise<number[]> {
+  const asked = Array.from({ length: 32 }, () =>
+    driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid, pg_sleep(0.01)"),
+  );
+  return [...new Set((await Promise.all(asked)).map(([row]) => row?.pid ?? 0))];
+}
 
 const postgres = await startPostgres();
 if (postgres !== undefined) {
@@ -146,6 +153,67 @@ if (postgres !== undefined) {
       });
       await driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('b')"));
       expect([...(await driver.all("SELECT v FROM t"))]).toEqual([{ v: "b" }]);
+      await driver.close();
+    });
+
+    test("answers whatever waits behind slow reads, however long that takes in all, on the connections that it has", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { deadline: 500 });
+      const slow = Array.from({ length: 40 }, () =>
+        driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid, pg_sleep(0.2)"),
+      );
+      const small = Array.from({ length: 300 }, () => driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid"));
+      const pids = (await Promise.all([...slow, ...small])).map(([row]) => row?.pid);
+      expect(new Set(pids).size).toBeLessThanOrEqual(8);
+      await driver.close();
+    });
+
+    test("answers other reads beside one that takes its time", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      const ended: string[] = [];
+      const slow = driver.all("SELECT pg_sleep(1)").then(() => ended.push("slow"));
+      for (let read = 0; read < 40; read++) await driver.all("SELECT 1");
+      ended.push("others");
+      await slow;
+      expect(ended).toEqual(["others", "slow"]);
+      await driver.close();
+    });
+
+    test("refuses a read that has waited for too long, and that one alone", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { wait: 300 });
+      const before = await pidsOf(driver);
+      const slow = Array.from({ length: 8 }, () => driver.all("SELECT pg_sleep(0.6)"));
+      const late = driver.all("SELECT 1").catch((error: unknown) => error);
+      expect(await late).toMatchObject({ code: "unavailable" });
+      await Promise.all(slow);
+      expect(await driver.all("SELECT 1")).toHaveLength(1);
+      for (const pid of await pidsOf(driver)) expect(before).toContain(pid);
+      await driver.close();
+    });
+
+    test("refuses a transaction that has waited for too long, and goes on with the one that it waited for", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { wait: 200 });
+      const long = driver.transaction((sql) => sql.all("SELECT pg_sleep(0.6)"));
+      const late = driver.transaction((sql) => sql.all("SELECT 1")).catch((error: unknown) => error);
+      expect(await late).toMatchObject({ code: "unavailable" });
+      expect(await long).toHaveLength(1);
+      expect(await driver.transaction((sql) => sql.all("SELECT 1"))).toHaveLength(1);
+      await driver.close();
+    });
+
+    test("says so when a connection was made anew after one was lost, and not of the first ones", async () => {
+      let reconnects = 0;
+      const driver = connectPostgres(await postgres.createDatabase(), { onReconnect: () => reconnects++ });
+      await pidsOf(driver);
+      await driver.transaction((sql) => sql.all("SELECT 1"));
+      expect(reconnects).toBe(0);
+      await postgres.restart(async () => {
+        await expect(driver.all("SELECT 1")).rejects.toMatchObject({ code: "unavailable" });
+      });
+      expect(reconnects).toBe(0);
+      await driver.all("SELECT 1");
+      expect(reconnects).toBe(1);
+      await driver.transaction((sql) => sql.all("SELECT 1"));
+      expect(reconnects).toBe(2);
       await driver.close();
     });
 

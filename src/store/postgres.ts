@@ -1,18 +1,17 @@
 import { SQL } from "bun";
 import { HeraldError, unavailable } from "../contract/errors.ts";
-import type { LogEvent } from "../contract/log-event.ts";
-import { createQueue } from "../lib/queue.ts";
 import { postgresDialect } from "./dialect.ts";
 import type { Driver, Row, Sql, SqlValue, Transaction } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { createNodeRegistry } from "./nodes.ts";
+import { createPool, type Pool } from "./postgres-pool.ts";
 import { createRewriting } from "./rewriting.ts";
 import { createRowsInOne } from "./rows.ts";
-import { createWrites, type Database } from "./store.ts";
+import { createWrites, type Database, type DatabaseEvents } from "./store.ts";
 
 const readConnections = 8;
+const readsOnTheirWay = 4; // of each connection: measured in docs/decisions/0003
 const connectTimeoutSeconds = 5;
-const closeWithinSeconds = 5;
 
 /** Times in milliseconds. */
 type Times = {
@@ -20,11 +19,18 @@ type Times = {
   statement: number;
   /** The server ends a transaction whose node was silent for this long, so that its locks do not outlive a frozen node. */
   idleTransaction: number;
-  /** A server that has not answered after this is taken for frozen: its connections are given up and made anew. */
+  /** A call that has run for this long without an answer shows a frozen server: its connection is given up and made anew. */
   deadline: number;
+  /** A call that no connection was free for is refused after this. */
+  wait: number;
 };
 
-const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000 };
+const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000, wait: 10_000 };
+
+type Options = Partial<Times> & {
+  /** Called when a connection was made anew after one was lost or given up. */
+  onReconnect?: (() => void) | undefined;
+};
 
 // SQLSTATE (PostgreSQL, appendix A) and the runtime's own codes.
 const outOfSpace = /^53100$/;
@@ -38,18 +44,18 @@ const exemptionAdvice =
 
 type Connection = Pick<SQL, "unsafe">;
 type Use = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;
-type Pool = { use<Result>(run: (pool: SQL) => Promise<Result>): Promise<Result>; close(): Promise<void> };
 
 /**
  * Connects to PostgreSQL. One connection writes, transaction after transaction, so that no slow reader holds a commit
  * behind it; another removes what is old; a bounded pool reads, from the primary too. A lost connection is made anew with the next call. A commit has
  * reached the primary's disk before it resolves (`synchronous_commit=on`).
  */
-export function connectPostgres(url: string, times: Partial<Times> = {}): Driver {
-  const { statement, idleTransaction, deadline } = { ...defaultTimes, ...times };
-  const connect = (max: number) => () =>
-    new SQL(url, {
-      max,
+export function connectPostgres(url: string, options: Options = {}): Driver {
+  const { statement, idleTransaction, deadline, wait, onReconnect } = { ...defaultTimes, ...options };
+
+  function connect(onConnect: () => void): SQL {
+    return new SQL(url, {
+      max: 1,
       connectionTimeout: connectTimeoutSeconds,
       connection: {
         application_name: "herald",
@@ -57,13 +63,39 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
         idle_in_transaction_session_timeout: idleTransaction,
         synchronous_commit: "on",
       },
+      onconnect: (error) => {
+        if (error === null) onConnect();
+      },
     });
-  const writer = createPool(connect(1), deadline);
-  const housekeeper = createPool(connect(1), deadline);
-  const readers = createPool(connect(readConnections), deadline);
+  }
+
+  function open(connections: number, depth: number): Pool {
+    let made = 0;
+    const connectNext = () => {
+      let isFirst = made++ < connections;
+      return connect(() => {
+        if (!isFirst) onReconnect?.();
+        isFirst = false;
+      });
+    };
+    const pool = createPool({ connect: connectNext, connections, depth, deadlineMs: deadline, waitMs: wait });
+    return {
+      ...pool,
+      async use(run) {
+        try {
+          return await pool.use(run);
+        } catch (error) {
+          throw translate(error);
+        }
+      },
+    };
+  }
+
+  const writer = open(1, 1);
+  const housekeeper = open(1, 1);
+  const readers = open(readConnections, readsOnTheirWay);
   const numbered = createRewriting(numberParameters);
   const limited = createRewriting(withinOrganizations);
-  const queues = { writer: createQueue(), housekeeper: createQueue() };
 
   function sqlOn(use: Use): Sql {
     return {
@@ -79,8 +111,8 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
 
   const begin =
     <Result>(work: (transaction: Transaction) => Promise<Result>) =>
-    (pool: SQL) =>
-      pool.begin((connection) => {
+    (idle: SQL) =>
+      idle.begin((connection) => {
         const sql = sqlOn((query) => query(connection));
         const limitTo = async (orgs: readonly string[]) => void (await sql.all(setOrganizations, JSON.stringify(orgs)));
         return work({ ...sql, rows: createRowsInOne(sql), limitTo });
@@ -92,18 +124,21 @@ export function connectPostgres(url: string, times: Partial<Times> = {}): Driver
     ...reads,
     allOf: (org, text, ...values) => reads.all(limited(text), JSON.stringify([org]), ...values),
     dialect: postgresDialect,
-    transaction: (work) => queues.writer.add(() => writer.use(begin(work))),
-    aside: (work) => queues.housekeeper.add(() => housekeeper.use(begin(work))),
+    transaction: (work) => writer.use(begin(work)),
+    aside: (work) => housekeeper.use(begin(work)),
     async close() {
-      await Promise.all([queues.writer.idle(), queues.housekeeper.idle()]);
       await Promise.all([writer, housekeeper, readers].map((pool) => pool.close()));
     },
   };
 }
 
 /** Opens a PostgreSQL database and brings its schema up to date; nodes that start together wait for one another. */
-export async function openPostgres(url: string, announce: (events: LogEvent[]) => void): Promise<Database> {
-  const driver = connectPostgres(url);
+export async function openPostgres(
+  url: string,
+  announce: DatabaseEvents["announce"],
+  { onReconnect }: Pick<DatabaseEvents, "onReconnect"> = {},
+): Promise<Database> {
+  const driver = connectPostgres(url, { onReconnect });
   try {
     const migrated = await migrateStore(driver);
     const [role] = await driver.all<Row>(findExemption);
@@ -129,36 +164,6 @@ export async function openPostgres(url: string, announce: (events: LogEvent[]) =
 function withinOrganizations(query: string): string {
   return `WITH limited AS MATERIALIZED (${setOrganizations})
     SELECT found.* FROM limited CROSS JOIN LATERAL (SELECT * FROM (${query}) AS asked OFFSET LENGTH(limited.orgs) * 0) AS found`;
-}
-
-/** Connections that are thrown away when one does not answer in time: there is no other way to be rid of a frozen server. */
-function createPool(connect: () => SQL, deadlineMs: number): Pool {
-  let pool = connect();
-
-  function renew(stuck: SQL): void {
-    if (pool !== stuck) return;
-    pool = connect();
-    stuck.close({ timeout: 0 }).catch(() => undefined); // its calls reject, and were answered already
-  }
-
-  return {
-    async use(run) {
-      const used = pool;
-      const { promise: overdue, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => {
-        reject(unavailable({ detail: "the database does not answer; retry with the same id" }));
-        renew(used);
-      }, deadlineMs);
-      try {
-        return await Promise.race([run(used), overdue]);
-      } catch (error) {
-        throw translate(error);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
-    close: () => pool.close({ timeout: closeWithinSeconds }),
-  };
 }
 
 /** Writes `$1`, `$2` … for question marks. */

@@ -56,6 +56,8 @@ export type DatabaseEvents = {
   announce(events: LogEvent[]): void;
   /** The writing thread is gone, which nothing mends: calls are refused from now on. */
   onCrash(error: Error): void;
+  /** A connection to PostgreSQL was made anew after one was lost: another server may have taken over. Once for each of them. */
+  onReconnect?(): void;
 };
 
 type Options = {
