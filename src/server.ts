@@ -27,6 +27,7 @@ import { checkStore, openDatabase, prepareDataFolder } from "./server/database.t
 import { startDeliveryLedger } from "./server/delivery.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
 import { createHealth } from "./server/health.ts";
+import { tellLeaks } from "./server/leaks.ts";
 import { measure, metricsType, printMetrics } from "./server/metrics.ts";
 import { observeCommits, openTracing } from "./server/observe.ts";
 import { createRequestLog } from "./server/request-log.ts";
@@ -174,7 +175,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const delivery = startDeliveryLedger({ ...store, clock, log, outages });
   starting.defer(() => atMost(deliveriesMayTakeMs, delivery.stop()));
   let server: HttpServer | undefined;
-  starting.defer(() => server?.cut());
+  starting.defer(async () => {
+    await server?.cut();
+    if (gateway !== undefined) await tellLeaks(gateway.held, log);
+  });
   const connections = createGateway({
     ...services,
     ...outages,

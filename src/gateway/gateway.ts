@@ -161,7 +161,7 @@ export function createGateway(dependencies: Dependencies) {
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** What was counted since the start. */
     figures,
-    /** What is held for connections now; all of it is 0 some seconds after the last one has gone. */
+    /** What is held for connections now; all of it is 0 as soon as the last one has gone. */
     held(): HeldFigures {
       const taken = places.count();
       const heard = audiences.size();
@@ -174,7 +174,7 @@ export function createGateway(dependencies: Dependencies) {
         audiences: heard.conversations + heard.connections,
         stream_topics: topics.size,
         timers: wheel.size,
-        sequencers: sequencers.size,
+        sequencers: sequencers.held,
         connects: admission.running + admission.waiting,
         reads: reads.running + reads.waiting,
         waiting_bytes: backlog.bytes,

@@ -16,8 +16,8 @@ export type Sequencers = {
   playToHeads(): Promise<void>;
   /** How many events the organization that was the most behind lacked when the heads were last compared, and when that was. */
   readonly lag: Lag;
-  /** How many organizations have one. */
-  readonly size: number;
+  /** How often one was acquired and not given back. */
+  readonly held: number;
   stop(): void;
 };
 
@@ -50,6 +50,7 @@ type Entry = {
 /** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
 export function createSequencers({ bus, log, clock, play, onRepair, onError }: Options): Sequencers {
   const entries = new Map<string, Entry>();
+  let held = 0;
   let lag: Lag = { events: 0, checkedAt: undefined };
 
   function begin(org: string): Entry {
@@ -102,16 +103,19 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
     async acquire(org) {
       const entry = entries.get(org) ?? begin(org);
       entry.users++;
+      held++;
       clearTimeout(entry.lingerTimer);
       try {
         return await entry.started;
       } catch (error) {
         entry.users--;
+        held--;
         forget(org, entry);
         throw error;
       }
     },
     release(org) {
+      held--;
       const entry = entries.get(org);
       if (entry === undefined) return;
       entry.users--;
@@ -140,8 +144,8 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
     get lag() {
       return lag;
     },
-    get size() {
-      return entries.size;
+    get held() {
+      return held;
     },
     stop() {
       for (const entry of entries.values()) entry.end();

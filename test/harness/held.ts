@@ -2,8 +2,6 @@ import { eventually } from "./deadline.ts";
 import type { Herald } from "./herald.ts";
 import { readMetrics } from "./metrics.ts";
 
-const settledWithinMs = 30_000; // a sequencer lingers for 10 s
-
 /** What a node says that it holds for connections, without what is 0. */
 export async function heldBy({ http }: Pick<Herald, "http">): Promise<Record<string, number>> {
   const { text } = await http("GET", "/metrics");
@@ -23,6 +21,5 @@ export async function expectNothingHeld(herald: Pick<Herald, "http">): Promise<v
       return Object.keys(held).length === 0 || undefined;
     },
     () => `the node to hold nothing, not ${JSON.stringify(held)}`,
-    settledWithinMs,
   );
 }

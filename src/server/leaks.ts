@@ -1,0 +1,20 @@
+import type { Logger } from "pino";
+
+const settlesWithinMs = 1_000;
+const lookAgainMs = 10;
+
+/** Says in the log when something is still held for connections although all of them were closed. Waits a second at most for their ends. */
+export async function tellLeaks(held: () => Record<string, number>, log: Logger): Promise<void> {
+  const end = performance.now() + settlesWithinMs;
+  let left = heldOf(held());
+  while (Object.keys(left).length > 0 && performance.now() < end) {
+    await Bun.sleep(lookAgainMs);
+    left = heldOf(held());
+  }
+  if (Object.keys(left).length === 0) return;
+  log.error({ held: left }, "connections were closed and not all was given back that they held; please report this");
+}
+
+function heldOf(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
+}
