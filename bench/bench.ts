@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { cases } from "./cases/all.ts";
-import type { Findings } from "./cases/case.ts";
+import { cases, onRequest } from "./cases/all.ts";
+import type { Findings, Wishes } from "./cases/case.ts";
+import { revisionOf } from "./harness/checkouts.ts";
 import { costSeries, renderCosts } from "./harness/costs.ts";
 import { renderTable, withSection } from "./harness/report.ts";
 import type { Pace } from "./harness/rounds.ts";
@@ -11,9 +12,14 @@ import { createDataDir } from "./harness/servers.ts";
 import { describeSetting, type Setting } from "./harness/setting.ts";
 
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,siege,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
+npm run bench -- --only idle,storm [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing
   --save    with --only: writes the runs to results/<date>-<revision>-<parts>.json
+  --against the folder of another checkout, installed, that idle and storm measure beside this one, by turns
+  --size    connections of idle and storm
+  --sqlite  storm on SQLite in place of PostgreSQL
+  --database-share  the share of a core that PostgreSQL may have in storm
   --rounds  runs of each contender
   --patience  seconds that may be spent on waiting for the machine to be quiet
   --json    also prints every run`;
@@ -22,6 +28,10 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     only: { type: "string" },
+    against: { type: "string" },
+    size: { type: "string" },
+    sqlite: { type: "boolean", default: false },
+    "database-share": { type: "string" },
     rounds: { type: "string" },
     patience: { type: "string", default: "0" },
     save: { type: "boolean", default: false },
@@ -33,32 +43,37 @@ const { values: options } = parseArgs({
 const fullPace = { rounds: 5, runMs: 1000, warmUpMs: 800 };
 const quickPace = { rounds: 2, runMs: 350, warmUpMs: 300 };
 
-async function measure(names: readonly string[], pace: Pace): Promise<Findings & { setting: Setting; pace: Pace }> {
+type Measured = Required<Findings> & { setting: Setting; pace: Pace; against?: string };
+
+async function measure(names: readonly string[], pace: Pace, wishes: Wishes): Promise<Measured> {
   const dataDir = createDataDir();
   try {
     const setting = describeSetting(dataDir.path);
-    const found: Findings = { series: {}, rows: [] };
+    const found: Required<Findings> = { series: {}, rows: [], tables: [] };
     for (const name of names) {
       const run = cases[name];
       if (run === undefined) throw new Error(`there is no part ${name}\n${usage}`);
       console.error(`measuring ${name} …`);
       const folder = resolve(dataDir.path, name);
       mkdirSync(folder);
-      const { series, rows } = await run(folder, pace);
+      const { series, rows, tables = [] } = await run(folder, pace, wishes);
       Object.assign(found.series, series);
       found.rows.push(...rows);
+      found.tables.push(...tables);
     }
-    return { setting, pace, ...found };
+    const { against } = wishes;
+    return { setting, pace, ...found, ...(against !== undefined && { against: revisionOf(against) }) };
   } finally {
     dataDir.remove();
   }
 }
 
-function describe({ setting, pace }: { setting: Setting; pace: Pace }): string {
+function describe({ setting, pace, against }: Measured): string {
   const { date, revision, isModified, machine, versions } = setting;
   return (
     `${date.slice(0, 10)}, revision ${revision}${isModified ? " with changes" : ""}, Bun ${versions.bun}, SQLite ${versions.sqlite}, ` +
-    `${machine.cores} cores (${machine.cpu}), ${machine.fileSystem}; medians of ${pace.rounds} runs of ${pace.runMs / 1000} s.`
+    `${machine.cores} cores (${machine.cpu}), ${machine.fileSystem}; medians of ${pace.rounds} runs of ${pace.runMs / 1000} s.` +
+    (against === undefined ? "" : ` \`before\` is revision ${against}.`)
   );
 }
 
@@ -66,13 +81,21 @@ async function main(): Promise<void> {
   if (options.help) return console.log(usage);
   const pace = options.quick ? quickPace : fullPace;
   const rounds = options.rounds === undefined ? pace.rounds : Number(options.rounds);
-  const all = Object.keys(cases).filter((name) => !options.quick || name !== "costs");
+  const all = Object.keys(cases).filter((name) => !onRequest.has(name) && (!options.quick || name !== "costs"));
   const names = options.only?.split(",") ?? all;
-  const findings = await measure(names, { ...pace, rounds, patience: { ms: Number(options.patience) * 1000 } });
+  const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  const wishes = {
+    against: options.against,
+    size: number(options.size),
+    isEmbedded: options.sqlite,
+    databaseShare: number(options["database-share"]),
+  };
+  const findings = await measure(names, { ...pace, rounds, patience: { ms: Number(options.patience) * 1000 } }, wishes);
   const tables = [describe(findings)];
   if (findings.rows.length > 0) tables.push(renderTable(findings.rows));
   const costs = findings.series[costSeries.title];
   if (costs !== undefined) tables.push(renderCosts(costs));
+  tables.push(...findings.tables);
   const section = tables.join("\n\n");
   console.log(section);
   if (options.json) console.log(JSON.stringify(findings.series, undefined, 1));

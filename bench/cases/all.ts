@@ -7,11 +7,13 @@ import { openBareStage, openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
 import { costs } from "./costs/costs.ts";
 import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
+import { idle } from "./idle.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
 import { insertsOf, sendsTo, warmUp } from "./sends.ts";
 import { sendsBeside } from "./siege.ts";
+import { storm } from "./storm.ts";
 
 const callers = 64;
 const crowd = 1000;
@@ -160,7 +162,20 @@ async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<Her
 }
 
 /** Every part, by its name on the command line, in the order in which they run. */
-export const cases: Readonly<Record<string, Case>> = { sends, deliveries, latency, pauses, siege, nodes, costs };
+export const cases: Readonly<Record<string, Case>> = {
+  sends,
+  deliveries,
+  latency,
+  pauses,
+  siege,
+  nodes,
+  costs,
+  idle,
+  storm,
+};
+
+/** Those that run only when they are named: they ask whether a change was worth it. */
+export const onRequest: ReadonlySet<string> = new Set(["idle", "storm"]);
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const controller = "/sys/fs/cgroup/cpu"; // cgroup v1; version 2 has no folder of that name
@@ -10,25 +10,31 @@ export function pinTo(core: number, pid: number): void {
   execFileSync("taskset", ["-a", "-c", "-p", String(core), String(pid)], { stdio: "ignore" });
 }
 
-/** Lets processes have no more than a share of a core each. */
+/** Lets processes have no more than a share of a core each, together with those that they start from then on. */
 export type Throttle = { limit(pid: number, share: number): void; lift(): void };
+
+/** The process that started this one (ppid, proc(5)). */
+export function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+}
 
 /** A throttle made of control groups, or `undefined` where this user may not make them. */
 export function createThrottle(): Throttle | undefined {
   if (!existsSync(join(controller, "cpu.cfs_quota_us"))) return undefined;
-  const groups = new Map<string, number>();
+  const groups = new Set<string>();
   return {
     limit(pid, share) {
       const group = join(controller, `herald-bench-${pid}`);
       mkdirSync(group, { recursive: true });
-      groups.set(group, pid);
+      groups.add(group);
       writeFileSync(join(group, "cpu.cfs_period_us"), String(periodMicros));
       writeFileSync(join(group, "cpu.cfs_quota_us"), String(periodMicros * share));
       writeFileSync(join(group, "cgroup.procs"), String(pid));
     },
     lift() {
-      for (const [group, pid] of groups) {
-        writeFileSync(join(controller, "cgroup.procs"), String(pid));
+      for (const group of groups) {
+        for (const pid of readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean))
+          writeFileSync(join(controller, "cgroup.procs"), pid);
         rmdirSync(group);
       }
       groups.clear();

@@ -23,7 +23,11 @@ const pingFrame = Buffer.from([0x89, 0]);
 const secret = new TextEncoder().encode(tokenSecret);
 
 /** Opens a WebSocket or a stream for each person. Resolves when all of them have joined. */
-export async function openCrowd(peer: Peer, people: readonly Person[], kind: "socket" | "stream"): Promise<Crowd> {
+export async function openCrowd(
+  peer: Pick<Peer, "url">,
+  people: readonly Person[],
+  kind: "socket" | "stream",
+): Promise<Crowd> {
   const { host, hostname, port } = new URL(peer.url);
   const isSocket = kind === "socket";
   const sockets: { end(): void }[] = [];
@@ -94,7 +98,7 @@ export async function openCrowd(peer: Peer, people: readonly Person[], kind: "so
 }
 
 /** Signed here, so that the server does not work for it. */
-function tokenOf(org: string, uid: string): Promise<string> {
+export function tokenOf(org: string, uid: string): Promise<string> {
   return new SignJWT({ org })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .setSubject(uid)

@@ -20,11 +20,26 @@ export function handshake(host: string, path: string, lines: readonly string[]):
   return get(host, path, [...upgrade, ...lines]);
 }
 
-/** A client's text frame, masked with zeros, shorter than 126 bytes (RFC 6455, section 5.2). */
+/** A client's text frame, masked with zeros, shorter than 64 KiB (RFC 6455, section 5.2). */
 export function maskedText(text: string): Buffer {
   const payload = Buffer.from(text);
-  if (payload.length > 125) throw new Error("a greeting must be shorter than 126 bytes");
-  return Buffer.concat([Buffer.from([0x81, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
+  const { length } = payload;
+  const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([0x81, ...size, 0, 0, 0, 0]), payload]);
+}
+
+/** A frame of a server, which masks nothing. `size` counts its head, too. */
+export type ServerFrame = { opcode: number; payload: Buffer; size: number };
+
+/** The first frame of these bytes; `undefined` while it is not whole. */
+export function readServerFrame(bytes: Buffer): ServerFrame | undefined {
+  if (bytes.length < 2) return undefined;
+  const short = (bytes[1] ?? 0) & 0x7f;
+  const head = short < 126 ? 2 : short === 126 ? 4 : 10;
+  if (bytes.length < head) return undefined;
+  const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
+  if (bytes.length < head + length) return undefined;
+  return { opcode: (bytes[0] ?? 0) & 0x0f, payload: bytes.subarray(head, head + length), size: head + length };
 }
 
 /** A client's empty pong, masked with zeros (RFC 6455, section 5.5.3). */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { house } from "./house.ts";
-import { type Peer, startPeer } from "./servers.ts";
+import { type Peer, type PeerOptions, startPeer } from "./servers.ts";
 
 /** Herald as a peer, with what a bench needs to fill it. */
 export type HeraldPeer = Peer & {
@@ -22,8 +22,12 @@ const lifted = [
 const atOnce = 50;
 
 /** Starts the real server with every rate and connection limit lifted, quiet, and without pings, which count as bytes. */
-export async function startHerald(dataDir: string, settings: Record<string, string> = {}): Promise<HeraldPeer> {
-  const peer = await startPeer("herald", ["src/cli/herald.ts", "serve"], {
+export async function startHerald(
+  dataDir: string,
+  settings: Record<string, string> = {},
+  options: PeerOptions = {},
+): Promise<HeraldPeer> {
+  const env = {
     HERALD_PORT: "0",
     HERALD_DATA_DIR: join(dataDir, "herald"),
     HERALD_ADMIN_API_KEY: house.key,
@@ -31,7 +35,8 @@ export async function startHerald(dataDir: string, settings: Record<string, stri
     HERALD_LIMIT_PING_SECONDS: "86400",
     ...Object.fromEntries(lifted.map((name) => [`HERALD_LIMIT_${name}`, "0"])),
     ...settings,
-  });
+  };
+  const peer = await startPeer("herald", ["src/cli/herald.ts", "serve"], env, options);
   const pathOf = (org: string) => `/admin/organizations/${org}`;
 
   async function ask(method: string, path: string, body: object): Promise<Record<string, unknown>> {

@@ -45,6 +45,12 @@ export function exactCpuMsOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
 
+/** The most memory that a process has held since it started (VmHWM, proc(5)), in bytes. */
+export function peakMemoryOf(pid: number): number {
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kibibytes) * 1024;
+}
+
 /** Memory that a process holds (VmRSS, proc(5)), in bytes. */
 export function memoryOf(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

@@ -15,14 +15,18 @@ export function createDataDir(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
+/** The folder of the checkout that a peer is of (this one unless told), and what is told of each line that it writes. */
+export type PeerOptions = { root?: string | undefined; onLine?: ((line: string) => void) | undefined };
+
 /** Starts a script of the repository and waits until it logs the line `{"msg":"listening","url":…}`. */
 export async function startPeer(
   name: string,
   command: readonly string[],
   env: Record<string, string> = {},
+  { root: cwd = root, onLine }: PeerOptions = {},
 ): Promise<Peer> {
   const child = Bun.spawn([process.execPath, ...command], {
-    cwd: root,
+    cwd,
     env: { ...withoutSettings(process.env), NODE_ENV: "production", ...env },
     stdin: "ignore",
     stdout: "pipe",
@@ -30,7 +34,7 @@ export async function startPeer(
   });
   process.on("exit", () => child.kill("SIGKILL"));
   const timer = setTimeout(() => child.kill("SIGKILL"), startMayTakeMs);
-  const url = await readUrl(child.stdout);
+  const url = await readUrl(child.stdout, onLine);
   clearTimeout(timer);
   if (url === undefined) throw new Error(`${name} ended with code ${await child.exited} before it listened`);
   return {
@@ -49,24 +53,24 @@ export function sayListening(port: number | undefined): void {
   console.log(JSON.stringify({ msg: "listening", url: `http://127.0.0.1:${port}` }));
 }
 
-async function readUrl(stdout: ReadableStream<Uint8Array>): Promise<string | undefined> {
-  const reader = stdout.getReader();
+/** Resolves with the address once the script tells it, and reads on: a log that nobody reads would fill the pipe. */
+function readUrl(stdout: ReadableStream<Uint8Array>, onLine?: (line: string) => void): Promise<string | undefined> {
+  const { promise, resolve: found } = Promise.withResolvers<string | undefined>();
   const decoder = new TextDecoder();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return undefined;
-    text += decoder.decode(value, { stream: true });
-    const line = text.split("\n").find((candidate) => candidate.includes('"listening"') && candidate.endsWith("}"));
-    if (line === undefined) continue;
-    drain(reader).catch(() => undefined);
-    return new URL(String(JSON.parse(line).url)).origin;
-  }
-}
-
-/** Reads on, so that a log that nobody wants does not fill the pipe. */
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  while (!(await reader.read()).done);
+  let rest = "";
+  const take = (chunk: Uint8Array) => {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line.includes('"listening"')) found(new URL(String(JSON.parse(line).url)).origin);
+      onLine?.(line);
+    }
+  };
+  stdout.pipeTo(new WritableStream({ write: take })).then(
+    () => found(undefined),
+    () => found(undefined),
+  );
+  return promise;
 }
 
 function withoutSettings(env: Record<string, string | undefined>): Record<string, string | undefined> {

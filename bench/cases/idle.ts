@@ -1,0 +1,169 @@
+import { join } from "node:path";
+import type { CrowdOrder } from "../crowd-process.ts";
+import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
+import type { Person } from "../harness/crowd.ts";
+import { startHelper } from "../harness/helper.ts";
+import { type HeraldPeer, startHerald } from "../harness/herald.ts";
+import { house, sendBody } from "../harness/house.ts";
+import { createRequestTemplate, openLane } from "../harness/lane.ts";
+import { exactCpuMsOf, startMeter } from "../harness/meter.ts";
+import { type Contender, inRounds } from "../harness/rounds.ts";
+import { renderSideBySide } from "../harness/side-by-side.ts";
+import { openReader, type Reader } from "../harness/slow-reader.ts";
+import { percentile } from "../harness/statistics.ts";
+import type { Case, Findings } from "./case.ts";
+import { type Probe, startProbe } from "./pauses.ts";
+import { warmUp } from "./sends.ts";
+
+const defaultSize = 10_000;
+const warmUpMs = 1_000;
+const watchFor = 5; // as long as other runs: the node does little in a second
+const probeMs = 1_000;
+const sendEveryMs = 50;
+const burdenBytes = 8_000_000; // more than the kernel takes for who does not read
+const hall = "hall";
+const slowHall = "slow-hall";
+const slowUser: Person = { org: house.org, uid: "slow" };
+
+const byDefault = { HERALD_LIMIT_PING_SECONDS: "25" };
+
+/** Who does not read answers no ping and is cut, so the crowd that is pinged has nobody like that beside it. */
+const crowds = [
+  { what: "sockets, pinged every 25 s", kind: "socket", settings: byDefault, hasReader: false },
+  { what: "sockets, no pings", kind: "socket", settings: {}, hasReader: true },
+  { what: "streams", kind: "stream", settings: byDefault, hasReader: true },
+] as const;
+
+const measured = {
+  cpuMsPerSecond: ["CPU of the node", "ms/s"],
+  mainThreadMsPerSecond: ["… of its main thread", "ms/s"],
+  healthzP50Ms: ["/healthz: p50", "ms"],
+  healthzP99Ms: ["/healthz: p99", "ms"],
+  healthzMaxMs: ["/healthz: worst", "ms"],
+  othersBusy: ["other programs, in cores", ""],
+} as const;
+
+/** A node with a crowd that only is there, and one more connection that may stop to read. */
+type Place = { name: string; herald: HeraldPeer; reader: Reader | undefined; leave(): Promise<void> };
+
+/** What a node does for 10,000 connections that are only there; beside it, while somebody is sent something, and while that somebody does not read. */
+export const idle: Case = async (dataDir, pace, { against, size = defaultSize }) => {
+  const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
+  const probe = startProbe();
+  for (const [index, crowd] of crowds.entries()) {
+    const folder = join(dataDir, String(index));
+    const places: Place[] = [];
+    for (const checkout of checkoutsOf(against)) places.push(await openPlace(folder, checkout, crowd, size));
+    const watch = async (what: string, everyMs: number | undefined) => {
+      const title = `${size.toLocaleString("en-US")} ${crowd.what}, ${what}`;
+      console.error(`  ${title}`);
+      const series = await inRounds(
+        places.map((place) => watching(place, probe, everyMs)),
+        { ...pace, warmUpMs: warmUpMs / watchFor },
+      );
+      found.series[title] = series;
+      found.tables.push(renderSideBySide(title, series, measured));
+    };
+    await watch("idle", undefined);
+    if (crowd.hasReader) {
+      await watch("20 sends a second to one more", sendEveryMs);
+      for (const place of places) await burden(place);
+      await watch("20 sends a second to one more, who does not read", sendEveryMs);
+    }
+    for (const place of places) await place.leave();
+  }
+  probe.stop();
+  return found;
+};
+
+async function openPlace(
+  dataDir: string,
+  { name, root }: Checkout,
+  { kind, settings, hasReader }: (typeof crowds)[number],
+  size: number,
+): Promise<Place> {
+  const backlog = { HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: String(burdenBytes * 8) };
+  const herald = await startHerald(join(dataDir, name), { ...settings, ...backlog }, { root });
+  const people = Array.from({ length: size }, (_, index): Person => ({ org: house.org, uid: `idle-${index}` }));
+  await herald.putConversation(
+    hall,
+    people.map(({ uid }) => uid),
+  );
+  await herald.putConversation(slowHall, [slowUser.uid]);
+  await herald.putConversation(house.quiet, []);
+  await warmUp(herald, 2_000);
+  const crowd = startHelper<CrowdOrder, number>("crowd-process.ts");
+  crowd.tell({ url: herald.url, people, kind });
+  await crowd.next();
+  const reader = hasReader ? await openReader(herald, slowUser, kind) : undefined;
+  return {
+    name,
+    herald,
+    reader,
+    async leave() {
+      reader?.close();
+      await crowd.stop();
+      await herald.stop();
+    },
+  };
+}
+
+/** Lets so many bytes wait for the reader that Herald itself has to keep some of them. */
+async function burden({ herald, reader }: Place): Promise<void> {
+  reader?.pause();
+  const body = "🐌".repeat(30_000);
+  const bytes = Buffer.byteLength(body);
+  for (let sent = 0; sent < burdenBytes; sent += bytes) {
+    const response = await fetch(`${herald.url}/admin/message`, {
+      method: "POST",
+      headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
+      body: JSON.stringify({
+        organizationId: house.org,
+        senderId: house.sender,
+        message: { body, cid: slowHall },
+      }),
+    });
+    if (response.status !== 201) throw new Error(`a send was answered ${response.status}`);
+  }
+  const held = reader?.heldByKernel() ?? 0;
+  if (held === 0 || held > burdenBytes * 0.9) throw new Error(`of ${burdenBytes} bytes the kernel holds ${held}`);
+}
+
+/** Watches the node's CPU, and then how long it leaves others waiting; meanwhile sends to the reader every so many milliseconds. */
+function watching({ name, herald }: Place, probe: Probe, everyMs: number | undefined): Contender {
+  return {
+    name,
+    async run(ms) {
+      const endSends = everyMs === undefined ? undefined : await startSends(herald, everyMs);
+      const stopMeter = startMeter(herald.pid);
+      const before = exactCpuMsOf(herald.pid);
+      await Bun.sleep(ms * watchFor);
+      const mainThreadMs = exactCpuMsOf(herald.pid) - before;
+      const { elapsedMs, server, others } = stopMeter();
+      const times = await probe.ask(herald.url, probeMs);
+      await endSends?.();
+      return {
+        cpuMsPerSecond: server * 1000,
+        mainThreadMsPerSecond: (mainThreadMs * 1000) / elapsedMs,
+        healthzP50Ms: percentile(times, 0.5),
+        healthzP99Ms: percentile(times, 0.99),
+        healthzMaxMs: percentile(times, 1),
+        othersBusy: others,
+      };
+    },
+  };
+}
+
+/** Sends to the reader every so many milliseconds, one at a time, until it is told to end. */
+async function startSends({ url }: HeraldPeer, everyMs: number): Promise<() => Promise<void>> {
+  const lane = await openLane(createRequestTemplate(url, "/admin/message", house.key, sendBody(slowHall)));
+  let sending = Promise.resolve();
+  const timer = setInterval(() => {
+    sending = sending.then(() => new Promise((answered) => lane.send(() => answered())));
+  }, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await sending;
+    lane.close();
+  };
+}

@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { SQL } from "bun";
+import { startPostgres } from "../../test/harness/postgres.ts";
+import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
+import { createThrottle, parentOf, type Throttle } from "../harness/cores.ts";
+import type { Measures, Series } from "../harness/rounds.ts";
+import { renderSideBySide } from "../harness/side-by-side.ts";
+import type { Case, Findings } from "./case.ts";
+import { openGround, type StormGround } from "./storm/ground.ts";
+import { playStorm, type Variant } from "./storm/play.ts";
+
+const defaultSize = 15_000;
+const roundsAtMost = 3; // a storm takes up to a minute
+
+const variants: readonly Variant[] = [
+  { what: "open sockets send `connect`", isOpenBefore: true, areKnown: true },
+  { what: "sockets open and send `connect`", isOpenBefore: false, areKnown: true },
+  { what: "sockets open and send `connect`, of users not yet known", isOpenBefore: false, areKnown: false },
+];
+
+const measured = {
+  in: ["in", ""],
+  allInSeconds: ["the last one was in after", "s"],
+  halfInSeconds: ["half of them after", "s"],
+  attempts: ["attempts", ""],
+  lost: ["refused for good", ""],
+  errorLines: ["errors and answers 5xx in the node's log", ""],
+  victimCalmP50Ms: ["victim, undisturbed: p50", "ms"],
+  victimCalmP99Ms: ["victim, undisturbed: p99", "ms"],
+  victimP50Ms: ["victim, in the storm: p50", "ms"],
+  victimP99Ms: ["victim, in the storm: p99", "ms"],
+  victimMaxMs: ["victim, in the storm: worst", "ms"],
+  victimSends: ["… its sends", ""],
+  victimFailed: ["… that failed", ""],
+  peakMebibytes: ["the node's memory at most", "MiB"],
+  nodeCpuSeconds: ["the node's CPU in the storm", "s"],
+  loadBefore: ["load of the machine before (1 min)", ""],
+} as const;
+
+/** Everybody wants in at once, and comes back as the SDK does; a caller of another organization goes on sending meanwhile. Each storm meets a node that has just started. */
+export const storm: Case = async (dataDir, { rounds }, wishes) => {
+  const { against, size = defaultSize, isEmbedded, databaseShare } = wishes;
+  const postgres = isEmbedded ? undefined : await startPostgres();
+  if (!isEmbedded && postgres === undefined) throw new Error("this part needs PostgreSQL, or --sqlite");
+  const grounds: [Checkout, StormGround][] = [];
+  for (const checkout of checkoutsOf(against)) {
+    const databaseUrl = await postgres?.createDatabase();
+    grounds.push([checkout, await openGround(join(dataDir, checkout.name), checkout, databaseUrl, size)]);
+  }
+  const throttle = databaseShare === undefined ? undefined : await throttlePostgres(postgres?.url, databaseShare);
+  const store = isEmbedded ? "SQLite" : `PostgreSQL${throttle ? ` with ${databaseShare} of a core` : ""}`;
+  const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
+  for (const variant of variants) {
+    const title = `${size.toLocaleString("en-US")} ${variant.what}, ${store}`;
+    const series: Series = {};
+    for (let round = 0; round < Math.min(rounds, roundsAtMost); round++) {
+      for (const [{ name }, ground] of grounds) {
+        console.error(`  ${title}: ${name}, round ${round + 1}`);
+        const measures = await playStorm(ground, variant, size, round);
+        series[name] = [...(series[name] ?? []), measures];
+      }
+    }
+    found.series[title] = series;
+    found.tables.push(renderSideBySide(title, series, { ...measured, ...endingsOf(Object.values(series).flat()) }));
+  }
+  throttle?.lift();
+  postgres?.stop();
+  return found;
+};
+
+/** Gives the server at this address a share of a core, with all the connections that it takes from now on. */
+async function throttlePostgres(url: string | undefined, share: number): Promise<Throttle | undefined> {
+  const throttle = createThrottle();
+  if (url === undefined || throttle === undefined) throw new Error("there is no PostgreSQL, or no way to hold it back");
+  await using database = new SQL(`${url}/postgres`, { max: 1 });
+  const [row]: { pid: number }[] = await database`SELECT pg_backend_pid() AS pid`;
+  throttle.limit(parentOf(row?.pid ?? Number.NaN), share);
+  return throttle;
+}
+
+/** A line of the table for each way in which connections ended. */
+function endingsOf(runs: readonly Measures[]): Record<string, readonly [string, string]> {
+  const names = runs.flatMap((run) => Object.keys(run)).filter((name) => name.includes(": "));
+  return Object.fromEntries(names.map((name) => [name, [name, ""]]));
+}

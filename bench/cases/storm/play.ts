@@ -1,0 +1,157 @@
+import { loadavg } from "node:os";
+import type { Person } from "../../harness/crowd.ts";
+import { type Helper, startHelper } from "../../harness/helper.ts";
+import { house } from "../../harness/house.ts";
+import { peakMemoryOf, startMeter } from "../../harness/meter.ts";
+import type { Measures } from "../../harness/rounds.ts";
+import { percentile } from "../../harness/statistics.ts";
+import type { StormReport } from "../../harness/storm-crowd.ts";
+import type { StormAnswer, StormOrder } from "../../storm-process.ts";
+import type { VictimOrder, VictimReport } from "../../victim-process.ts";
+import { peopleOf, type StormGround, victimOrg } from "./ground.ts";
+
+/** How the crowd comes: with sockets that were open before, or not; as users that Herald knows, or whom it makes when they connect. */
+export type Variant = { what: string; isOpenBefore: boolean; areKnown: boolean };
+
+const ofProcess = 5_000;
+const calmMs = 10_000;
+const victimEveryMs = 50;
+const askEveryMs = 500;
+const stormMayTakeMs = 90_000;
+
+/** Starts a node, lets the crowd in, and tells how that went for the crowd, for the node, and for the victim. */
+export async function playStorm(
+  ground: StormGround,
+  { isOpenBefore, areKnown }: Variant,
+  size: number,
+  round: number,
+): Promise<Measures> {
+  const [loadBefore = Number.NaN] = loadavg();
+  const log = createErrorCount();
+  const node = await ground.startNode(log.hear);
+  const people = areKnown ? peopleOf(size) : strangersOf(size, round);
+  const victim = startHelper<VictimOrder, VictimReport>("victim-process.ts");
+  const crowd = await gather(node.url, people);
+
+  victim.tell({ url: node.url, org: victimOrg, everyMs: victimEveryMs });
+  await tell(victim); // its first sends open its connections
+  await Bun.sleep(calmMs);
+  const calm = await tell(victim);
+  if (isOpenBefore) {
+    await orderAll(crowd, { want: "open" });
+    await tell(victim);
+  }
+  const errorsBefore = log.count();
+  const stopMeter = startMeter(node.pid);
+  for (const part of crowd) part.tell({ want: "connect" });
+  const reports = await untilIn(crowd, size);
+  const busy = stopMeter();
+  const stormy = await tell(victim);
+  const peakBytes = peakMemoryOf(node.pid);
+  await Promise.all([victim, ...crowd].map((helper) => helper.stop()));
+  await node.stop();
+  log.show();
+
+  const inMs = reports.flatMap((report) => report.inMs);
+  const sum = (of: (report: StormReport) => number) => reports.reduce((total, report) => total + of(report), 0);
+  const failed = Object.values(stormy.failed).reduce((total, count) => total + count, 0);
+  const isAllIn = inMs.length === size;
+  return {
+    in: sum((report) => report.in),
+    allInSeconds: isAllIn ? percentile(inMs, 1) / 1000 : Number.POSITIVE_INFINITY,
+    halfInSeconds: inMs.length * 2 < size ? Number.POSITIVE_INFINITY : medianOf(inMs, size) / 1000,
+    attempts: sum((report) => report.attempts),
+    lost: sum((report) => report.lost),
+    errorLines: log.count() - errorsBefore,
+    victimCalmP50Ms: percentile(calm.times, 0.5),
+    victimCalmP99Ms: percentile(calm.times, 0.99),
+    victimP50Ms: percentile(stormy.times, 0.5),
+    victimP99Ms: percentile(stormy.times, 0.99),
+    victimMaxMs: percentile(stormy.times, 1),
+    victimSends: stormy.times.length + failed,
+    victimFailed: failed,
+    peakMebibytes: peakBytes / 2 ** 20,
+    nodeCpuSeconds: busy.serverCpuMs / 1000,
+    loadBefore,
+    ...added(
+      "ended",
+      reports.map(({ endings }) => endings),
+    ),
+    ...added(
+      "refused",
+      reports.map(({ refusals }) => refusals),
+    ),
+    ...added("victim", [stormy.failed]),
+  };
+}
+
+type Part = Helper<StormOrder, StormAnswer>;
+
+/** Processes that share the crowd, with their tokens signed. */
+async function gather(url: string, people: readonly Person[]): Promise<Part[]> {
+  const parts: Part[] = [];
+  for (let from = 0; from < people.length; from += ofProcess) {
+    const part: Part = startHelper("storm-process.ts");
+    part.tell({ want: "sign", url, people: people.slice(from, from + ofProcess) });
+    parts.push(part);
+  }
+  await Promise.all(parts.map((part) => part.next()));
+  return parts;
+}
+
+async function orderAll(parts: readonly Part[], order: StormOrder): Promise<StormAnswer[]> {
+  for (const part of parts) part.tell(order);
+  return await Promise.all(parts.map((part) => part.next()));
+}
+
+/** How it stands when all are in or refused for good, or when time is up. */
+async function untilIn(parts: readonly Part[], size: number): Promise<StormReport[]> {
+  const endsAt = performance.now() + stormMayTakeMs;
+  for (;;) {
+    await Bun.sleep(askEveryMs);
+    const answers = await orderAll(parts, { want: "tell" });
+    const reports = answers.filter((answer) => answer !== "ready");
+    const settled = reports.reduce((total, report) => total + report.in + report.lost, 0);
+    if (settled === size || performance.now() > endsAt) return reports;
+  }
+}
+
+async function tell(victim: Helper<VictimOrder, VictimReport>): Promise<VictimReport> {
+  victim.tell({ tell: true });
+  return await victim.next();
+}
+
+/** Counts the lines of a node's log that are errors (pino's level 50 and above) or tell of an answer 5xx, and shows what they say, each once. */
+function createErrorCount() {
+  const said = new Map<string, number>();
+  let total = 0;
+  return {
+    hear(line: string): void {
+      if (!/^\{"level":[56]0,|"status":5\d\d/.test(line)) return;
+      total++;
+      const { msg, err, status = "" } = JSON.parse(line);
+      const what = `${msg} ${status}${err === undefined ? "" : `: ${err.message ?? ""} ${err.detail ?? ""}`}`;
+      said.set(what, (said.get(what) ?? 0) + 1);
+    },
+    count: () => total,
+    show(): void {
+      for (const [what, times] of said) console.error(`    ${times} × ${what}`);
+    },
+  };
+}
+
+/** When half of all was in: those who never were come last. */
+function medianOf(inMs: readonly number[], size: number): number {
+  return percentile(inMs, size / 2 / inMs.length);
+}
+
+function added(title: string, counts: readonly Record<string, number>[]): Measures {
+  const sums: Measures = {};
+  for (const [name, count] of counts.flatMap((one) => Object.entries(one)))
+    sums[`${title}: ${name}`] = (sums[`${title}: ${name}`] ?? 0) + count;
+  return sums;
+}
+
+function strangersOf(size: number, round: number): Person[] {
+  return Array.from({ length: size }, (_, index) => ({ org: house.org, uid: `stranger-${round}-${index}` }));
+}
