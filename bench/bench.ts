@@ -12,11 +12,11 @@ import { createDataDir } from "./harness/servers.ts";
 import { describeSetting, type Setting } from "./harness/setting.ts";
 
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,siege,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
-npm run bench -- --only idle,storm [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
+npm run bench -- --only idle,storm,replay [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing
   --save    with --only: writes the runs to results/<date>-<revision>-<parts>.json
-  --against the folder of another checkout, installed, that idle and storm measure beside this one, by turns
+  --against the folder of another checkout, installed, that idle, storm and replay measure beside this one, by turns
   --size    connections of idle and storm
   --sqlite  storm on SQLite in place of PostgreSQL
   --database-share  the share of a core that PostgreSQL may have in storm

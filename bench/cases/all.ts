@@ -11,6 +11,7 @@ import { idle } from "./idle.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
+import { replay } from "./replay.ts";
 import { insertsOf, sendsTo, warmUp } from "./sends.ts";
 import { sendsBeside } from "./siege.ts";
 import { storm } from "./storm.ts";
@@ -172,10 +173,11 @@ export const cases: Readonly<Record<string, Case>> = {
   costs,
   idle,
   storm,
+  replay,
 };
 
 /** Those that run only when they are named: they ask whether a change was worth it. */
-export const onRequest: ReadonlySet<string> = new Set(["idle", "storm"]);
+export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay"]);
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

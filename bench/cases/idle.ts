@@ -17,22 +17,30 @@ import { warmUp } from "./sends.ts";
 
 const defaultSize = 10_000;
 const warmUpMs = 1_000;
-const watchFor = 5; // as long as other runs: the node does little in a second
-const probeMs = 1_000;
 const sendEveryMs = 50;
 const burdenBytes = 8_000_000; // more than the kernel takes for who does not read
 const hall = "hall";
 const slowHall = "slow-hall";
 const slowUser: Person = { org: house.org, uid: "slow" };
 
-const byDefault = { HERALD_LIMIT_PING_SECONDS: "25" };
-
-/** Who does not read answers no ping and is cut, so the crowd that is pinged has nobody like that beside it. */
+/**
+ * `watchFor`: how often as long as other runs the CPU is watched, and then the probe asks. All are pinged in the second in which they
+ * connected, every 25 seconds, so no less shows what pings cost. Who does not read answers no ping and would be cut.
+ */
 const crowds = [
-  { what: "sockets, pinged every 25 s", kind: "socket", settings: byDefault, hasReader: false },
-  { what: "sockets, no pings", kind: "socket", settings: {}, hasReader: true },
-  { what: "streams", kind: "stream", settings: byDefault, hasReader: true },
+  { what: "sockets, no pings", kind: "socket", pings: {}, hasReader: true, watchFor: [5, 1], roundsAtMost: 5 },
+  { what: "streams, no heartbeat", kind: "stream", pings: {}, hasReader: true, watchFor: [5, 1], roundsAtMost: 5 },
+  {
+    what: "sockets, pinged every 25 s",
+    kind: "socket",
+    pings: { HERALD_LIMIT_PING_SECONDS: "25" },
+    hasReader: false,
+    watchFor: [25, 25],
+    roundsAtMost: 2,
+  },
 ] as const;
+
+type Crowd = (typeof crowds)[number];
 
 const measured = {
   cpuMsPerSecond: ["CPU of the node", "ms/s"],
@@ -58,8 +66,8 @@ export const idle: Case = async (dataDir, pace, { against, size = defaultSize })
       const title = `${size.toLocaleString("en-US")} ${crowd.what}, ${what}`;
       console.error(`  ${title}`);
       const series = await inRounds(
-        places.map((place) => watching(place, probe, everyMs)),
-        { ...pace, warmUpMs: warmUpMs / watchFor },
+        places.map((place) => watching(place, probe, crowd, everyMs)),
+        { ...pace, rounds: Math.min(pace.rounds, crowd.roundsAtMost), warmUpMs: warmUpMs / crowd.watchFor[0] },
       );
       found.series[title] = series;
       found.tables.push(renderSideBySide(title, series, measured));
@@ -79,11 +87,11 @@ export const idle: Case = async (dataDir, pace, { against, size = defaultSize })
 async function openPlace(
   dataDir: string,
   { name, root }: Checkout,
-  { kind, settings, hasReader }: (typeof crowds)[number],
+  { kind, pings, hasReader }: Crowd,
   size: number,
 ): Promise<Place> {
   const backlog = { HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: String(burdenBytes * 8) };
-  const herald = await startHerald(join(dataDir, name), { ...settings, ...backlog }, { root });
+  const herald = await startHerald(join(dataDir, name), { ...pings, ...backlog }, { root });
   const people = Array.from({ length: size }, (_, index): Person => ({ org: house.org, uid: `idle-${index}` }));
   await herald.putConversation(
     hall,
@@ -130,17 +138,18 @@ async function burden({ herald, reader }: Place): Promise<void> {
 }
 
 /** Watches the node's CPU, and then how long it leaves others waiting; meanwhile sends to the reader every so many milliseconds. */
-function watching({ name, herald }: Place, probe: Probe, everyMs: number | undefined): Contender {
+function watching({ name, herald }: Place, probe: Probe, { watchFor }: Crowd, everyMs: number | undefined): Contender {
+  const [watch, ask] = watchFor;
   return {
     name,
     async run(ms) {
       const endSends = everyMs === undefined ? undefined : await startSends(herald, everyMs);
       const stopMeter = startMeter(herald.pid);
       const before = exactCpuMsOf(herald.pid);
-      await Bun.sleep(ms * watchFor);
+      await Bun.sleep(ms * watch);
       const mainThreadMs = exactCpuMsOf(herald.pid) - before;
       const { elapsedMs, server, others } = stopMeter();
-      const times = await probe.ask(herald.url, probeMs);
+      const times = await probe.ask(herald.url, ms * ask);
       await endSends?.();
       return {
         cpuMsPerSecond: server * 1000,

@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { checkoutsOf } from "../harness/checkouts.ts";
+import { tokenOf } from "../harness/crowd.ts";
+import { type HeraldPeer, startHerald } from "../harness/herald.ts";
+import { house } from "../harness/house.ts";
+import { startMeter } from "../harness/meter.ts";
+import { type Contender, inRounds } from "../harness/rounds.ts";
+import { renderSideBySide } from "../harness/side-by-side.ts";
+import { percentile } from "../harness/statistics.ts";
+import type { Case, Findings } from "./case.ts";
+import { type Probe, startProbe } from "./pauses.ts";
+import { warmUp } from "./sends.ts";
+
+const sizes = [250, 500, 1000];
+const spreads = [1, 50];
+const listener = "listener";
+const atOnce = 50;
+
+const measured = {
+  replayMs: ["a replay, from `connect` to its last message", "ms"],
+  cpuMs: ["CPU of a replay", "ms"],
+  cpuMicrosPerMessage: ["… for each message", "µs"],
+  worstPauseMs: ["/healthz meanwhile: worst", "ms"],
+} as const;
+
+/** What `since` costs that brings so many messages of one conversation or of fifty, one replay after another: does it grow with what is sent? */
+export const replay: Case = async (dataDir, pace, { against }) => {
+  const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
+  const probe = startProbe();
+  for (const conversations of spreads) {
+    const places: { name: string; herald: HeraldPeer; ids: string[] }[] = [];
+    for (const { name, root } of checkoutsOf(against)) {
+      const herald = await startHerald(join(dataDir, `${conversations}-${name}`), {}, { root });
+      await herald.putConversation(house.quiet, []);
+      await warmUp(herald, pace.warmUpMs * 3);
+      places.push({ name, herald, ids: await fill(herald, conversations) });
+    }
+    for (const size of sizes) {
+      const title = `since over ${size.toLocaleString("en-US")} messages of ${conversations} conversations, SQLite`;
+      const series = await inRounds(
+        places.map((place) => replaying(place, size, probe)),
+        pace,
+      );
+      found.series[title] = series;
+      found.tables.push(renderSideBySide(title, series, measured));
+    }
+    for (const { herald } of places) await herald.stop();
+  }
+  probe.stop();
+  return found;
+};
+
+/** Sends one message more than is ever missed, in an order that is known; resolves with their ids. */
+async function fill(herald: HeraldPeer, conversations: number): Promise<string[]> {
+  const cids = Array.from({ length: conversations }, (_, index) => `talk-${index}`);
+  for (const cid of cids) await herald.putConversation(cid, [listener]);
+  const ids: string[] = [];
+  for (let count = 0; count <= Math.max(...sizes); count += atOnce) {
+    const sends = cids.length === 1 ? Array.from({ length: atOnce }, () => cids[0]) : cids;
+    for (const cid of sends) ids.push(await send(herald, cid ?? ""));
+  }
+  return ids;
+}
+
+async function send({ url }: HeraldPeer, cid: string): Promise<string> {
+  const response = await fetch(`${url}/admin/message`, {
+    method: "POST",
+    headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
+    body: JSON.stringify({
+      organizationId: house.org,
+      senderId: house.sender,
+      message: { id: randomUUID(), cid, body: "The quick brown fox jumps over the lazy dog, and then once more." },
+    }),
+  });
+  if (response.status !== 201) throw new Error(`a send was answered ${response.status}`);
+  const { ask }: { ask: { server_mid: string } } = await response.json();
+  return ask.server_mid;
+}
+
+/** One replay after another, for as long as a run is. */
+function replaying(
+  { name, herald, ids }: { name: string; herald: HeraldPeer; ids: string[] },
+  size: number,
+  probe: Probe,
+): Contender {
+  return {
+    name,
+    async run(ms) {
+      const token = await tokenOf(house.org, listener);
+      const since = ids.at(-1 - size) ?? "";
+      const probing = probe.ask(herald.url, ms);
+      const stopMeter = startMeter(herald.pid);
+      const times: number[] = [];
+      for (const endsAt = performance.now() + ms; performance.now() < endsAt; ) {
+        const begunAt = performance.now();
+        await hearMissed(herald, token, since, size);
+        times.push(performance.now() - begunAt);
+      }
+      const { serverCpuMs } = stopMeter();
+      const pauses = await probing;
+      return {
+        replayMs: percentile(times, 0.5),
+        cpuMs: serverCpuMs / times.length,
+        cpuMicrosPerMessage: (serverCpuMs * 1000) / times.length / size,
+        worstPauseMs: percentile(pauses, 1),
+        samples: times.length,
+      };
+    },
+  };
+}
+
+/** Connects and resolves when `size` messages have come; throws when they are not those. */
+async function hearMissed({ url }: HeraldPeer, token: string, since: string, size: number): Promise<void> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let left = size;
+  socket.onopen = () => socket.send(JSON.stringify({ request: { connect: { token, since }, id: 1 } }));
+  socket.onmessage = ({ data }) => {
+    const text = String(data);
+    if (text.startsWith('{"message"')) left--;
+    else if (!text.includes('"recovered":true')) reject(new Error(`not recovered: ${text}`));
+    if (left === 0) resolve();
+  };
+  socket.onclose = ({ code }) => reject(new Error(`closed with ${code}`));
+  await promise;
+  socket.close();
+}
