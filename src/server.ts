@@ -41,7 +41,7 @@ import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createPresence } from "./services/presence.ts";
 import { createRefusals } from "./services/refusals.ts";
 import { createRetention } from "./services/retention.ts";
-import { createStore } from "./store/store.ts";
+import { createStore, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
@@ -92,9 +92,13 @@ export async function prepareWorkers(config: Config): Promise<Shared> {
   return { ...shared, adminKey: secretsOf(config, log).adminKey, log };
 }
 
-/** Brings the database of a configuration up to date. Returns the schema's version before and after. */
-export async function migrate(config: Config): Promise<{ from: number; to: number }> {
-  const { migrated, close } = await openDatabase(config, { announce: () => undefined, onCrash: () => undefined });
+/** Brings the database of a configuration up to date, and tells how that goes. Returns the schema's version before and after. */
+export async function migrate(
+  config: Config,
+  onMigration: DatabaseEvents["onMigration"],
+): Promise<{ from: number; to: number }> {
+  const events = { announce: () => undefined, onCrash: () => undefined, onMigration };
+  const { migrated, close } = await openDatabase(config, events);
   await close();
   return migrated;
 }
@@ -139,6 +143,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       process.exit(1);
     },
     onReconnect: () => void gateway?.checkHeads(),
+    onMigration: (message, facts) => log.info(facts, message),
   });
   starting.defer(() => database.close());
   const { from, to } = database.migrated;

@@ -13,7 +13,9 @@ export function addMigrateCommand(program: Command, output: Output): void {
     .action(async (options: { config?: string; json?: true }) => {
       const config = loadConfig(process.env, options.config);
       const { migrate } = await import("../server.ts");
-      const { from, to } = await migrate(config);
+      const { from, to } = await migrate(config, (message, facts) =>
+        output.note([message, ...Object.entries(facts).map(([name, fact]) => `${name}=${fact}`)].join(" ")),
+      );
       if (options.json) output.json({ from, to });
       else
         output.result(

@@ -8,8 +8,10 @@ export type Dialect = {
   textsOf(placeholder: string): string;
   /** The type of text columns, which are compared and sorted byte by byte. */
   text: string;
-  /** Keeps others from migrating until the transaction ends. */
+  /** Keeps the Heralds before schema version 9 from migrating until the transaction ends. */
   lockMigrations: string | undefined;
+  /** Whether others use the database while this node migrates it. */
+  isShared: boolean;
   /** Whether tables can be told which rows to show (row-level security). */
   hasRowSecurity: boolean;
   /** Statements that tell the planner what to expect, run after migrations; none where it finds out by itself. */
@@ -22,6 +24,7 @@ export const sqliteDialect: Dialect = {
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
   text: "TEXT",
   lockMigrations: undefined,
+  isShared: false,
   hasRowSecurity: false,
   statistics,
 };
@@ -34,6 +37,7 @@ export const postgresDialect: Dialect = {
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
   text: `TEXT COLLATE "C"`,
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
+  isShared: true,
   hasRowSecurity: true,
   statistics: [],
 };

@@ -46,11 +46,27 @@ export type Transaction = Sql & {
   limitTo(orgs: readonly string[]): Promise<void>;
 };
 
+/** Tells how a migration goes, for the log. */
+export type TellMigration = (message: string, facts: Record<string, string | number>) => void;
+
+/** A connection that migrates: alone among all nodes that share the database, and with all the time that it takes. */
+export type MigrationSession = Sql & {
+  /**
+   * Runs `work` in a transaction. Where it would keep others waiting because it waits for a lock itself, it is given up and
+   * run again from its beginning a moment later.
+   */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /** Makes an index while others write to the table, unless it is there. `statement` is a `CREATE INDEX CONCURRENTLY`. */
+  createIndex(statement: string): Promise<void>;
+};
+
 /** One database. */
 export type Driver = Reader & {
   /** Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another. */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /** The same beside those, where the engine can: what it does must not meet what they do. */
   aside<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /** Runs `work` while nobody else migrates the database; until then it waits, and tells so. */
+  migration<Result>(work: (session: MigrationSession) => Promise<Result>, tell: TellMigration): Promise<Result>;
   close(): Promise<void>;
 };

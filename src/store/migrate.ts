@@ -1,40 +1,227 @@
-import type { Driver } from "./driver.ts";
-import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
-import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
-import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
-import organizationTokens from "./migrations/0004-organization-tokens.sql" with { type: "text" };
-import rowSecurity from "./migrations/0005-row-security.sql" with { type: "text" };
-import audit from "./migrations/0006-audit.sql" with { type: "text" };
-import retention from "./migrations/0007-retention.sql" with { type: "text" };
-import delivery from "./migrations/0008-delivery.sql" with { type: "text" };
+import type { Dialect } from "./dialect.ts";
+import type { Driver, MigrationSession, Row, Sql, SqlValue, TellMigration, Transaction } from "./driver.ts";
+import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
+import { lastOfFirst } from "./remove-first.ts";
 
-const migrations = [logAndDirectory, nodes, apiKeys, organizationTokens, rowSecurity, audit, retention, delivery];
+const rowsAtOnce = 500;
+const pausePerWork = 2; // so that two thirds of the time belong to sends
+const tellEveryMs = 10_000;
 
 const rowSecurityOnly = /\b(ROW LEVEL SECURITY|CREATE POLICY)\b/;
 
+// `schema_version` is all that older Heralds look at: they refuse a database whose version they do not know. So it says which
+// version is the oldest that may use it, and what has been done stands in a table of its own.
+const tables = [
+  "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)",
+  `CREATE TABLE IF NOT EXISTS schema_step (migration BIGINT NOT NULL, step BIGINT NOT NULL, name TEXT NOT NULL,
+    place TEXT, rows BIGINT NOT NULL, took_ms BIGINT NOT NULL, done_at BIGINT, PRIMARY KEY (migration, step))`,
+];
+
+type StepRow = Row & {
+  migration: number;
+  step: number;
+  place: string | null;
+  rows: number;
+  took_ms: number;
+  done_at: number | null;
+};
+type Progress = { place?: SqlValue[]; rows: number; tookMs: number; isDone: boolean };
+type Numbered = { number: number; migration: Migration };
+type Run = { session: MigrationSession; dialect: Dialect; tell: TellMigration };
+
+type Options = {
+  /** The migration to stop after, for tests; without it, the last. */
+  to?: number;
+  known?: readonly Migration[];
+  tell?: TellMigration | undefined;
+};
+
 /**
- * Brings the schema up to date, in one transaction. Returns the version before and after; the same twice when there was
- * nothing to do. Rejects when the database was made by a newer Herald. Tests stop at an earlier version, `to`.
+ * Brings the schema up to date, while nodes of the version before go on working on it. Each step is committed for itself, and
+ * where one was interrupted the next start goes on. Returns the number of the last migration before and after; the same twice
+ * when there was nothing to do. Rejects when a newer Herald has made the database unfit for this one.
  */
-export async function migrateStore(driver: Driver, to = migrations.length): Promise<{ from: number; to: number }> {
-  return await driver.transaction(async (sql) => {
-    if (driver.dialect.lockMigrations !== undefined) await sql.all(driver.dialect.lockMigrations);
-    await sql.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
-    const rows = await sql.all<{ version: number }>("SELECT version FROM schema_version");
-    const from = Number(rows[0]?.version ?? 0);
-    if (from > migrations.length) {
-      throw new Error(
-        `the database has schema version ${from}, this Herald knows ${migrations.length}: start the newer Herald that made it`,
-      );
+export async function migrateStore(
+  driver: Driver,
+  options: number | Options = {},
+): Promise<{ from: number; to: number }> {
+  const {
+    known = migrations,
+    tell = () => undefined,
+    to = known.length,
+  } = typeof options === "number" ? { to: options } : options;
+  return await driver.migration(async (session) => {
+    const run: Run = { session, dialect: driver.dialect, tell };
+    const { from, steps } = await readState(run, known);
+    for (const [index, migration] of known.slice(0, to).entries()) {
+      const number = index + 1;
+      if (number > from) await runMigration(run, { number, migration }, steps);
     }
-    for (const migration of migrations.slice(from, to)) {
-      const text = migration.replaceAll(/\bTEXT\b/g, driver.dialect.text);
-      for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== ""))
-        if (driver.dialect.hasRowSecurity || !rowSecurityOnly.test(statement)) await sql.run(statement);
-    }
-    if (rows.length === 0) await sql.run("INSERT INTO schema_version (version) VALUES (?)", to);
-    else await sql.run("UPDATE schema_version SET version = ?", to);
-    for (const statement of driver.dialect.statistics) await sql.run(statement);
-    return { from, to };
+    await session.transaction(async (sql) => {
+      for (const statement of driver.dialect.statistics) await sql.run(statement);
+    });
+    return { from, to: Math.max(from, to) };
+  }, tell);
+}
+
+/** How far the database is: the number of the last migration that is done, and of those after it the steps that were begun. */
+async function readState({ session, dialect }: Run, known: readonly Migration[]) {
+  await session.transaction(async (sql) => {
+    if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
+    for (const table of tables) await sql.run(inDialect(table, dialect));
   });
+  const oldest = await readVersion(session);
+  if (oldest > known.length) {
+    throw new Error(
+      `the database has schema version ${oldest}, this Herald knows ${known.length}: start the newer Herald that made it`,
+    );
+  }
+  const steps = await session.all<StepRow>("SELECT migration, step, place, rows, took_ms, done_at FROM schema_step");
+  const isDone = (number: number, index: number) => findStep(steps, number, index)?.done_at != null;
+  const firstUndone = known.findIndex((migration, index) =>
+    index < lastOfOld ? index >= oldest : !migration.steps.every((_, step) => isDone(index + 1, step)),
+  );
+  const newest = Math.max(known.length, ...steps.map(({ migration }) => Number(migration)));
+  return { from: firstUndone === -1 ? newest : firstUndone, steps };
+}
+
+async function runMigration(run: Run, of: Numbered, begun: readonly StepRow[]): Promise<void> {
+  const { number, migration } = of;
+  const { name, kind, steps } = migration;
+  const startedAt = performance.now();
+  // Those that a contract ends may not start any more while it is under way.
+  if (kind === "contract" && number > lastOfOld) await run.session.transaction((sql) => raiseVersion(sql, number));
+  for (const [index, step] of steps.entries()) {
+    const earlier = findStep(begun, number, index);
+    if (earlier?.done_at != null) continue;
+    run.tell("migrating the database", { migration: name, step: index + 1, steps: steps.length, what: step.kind });
+    if (step.kind === "statements") await runStatements(run, of, index, step.statements);
+    else if (step.kind === "index") await buildIndex(run, of, index, step.statement);
+    else await backfill(run, of, index, step, earlier);
+  }
+  run.tell("migrated the database", { migration: name, took_ms: tookMs(startedAt) });
+}
+
+async function runStatements(run: Run, of: Numbered, index: number, statements: readonly string[]): Promise<void> {
+  const { session, dialect } = run;
+  const { number } = of;
+  const startedAt = performance.now();
+  await session.transaction(async (sql) => {
+    if (number <= lastOfOld) {
+      if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
+      if ((await readVersion(sql)) >= number) return; // an older Herald was faster
+      await raiseVersion(sql, number);
+    }
+    for (const statement of statements)
+      if (dialect.hasRowSecurity || !rowSecurityOnly.test(statement)) await sql.run(inDialect(statement, dialect));
+    if (number > lastOfOld) await record(sql, of, index, { rows: 0, tookMs: tookMs(startedAt), isDone: true });
+  });
+}
+
+async function buildIndex({ session, dialect }: Run, of: Numbered, index: number, statement: string): Promise<void> {
+  const startedAt = performance.now();
+  await session.createIndex(inDialect(statement, dialect));
+  await session.transaction((sql) => record(sql, of, index, { rows: 0, tookMs: tookMs(startedAt), isDone: true }));
+}
+
+/**
+ * A bounded number of rows in each transaction, in the order of the key, up to the last row that is there at the beginning: what comes
+ * later may come faster.
+ */
+async function backfill(
+  { session, dialect, tell }: Run,
+  of: Numbered,
+  index: number,
+  { statement, table, key }: Extract<Step, { kind: "backfill" }>,
+  earlier: StepRow | undefined,
+): Promise<void> {
+  const startedAt = performance.now() - Number(earlier?.took_ms ?? 0);
+  const columns = key.join(", ");
+  const values = key.map(() => "?").join(", ");
+  let place: SqlValue[] | undefined = earlier?.place == null ? undefined : JSON.parse(earlier.place);
+  let rows = Number(earlier?.rows ?? 0);
+  let toldAt = performance.now();
+  const end = await session.transaction(async (sql) => {
+    await limitToAll(sql);
+    const descending = key.map((column) => `${column} DESC`).join(", ");
+    const [row] = await sql.all<Row>(`SELECT ${columns} FROM ${table} ORDER BY ${descending} LIMIT 1`);
+    return row && Object.values(row);
+  });
+  for (let isDone = false; !isDone; ) {
+    const begunAt = performance.now();
+    const after = place ?? [];
+    const where = place === undefined ? "true" : `(${columns}) > (${values})`;
+    const batch = await session.transaction(async (sql) => {
+      await limitToAll(sql);
+      const left = {
+        table,
+        key,
+        where: `${where} AND (${columns}) <= (${values})`,
+        values: [...after, ...(end ?? [])],
+      };
+      const last = end && (await lastOfFirst(sql, left, rowsAtOnce));
+      const update = `${statement} AND ${where} AND (${columns}) <= (${values})`;
+      const changed = last === undefined ? 0 : await sql.run(update, ...after, ...last);
+      const progress = {
+        place: last ?? after,
+        rows: rows + changed,
+        tookMs: tookMs(startedAt),
+        isDone: last === undefined,
+      };
+      await record(sql, of, index, progress);
+      return progress;
+    });
+    ({ place, rows, isDone } = batch);
+    if (performance.now() - toldAt >= tellEveryMs) {
+      toldAt = performance.now();
+      tell("migrating the database", { migration: of.migration.name, step: index + 1, rows, took_ms: batch.tookMs });
+    }
+    if (dialect.isShared) await Bun.sleep((performance.now() - begunAt) * pausePerWork);
+  }
+}
+
+async function limitToAll(sql: Transaction): Promise<void> {
+  const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
+  await sql.limitTo(organizations.map(({ id }) => id));
+}
+
+async function record(sql: Sql, { number, migration }: Numbered, index: number, progress: Progress): Promise<void> {
+  const { place, rows, tookMs, isDone } = progress;
+  await sql.run(
+    `INSERT INTO schema_step (migration, step, name, place, rows, took_ms, done_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (migration, step) DO UPDATE
+     SET place = excluded.place, rows = excluded.rows, took_ms = excluded.took_ms, done_at = excluded.done_at`,
+    number,
+    index,
+    migration.name,
+    place === undefined ? null : JSON.stringify(place),
+    rows,
+    tookMs,
+    isDone ? Date.now() : null,
+  );
+}
+
+async function readVersion(sql: Sql): Promise<number> {
+  const [row] = await sql.all<{ version: number }>("SELECT version FROM schema_version");
+  return Number(row?.version ?? 0);
+}
+
+async function raiseVersion(sql: Sql, version: number): Promise<void> {
+  if ((await sql.run("UPDATE schema_version SET version = ? WHERE version < ?", version, version)) > 0) return;
+  await sql.run(
+    "INSERT INTO schema_version (version) SELECT CAST(? AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM schema_version)",
+    version,
+  );
+}
+
+function findStep(steps: readonly StepRow[], number: number, index: number): StepRow | undefined {
+  return steps.find(({ migration, step }) => Number(migration) === number && Number(step) === index);
+}
+
+function inDialect(statement: string, { text }: Dialect): string {
+  return statement.replaceAll(/\bTEXT\b/g, text);
+}
+
+function tookMs(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
 }

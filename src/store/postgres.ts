@@ -4,6 +4,7 @@ import { postgresDialect } from "./dialect.ts";
 import type { Driver, Row, Sql, SqlValue, Transaction } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { createNodeRegistry } from "./nodes.ts";
+import { runMigration } from "./postgres-migration.ts";
 import { createPool, type Pool } from "./postgres-pool.ts";
 import { createRewriting } from "./rewriting.ts";
 import { createRowsInOne } from "./rows.ts";
@@ -109,14 +110,16 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
   }
 
+  function transactionOn(connection: Connection): Transaction {
+    const sql = sqlOn((query) => query(connection));
+    const limitTo = async (orgs: readonly string[]) => void (await sql.all(setOrganizations, JSON.stringify(orgs)));
+    return { ...sql, rows: createRowsInOne(sql), limitTo };
+  }
+
   const begin =
     <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     (idle: SQL) =>
-      idle.begin((connection) => {
-        const sql = sqlOn((query) => query(connection));
-        const limitTo = async (orgs: readonly string[]) => void (await sql.all(setOrganizations, JSON.stringify(orgs)));
-        return work({ ...sql, rows: createRowsInOne(sql), limitTo });
-      });
+      idle.begin((connection) => work(transactionOn(connection)));
 
   const reads = sqlOn((query) => readers.use(query));
 
@@ -126,6 +129,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     dialect: postgresDialect,
     transaction: (work) => writer.use(begin(work)),
     aside: (work) => housekeeper.use(begin(work)),
+    migration: (work, tell) => runMigration({ url, transactionOn, tell }, work),
     async close() {
       await Promise.all([writer, housekeeper, readers].map((pool) => pool.close()));
     },
@@ -136,11 +140,11 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
 export async function openPostgres(
   url: string,
   announce: DatabaseEvents["announce"],
-  { onReconnect }: Pick<DatabaseEvents, "onReconnect"> = {},
+  { onReconnect, onMigration }: Partial<DatabaseEvents> = {},
 ): Promise<Database> {
   const driver = connectPostgres(url, { onReconnect });
   try {
-    const migrated = await migrateStore(driver);
+    const migrated = await migrateStore(driver, { tell: onMigration });
     const [role] = await driver.all<Row>(findExemption);
     return {
       reader: driver,

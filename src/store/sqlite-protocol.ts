@@ -19,8 +19,9 @@ export type SentError = {
   headers?: Record<string, string>;
 };
 
-/** What the writing thread tells: how opening went, once; then the end of each call, with the events committed by then. */
+/** What the writing thread tells: how the schema is brought up to date; how opening went, once; then the end of each call, with the events committed by then. */
 export type Report =
+  | { kind: "migration"; message: string; facts: Record<string, string | number> }
   | { kind: "opened"; from: number; to: number }
   | { kind: "failed"; error: SentError }
   | ({ kind: "answer"; id: number; events: LogEvent[] } & Answer);

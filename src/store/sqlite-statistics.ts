@@ -23,6 +23,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
   audience: { sqlite_autoindex_audience_1: [10_000, 100, 1, 1, 1], audience_by_id: [10_000, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },
+  schema_step: { sqlite_autoindex_schema_step_1: [10, 2, 1] },
   api_key: {
     sqlite_autoindex_api_key_1: [100, 1],
     api_key_by_version: [100, 1],

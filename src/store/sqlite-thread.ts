@@ -15,7 +15,10 @@ type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
  * Opens the embedded database with a thread of its own for writing, so that no flush to disk stalls the event loop that
  * serves. Reads happen in the caller's thread. Rejects with `DatabaseInUseError` when another process has it open.
  */
-export async function openSqliteThread(file: string, { announce, onCrash }: DatabaseEvents): Promise<Database> {
+export async function openSqliteThread(
+  file: string,
+  { announce, onCrash, onMigration }: DatabaseEvents,
+): Promise<Database> {
   const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: file });
   const waiting = new Map<number, Waiting>();
   const opening = Promise.withResolvers<{ from: number; to: number }>();
@@ -36,6 +39,7 @@ export async function openSqliteThread(file: string, { announce, onCrash }: Data
   worker.on("exit", () => crash(new Error("the thread that writes to the database has ended")));
   worker.on("message", (message: Report) => {
     if (message.kind === "opened") opening.resolve(message);
+    else if (message.kind === "migration") onMigration?.(message.message, message.facts);
     else if (message.kind === "failed") opening.reject(receiveError(message.error));
     else {
       const call = waiting.get(message.id);

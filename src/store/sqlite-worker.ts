@@ -15,7 +15,9 @@ function report(message: Report): void {
 
 async function open(file: string): Promise<void> {
   const driver = openSqlite(file);
-  const versions = await migrateStore(driver);
+  const tell = (message: string, facts: Record<string, string | number>) =>
+    report({ kind: "migration", message, facts });
+  const versions = await migrateStore(driver, { tell });
   const writes = createWrites({ driver, announce: (events) => committed.push(...events) });
   const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {
     ...writes,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createHistory, createMissedMessages } from "./history.ts";
 import { createLogReader } from "./log-reader.ts";
 import { migrateStore } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
 import { createSentReads } from "./sent.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./sqlite-thread.ts";
@@ -15,6 +16,7 @@ import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/d
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
+import { describeMigration } from "./testing/migration-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
 function createFolder() {
@@ -43,6 +45,11 @@ const engines: Record<string, OpenDatabase> = {
     return { ...database, close: () => database.close().then(remove) };
   },
 };
+
+describeMigration("SQLite", async () => {
+  const { driver, remove } = openInFolder();
+  return { driver, dispose: () => driver.close().then(remove) };
+});
 
 for (const [engine, open] of Object.entries(engines)) {
   describeLog(engine, open);
@@ -108,8 +115,9 @@ describe("SQLite", () => {
 
   test("is migrated once; a schema of a newer Herald stops the start", async () => {
     const { driver, remove } = openInFolder();
-    expect(await migrateStore(driver)).toEqual({ from: 0, to: 8 });
-    expect(await migrateStore(driver)).toEqual({ from: 8, to: 8 });
+    const to = migrations.length;
+    expect(await migrateStore(driver)).toEqual({ from: 0, to });
+    expect(await migrateStore(driver)).toEqual({ from: to, to });
     await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
     await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
     await driver.close();
@@ -121,7 +129,7 @@ describe("SQLite", () => {
     await migrateStore(driver, 3);
     const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
     await driver.transaction((sql) => sql.run(insert));
-    expect(await migrateStore(driver)).toEqual({ from: 3, to: 8 });
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: migrations.length });
     expect(await driver.all("SELECT id, tokens_valid_after FROM organization ORDER BY id")).toEqual([
       { id: "gone", tokens_valid_after: 5 },
       { id: "o", tokens_valid_after: 0 },

@@ -58,6 +58,14 @@ export function openSqlite(file: string): Driver {
     ...reader,
     transaction,
     aside: transaction, // SQLite has one writer
+    migration: (work) =>
+      work({
+        ...sqlOn(writer),
+        transaction,
+        createIndex: async (statement) => {
+          await transaction((sql) => sql.run(statement.replace("CONCURRENTLY", "IF NOT EXISTS")));
+        },
+      }),
     async close() {
       await queue.idle();
       reader.close();

@@ -4,7 +4,7 @@ import { createAuditReads, createAuditWrites } from "./audit.ts";
 import { createBatchLog } from "./batch-log.ts";
 import { createConversationReads, createConversationWrites } from "./conversations.ts";
 import { createDeliveryReads, createDeliveryWrites } from "./delivery.ts";
-import type { Driver, Reader } from "./driver.ts";
+import type { Driver, Reader, TellMigration } from "./driver.ts";
 import { createHistory, createMissedMessages } from "./history.ts";
 import { createKeyReads, createKeyWrites } from "./keys.ts";
 import { createLogReader } from "./log-reader.ts";
@@ -58,6 +58,8 @@ export type DatabaseEvents = {
   onCrash(error: Error): void;
   /** A connection to PostgreSQL was made anew after one was lost: another server may have taken over. Once for each of them. */
   onReconnect?(): void;
+  /** How the schema is brought up to date, for the log. */
+  onMigration?: TellMigration | undefined;
 };
 
 type Options = {

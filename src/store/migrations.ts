@@ -1,0 +1,61 @@
+import logAndDirectory from "./migrations/0001-log-and-directory.sql" with { type: "text" };
+import nodes from "./migrations/0002-nodes.sql" with { type: "text" };
+import apiKeys from "./migrations/0003-api-keys.sql" with { type: "text" };
+import organizationTokens from "./migrations/0004-organization-tokens.sql" with { type: "text" };
+import rowSecurity from "./migrations/0005-row-security.sql" with { type: "text" };
+import audit from "./migrations/0006-audit.sql" with { type: "text" };
+import retention from "./migrations/0007-retention.sql" with { type: "text" };
+import delivery from "./migrations/0008-delivery.sql" with { type: "text" };
+
+/**
+ * One change of the schema. After an `expand` the versions of Herald before it go on working, after a `contract` only those
+ * that know it.
+ */
+export type Migration = { name: string; kind: "expand" | "contract"; steps: readonly Step[] };
+
+/** What is done at once: statements in one transaction, an index while others write, or an UPDATE a few rows at a time. */
+export type Step =
+  | { kind: "statements"; statements: readonly string[] }
+  | { kind: "index"; statement: string }
+  | { kind: "backfill"; statement: string; table: string; key: readonly string[] };
+
+// Before rows in batches and indexes beside writers there was one transaction for all, and every migration was the end of
+// the versions before it.
+const firstOfToday = 9;
+
+/** Every migration, in order. The first has the number 1. */
+export const migrations: readonly Migration[] = [
+  migrationOf("0001-log-and-directory", logAndDirectory),
+  migrationOf("0002-nodes", nodes),
+  migrationOf("0003-api-keys", apiKeys),
+  migrationOf("0004-organization-tokens", organizationTokens),
+  migrationOf("0005-row-security", rowSecurity),
+  migrationOf("0006-audit", audit),
+  migrationOf("0007-retention", retention),
+  migrationOf("0008-delivery", delivery),
+];
+
+/** The last schema version that Heralds share which do not know of expand and contract. */
+export const lastOfOld = firstOfToday - 1;
+
+/**
+ * Reads a migration from its SQL. Its first line says `-- expand` or `-- contract`. `CREATE INDEX CONCURRENTLY` is a step of its
+ * own, and so is an UPDATE under the line `-- backfill: <table> (<its primary key>)`; other statements that follow one another are one.
+ */
+export function migrationOf(name: string, sql: string): Migration {
+  const kind = /^-- (expand|contract)\b/.exec(sql)?.[1] === "expand" ? "expand" : "contract";
+  const statements = sql.split(/;\s*\n/).filter((part) => part.trim() !== "");
+  const steps: Step[] = [];
+  for (const statement of statements) {
+    const backfill = /^-- backfill: (\S+) \(([^)]+)\)$/m.exec(statement);
+    const last = steps.at(-1);
+    if (backfill !== null) {
+      const [, table = "", key = ""] = backfill;
+      steps.push({ kind: "backfill", statement, table, key: key.split(", ") });
+    } else if (/^CREATE (UNIQUE )?INDEX CONCURRENTLY\b/m.test(statement)) steps.push({ kind: "index", statement });
+    else if (last?.kind === "statements")
+      steps[steps.length - 1] = { ...last, statements: [...last.statements, statement] };
+    else steps.push({ kind: "statements", statements: [statement] });
+  }
+  return { name, kind, steps };
+}

@@ -1,0 +1,62 @@
+import { type Migration, migrationOf, type Step } from "../migrations.ts";
+
+const header = /^-- (?:expand, (\d+\.\d+\.\d+)|contract, (\d+\.\d+\.\d+): ends (\S+))\n/;
+const constant = String.raw`(?:-?\d+|'[^']*'|NULL)`;
+const addsColumn = new RegExp(
+  String.raw`^ALTER TABLE (\S+) ADD COLUMN "?\w+"? \w+(?: (NOT NULL))?(?: DEFAULT ${constant})?(?: (NOT NULL))?$`,
+);
+
+/** A migration as a file: its name and its SQL. */
+export type MigrationFile = { name: string; sql: string };
+
+/** What is wrong with a migration of after 0008, by the rules of CONTRIBUTING.md; `earlier` are those before it. */
+export function faultsOf({ name, sql }: MigrationFile, earlier: readonly MigrationFile[]): string[] {
+  const [first, expandsIn, contractsIn, ended] = header.exec(sql) ?? [];
+  if (first === undefined)
+    return [`${name}: begins with neither "-- expand, <release>" nor "-- contract, <release>: ends <name>"`];
+  if (expandsIn !== undefined) return faultsOfExpand(migrationOf(name, sql)).map((fault) => `${name}: ${fault}`);
+  const expand = earlier.find((file) => file.name === ended);
+  const [, release] = header.exec(expand?.sql ?? "") ?? [];
+  if (release === undefined) return [`${name}: there is no expand ${ended} before it`];
+  if (Bun.semver.order(contractsIn ?? "", release) !== 1) return [`${name}: comes no release later than ${ended}`];
+  return [];
+}
+
+function faultsOfExpand({ steps }: Migration): string[] {
+  const made = new Set<string>();
+  return steps.flatMap((step) => {
+    const statements = step.kind === "statements" ? step.statements : [step.statement];
+    return statements.flatMap((statement) => faultOf(step, plain(statement), made) ?? []);
+  });
+}
+
+/** Why the versions before might not go on working beside a statement; nothing if they do. `made` are the tables that the migration made. */
+function faultOf({ kind }: Step, statement: string, made: Set<string>): string | undefined {
+  const [, created] = /^CREATE TABLE (\S+) \(/.exec(statement) ?? [];
+  if (created !== undefined) {
+    made.add(created);
+    return undefined;
+  }
+  const table =
+    /^(?:ALTER TABLE|INSERT INTO|UPDATE) (\S+)/.exec(statement)?.[1] ?? / ON (\S+)/.exec(statement)?.[1] ?? "";
+  if (made.has(table) && !/^DROP\b/.test(statement)) return undefined;
+  if (kind === "index")
+    return /^CREATE UNIQUE/.test(statement) ? `refuses rows that were taken: ${statement}` : undefined;
+  if (/^CREATE .*\bINDEX\b/.test(statement)) return `keeps others from writing: ${statement}`;
+  if (kind === "backfill")
+    return / WHERE /.test(statement) && !/ OR /.test(statement) ? undefined : `needs a WHERE, without OR: ${statement}`;
+  if (/^(UPDATE|DELETE)\b/.test(statement)) return `changes all rows at once: ${statement}`;
+  const column = addsColumn.exec(statement);
+  if (column === null) return `is no expansion: ${statement}`;
+  const isRequired = column[2] !== undefined || column[3] !== undefined;
+  return isRequired && !/ DEFAULT (?!NULL)/.test(statement)
+    ? `asks for a value that nobody gives: ${statement}`
+    : undefined;
+}
+
+function plain(statement: string): string {
+  return statement
+    .replaceAll(/^\s*--.*$/gm, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
