@@ -1,12 +1,13 @@
 // An audience in a process of its own, so that thousands of clients do not compete with the callers for one event loop.
 // It is told what to do over the runtime's channel between processes.
 import { type Audience, type AudiencePlan, type Hearing, openAudience } from "./audience.ts";
+import type { Past } from "./verdict.ts";
 
 type Order =
   | { method: "open"; plan: AudiencePlan }
   | { method: "heard"; ids: string[]; ms: number }
   | { method: "pause" | "resume" }
-  | { method: "account"; stored: string[] };
+  | { method: "account"; stored: string[]; pasts: readonly Past[] };
 type Answer = { id: number; value?: Hearing | undefined; error?: string };
 
 /** The same as `openAudience`, in another process. */
@@ -42,8 +43,8 @@ export async function spawnAudience(plan: AudiencePlan): Promise<Audience> {
     heard: async (ids, ms) => void (await tell({ method: "heard", ids, ms })),
     pause: async () => void (await tell({ method: "pause" })),
     resume: async () => void (await tell({ method: "resume" })),
-    async account(stored) {
-      const hearing = await tell({ method: "account", stored });
+    async account(stored, pasts) {
+      const hearing = await tell({ method: "account", stored, pasts });
       if (hearing === undefined) throw new Error("the audience's process gave no account");
       return hearing;
     },
@@ -60,7 +61,7 @@ async function serve(): Promise<void> {
       return undefined;
     }
     if (audience === undefined) throw new Error("there is no audience yet");
-    if (order.method === "account") return await audience.account(order.stored);
+    if (order.method === "account") return await audience.account(order.stored, order.pasts);
     if (order.method === "heard") await audience.heard(order.ids, order.ms);
     else await audience[order.method]();
     return undefined;

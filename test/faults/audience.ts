@@ -1,8 +1,8 @@
 import { within } from "../harness/deadline.ts";
 import { createRandom } from "../harness/random.ts";
 import { goodClaims, signToken } from "../harness/tokens.ts";
-import { type Follower, follow, type Member, type Place, stream, witness } from "./members.ts";
-import { add, flawless, judge, type Verdict } from "./verdict.ts";
+import { type Follower, follow, followByStream, type Member, type Place, stream, witness } from "./members.ts";
+import { add, createChronicle, flawless, judge, type Past, type Verdict } from "./verdict.ts";
 
 const connectAtOnce = 100;
 const secondsBefore = 7_200;
@@ -11,6 +11,8 @@ const secondsBefore = 7_200;
 export type Listeners = {
   /** Clients as the contract wants them: they come back with `since`, somewhere, after every break. */
   followers: number;
+  /** The same over streams, which come back with `Last-Event-ID`. */
+  streamFollowers: number;
   /** Sockets and streams that are opened once; when they break they are out. */
   witnesses: number;
   streams: number;
@@ -41,15 +43,16 @@ export type Audience = {
   /** The slow ones stop reading, and read again. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Compares what was heard with the messages of the store. */
-  account(stored: string[]): Promise<Hearing>;
+  /** Compares what was heard with the messages of the store, and with those that it had and lost. */
+  account(stored: string[], pasts: readonly Past[]): Promise<Hearing>;
   /** Closes every connection. */
   [Symbol.dispose](): void;
 };
 
 /** The users who listen, one for each listener: they must be participants. */
-export function usersOf({ followers, witnesses, streams, slow }: Listeners): string[] {
-  return Array.from({ length: followers + witnesses + streams + slow }, (_, index) => `listener ${index}`);
+export function usersOf({ followers, streamFollowers, witnesses, streams, slow }: Listeners): string[] {
+  const length = followers + streamFollowers + witnesses + streams + slow;
+  return Array.from({ length }, (_, index) => `listener ${index}`);
 }
 
 /** Opens every connection of the plan, and resolves when all of them are there. */
@@ -63,18 +66,20 @@ export async function openAudience(plan: AudiencePlan): Promise<Audience> {
   function onHeard(id: string): void {
     const count = (heardBy.get(id) ?? 0) + 1;
     heardBy.set(id, count);
-    if (count === plan.followers) heardByAllAt.push([id, Date.now()]);
+    if (count === plan.followers + plan.streamFollowers) heardByAllAt.push([id, Date.now()]);
   }
 
   async function followSlowly(place: Place): Promise<Follower> {
-    const follower = await follow(place, urls, random, () => undefined);
+    const follower = await follow(place, { urls, random, onFirstSeen: () => undefined });
     slow.push(follower);
     return follower;
   }
 
+  const ways = { urls, random, onFirstSeen: onHeard };
   const repeat = (count: number, open: (place: Place) => Promise<Member>) => Array.from({ length: count }, () => open);
   const kinds = [
-    ...repeat(plan.followers, (place) => follow(place, urls, random, onHeard)),
+    ...repeat(plan.followers, (place) => follow(place, ways)),
+    ...repeat(plan.streamFollowers, (place) => followByStream(place, ways)),
     ...repeat(plan.witnesses, witness),
     ...repeat(plan.streams, stream),
     ...repeat(plan.slow, followSlowly),
@@ -101,7 +106,7 @@ export async function openAudience(plan: AudiencePlan): Promise<Audience> {
         ids.map(async (id) => {
           const delivery = `${id} to ${member.uid}`;
           lacking.add(delivery);
-          await member.heard(id, ms);
+          await member.heard(id);
           lacking.delete(delivery);
         }),
       );
@@ -114,11 +119,9 @@ export async function openAudience(plan: AudiencePlan): Promise<Audience> {
     async resume() {
       for (const member of slow) member.resume();
     },
-    async account(stored) {
-      const positions = new Map(stored.map((id, index) => [id, index]));
-      const verdict = members
-        .map((member) => judge(member.ledger(), positions, member.isThere()))
-        .reduce(add, flawless);
+    async account(stored, pasts) {
+      const chronicle = createChronicle(stored, pasts);
+      const verdict = members.map((member) => judge(member.runs(), chronicle, member.isThere())).reduce(add, flawless);
       const sum = (some: Member[], count: (member: Member) => number) =>
         some.reduce((total, member) => total + count(member), 0);
       const brokenSlow = sum(slow, (member) => member.broken());

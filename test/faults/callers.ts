@@ -22,11 +22,15 @@ export type CallerPlan = {
 /** A send that was answered with 201. Times in milliseconds since the Unix epoch. */
 export type Acknowledged = { mid: string; serverMid: string; at: number };
 
+/** An attempt that was not answered with 201; `none` is no answer. Times in milliseconds since the Unix epoch. */
+export type Refusal = { answer: string; url: string; from: number; to: number };
+
 /** Callers that send until they are told to stop, each one message at a time, and the ledger of what they were answered. */
 export type Callers = {
   readonly acknowledged: readonly Acknowledged[];
   /** How often each answer came; `none` counts those that did not come. */
   readonly answers: ReadonlyMap<string, number>;
+  readonly refusals: readonly Refusal[];
   /** Ids that were answered with two different messages. */
   readonly doubled: readonly string[];
   /** Sends one message, to this node only, until it is answered with 201. Resolves with its `_id`. */
@@ -52,12 +56,14 @@ type Options = {
 export function startCallers({ nodes, org, cids, sender, plan, seed }: Options): Callers {
   const acknowledged: Acknowledged[] = [];
   const answers = new Map<string, number>();
+  const refusals: Refusal[] = [];
   const doubled: string[] = [];
   let sends = 0;
   let isRunning = true;
   let isAbandoned = false;
 
   async function post(node: ClusterNode, request: string): Promise<string | undefined> {
+    const from = Date.now();
     let status: string;
     let serverMid: string | undefined;
     try {
@@ -74,6 +80,7 @@ export function startCallers({ nodes, org, cids, sender, plan, seed }: Options):
       status = "none"; // the outcome is unknown
     }
     answers.set(status, (answers.get(status) ?? 0) + 1);
+    if (status !== "201") refusals.push({ answer: status, url: node.url, from, to: Date.now() });
     return serverMid;
   }
 
@@ -124,6 +131,7 @@ export function startCallers({ nodes, org, cids, sender, plan, seed }: Options):
   return {
     acknowledged,
     answers,
+    refusals,
     doubled,
     sendTo: (node, message = { body: "x" }) => send(message, () => [node], ownRandom),
     async progress(count) {

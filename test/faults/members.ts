@@ -1,7 +1,9 @@
-import { eventually, within } from "../harness/deadline.ts";
+import { within } from "../harness/deadline.ts";
+import { createMemory, type Memory, type Run } from "../harness/memory.ts";
 import type { Random } from "../harness/random.ts";
-import { createResilientClient, type Ledger } from "../harness/resilient-client.ts";
-import { openSse } from "../harness/sse.ts";
+import { createResilientClient } from "../harness/resilient-client.ts";
+import { openSse, type Sse } from "../harness/sse.ts";
+import { readMissed } from "./missed.ts";
 
 const connectWithinMs = 10_000;
 const shortestPauseMs = 20;
@@ -13,8 +15,8 @@ export type Member = {
   /** Whether it hears to the end: those that do not come back are out when they are broken. */
   isThere(): boolean;
   /** Resolves when it has heard a message, or is out. */
-  heard(id: string, ms: number): Promise<unknown>;
-  ledger(): Pick<Ledger, "perConnection" | "gapsAdmitted">;
+  heard(id: string): Promise<unknown>;
+  runs(): readonly Run[];
   /** How many connections it opened, and how many of them were broken by others. */
   opened(): number;
   broken(): number;
@@ -27,17 +29,24 @@ export type Follower = Member & { pause(): void; resume(): void };
 /** Who it is, and where it connects first. */
 export type Place = { uid: string; token: string; url: string };
 
-/** Connects, and from then on comes back after every break with `since`, to any of the nodes. */
-export async function follow(
-  { uid, token, url }: Place,
-  urls: readonly string[],
-  random: Random,
-  onFirstSeen: (id: string) => void,
-): Promise<Follower> {
-  const client = createResilientClient({ herald: { url } }, uid, token, onFirstSeen);
+/** What a follower needs beside its place. */
+export type Ways = { urls: readonly string[]; random: Random; onFirstSeen: (id: string) => void };
+
+/** What can be connected again and again. */
+type Client = {
+  readonly memory: Memory;
+  connect(url: string): Promise<void>;
+  ended(): Promise<unknown>;
+  cut(): void;
+};
+
+/** Connects, and from then on comes back after every break, to any of the nodes. What it is told of as a gap it reads page by page. */
+async function keepConnected(client: Client, { uid, token, url }: Place, { urls, random }: Ways): Promise<Member> {
+  const { memory } = client;
   let isOver = false;
   let opened = 1;
   let broken = 0;
+  let gap: { run: Run; known: ReadonlySet<string> } | undefined; // that it was told of and has not read yet
 
   async function stayConnected(): Promise<void> {
     for (;;) {
@@ -48,12 +57,22 @@ export async function follow(
     }
   }
 
+  async function arrive(at: string): Promise<void> {
+    const known = new Set(memory.seen);
+    await client.connect(at);
+    const run = memory.runs.at(-1);
+    if (run?.recovered === false) gap ??= { run, known };
+    if (gap === undefined) return;
+    memory.learn(gap.run, await readMissed(at, token, gap.known));
+    gap = undefined;
+  }
+
   async function reconnect(failures: number): Promise<boolean> {
     const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** Math.min(failures, 10));
     await Bun.sleep(pauseMs * (0.5 + random.next()));
     if (isOver) return true;
     try {
-      await within(client.connect(random.pick(urls)), "a connection", connectWithinMs);
+      await within(arrive(random.pick(urls)), "a connection", connectWithinMs);
       opened += 1;
       return true;
     } catch {
@@ -62,58 +81,88 @@ export async function follow(
     }
   }
 
-  await client.connect();
+  await client.connect(url);
   void stayConnected();
   return {
     uid,
     isThere: () => true,
-    heard: (id) => client.waitFor(id),
-    ledger: () => client.ledger,
+    heard: memory.waitFor,
+    runs: () => memory.runs,
     opened: () => opened,
     broken: () => broken,
     close() {
       isOver = true;
       client.cut();
     },
-    pause: client.pause,
-    resume: client.resume,
   };
+}
+
+/** Connects a socket that comes back with `since`. */
+export async function follow(place: Place, ways: Ways): Promise<Follower> {
+  const client = createResilientClient({ herald: place }, place.uid, place.token, ways.onFirstSeen);
+  return { ...(await keepConnected(client, place, ways)), pause: client.pause, resume: client.resume };
+}
+
+/** Opens a stream that comes back with `Last-Event-ID`. */
+export async function followByStream(place: Place, ways: Ways): Promise<Member> {
+  return await keepConnected(createStreamClient(place, ways.onFirstSeen), place, ways);
 }
 
 /** Connects a socket, once. */
 export async function witness({ uid, token, url }: Place): Promise<Member> {
   const client = createResilientClient({ herald: { url } }, uid, token);
   await client.connect();
-  let isThere = true;
-  const ended = client.ended().then(() => {
-    isThere = false;
-  });
-  return {
-    uid,
-    isThere: () => isThere,
-    heard: (id) => Promise.race([client.waitFor(id), ended]),
-    ledger: () => client.ledger,
-    opened: () => 1,
-    broken: () => (isThere ? 0 : 1),
-    close: client.cut,
-  };
+  return stayOnce(uid, client);
 }
 
 /** Opens a stream of server-sent events, once. */
-export async function stream({ uid, token, url }: Place): Promise<Member> {
-  const sse = await openSse(url, { Authorization: `Bearer ${token}` }, uid);
+export async function stream(place: Place): Promise<Member> {
+  const client = createStreamClient(place);
+  await client.connect(place.url);
+  return stayOnce(place.uid, client);
+}
+
+/** A member that is out when its connection ends. */
+function stayOnce(uid: string, { memory, ended, cut }: Omit<Client, "connect">): Member {
   let isThere = true;
-  const ended = sse.closed.then(() => {
+  const out = ended().then(() => {
     isThere = false;
   });
-  const heard = () => sse.events.flatMap(({ message }) => message?._id ?? []);
   return {
     uid,
     isThere: () => isThere,
-    heard: (id, ms) => Promise.race([eventually(() => heard().includes(id) || undefined, id, ms), ended]),
-    ledger: () => ({ perConnection: [heard()], gapsAdmitted: 0 }),
+    heard: (id) => Promise.race([memory.waitFor(id), out]),
+    runs: () => memory.runs,
     opened: () => 1,
     broken: () => (isThere ? 0 : 1),
-    close: sse.close,
+    close: cut,
+  };
+}
+
+function createStreamClient({ uid, token }: Place, onFirstSeen?: (id: string) => void): Client {
+  const memory = createMemory(onFirstSeen);
+  let sse: Sse | undefined;
+  let attempts = 0;
+  let cutAttempt = 0;
+  return {
+    memory,
+    async connect(url) {
+      attempts += 1;
+      const attempt = attempts;
+      const run = memory.begin();
+      const headers = {
+        Authorization: `Bearer ${token}`,
+        ...(run.since !== undefined && { "Last-Event-ID": run.since }),
+      };
+      sse = await openSse(url, headers, uid, ({ message }) => message && memory.hear(run, message._id));
+      if (cutAttempt >= attempt) sse.close();
+      const recovered = sse.headers.get("herald-recovered");
+      memory.join(run, recovered === null ? undefined : recovered === "true");
+    },
+    ended: () => sse?.closed ?? Promise.resolve(),
+    cut() {
+      cutAttempt = attempts;
+      sse?.close();
+    },
   };
 }

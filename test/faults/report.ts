@@ -27,7 +27,7 @@ function renderTable(results: readonly Result[]): string {
     result.row,
     result.expected,
     `${result.rounds}, ${result.seed}`,
-    [result.acknowledged, ...Object.entries(result.otherAnswers).map(renderAnswers)].join("; "),
+    [result.acknowledged, ...renderLost(result), ...Object.entries(result.otherAnswers).map(renderAnswers)].join("; "),
     `${result.connections}, ${result.brokenConnections + result.brokenSlowConnections}`,
     [result.lost, result.doubled, result.misordered, result.holes].join(" / "),
     renderTimes(result.sendsAgainMs),
@@ -36,6 +36,10 @@ function renderTable(results: readonly Result[]): string {
   ]);
   const lines = [heads, heads.map((_, index) => (index < 2 ? "---" : "--:")), ...rows];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function renderLost({ lostByDatabase }: Result): string[] {
+  return lostByDatabase === 0 ? [] : [`${lostByDatabase} of them lost by the database`];
 }
 
 function renderAnswers([answer, count]: [string, number]): string {

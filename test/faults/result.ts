@@ -1,7 +1,7 @@
 import type { StoredLog } from "../harness/event-log.ts";
 import type { Hearing } from "./audience.ts";
-import type { Callers } from "./callers.ts";
-import type { AnyScenario } from "./scenario.ts";
+import type { Callers, Refusal } from "./callers.ts";
+import type { AnyScenario, Stage } from "./scenario.ts";
 
 /** How long recoveries took, in milliseconds; one figure for each round. */
 export type Recoveries = {
@@ -21,6 +21,10 @@ export type Result = Recoveries & {
   seed: number;
   rounds: number;
   acknowledged: number;
+  /** How many of these the database lost. */
+  lostByDatabase: number;
+  /** Sends that a node refused which was not away, where it is known which were. */
+  refusedElsewhere: number;
   /** How often each answer came beside 201; `none` counts those that did not come. */
   otherAnswers: Record<string, number>;
   connections: number;
@@ -33,8 +37,10 @@ export type Result = Recoveries & {
   misordered: number;
   /** Heard, but not stored. */
   unstored: number;
-  /** Times that the server said `recovered: false`. */
+  /** Times that the server said `recovered: false` although it knew the message. */
   gapsAdmitted: number;
+  /** Connections that were not told that the database lost what they had heard. */
+  untold: number;
   /** Offsets without an event. */
   holes: number;
   /** The longest that a message took from its 201 to the last of the followers, in milliseconds, faults and all. */
@@ -48,13 +54,16 @@ type Account = {
   callers: Callers;
   hearing: Hearing;
   stored: StoredLog;
+  stage: Stage;
 };
 
 /** Puts together what callers were answered, what connections heard, and what is stored. */
-export function toResult({ scenario, seed, recoveries, callers, hearing, stored }: Account): Result {
+export function toResult({ scenario, seed, recoveries, callers, hearing, stored, stage }: Account): Result {
   const { verdict } = hearing;
   const isStored = new Set(stored.messages);
-  const vanished = callers.acknowledged.filter(({ serverMid }) => !isStored.has(serverMid)).length;
+  const vanished = callers.acknowledged.filter(({ serverMid }) => !isStored.has(serverMid));
+  const lostWithDatabase = new Set(stage.pasts?.flatMap(({ messages, kept }) => messages.slice(kept)));
+  const lostByDatabase = vanished.filter(({ serverMid }) => lostWithDatabase.has(serverMid)).length;
   return {
     name: scenario.name,
     row: scenario.row,
@@ -62,19 +71,29 @@ export function toResult({ scenario, seed, recoveries, callers, hearing, stored 
     seed,
     rounds: recoveries.currentAgainMs.length,
     acknowledged: callers.acknowledged.length,
+    lostByDatabase,
+    refusedElsewhere: refusalsElsewhere(callers, stage),
     otherAnswers: Object.fromEntries([...callers.answers].filter(([answer]) => answer !== "201")),
     connections: hearing.connections,
     brokenConnections: hearing.broken,
     brokenSlowConnections: hearing.brokenSlow,
-    lost: verdict.lost + vanished,
+    lost: verdict.lost + vanished.length - lostByDatabase,
     doubled: verdict.doubled + callers.doubled.length + stored.doubledIds,
     misordered: verdict.misordered,
     unstored: verdict.unstored,
     gapsAdmitted: verdict.gapsAdmitted,
+    untold: verdict.untold,
     holes: stored.holes,
     ...recoveries,
     slowestDeliveryMs: slowestDelivery(callers, hearing),
   };
+}
+
+function refusalsElsewhere({ refusals }: Callers, { absences }: Stage): number {
+  if (absences === undefined) return 0;
+  const isAway = ({ url, from, to }: Refusal) =>
+    absences.some((absence) => absence.url === url && from <= absence.to && to >= absence.from);
+  return refusals.filter((refusal) => !isAway(refusal)).length;
 }
 
 function slowestDelivery({ acknowledged }: Callers, { heardByAllAt }: Hearing): number {
@@ -85,8 +104,8 @@ function slowestDelivery({ acknowledged }: Callers, { heardByAllAt }: Hearing): 
 
 /** What is not as it must be, in words; empty when all is well. */
 export function faultsOf(scenario: AnyScenario, result: Result): string[] {
-  const { lost, doubled, misordered, unstored, gapsAdmitted, holes, otherAnswers } = result;
-  const mustBeZero = { lost, doubled, misordered, unstored, gapsAdmitted, holes };
+  const { lost, doubled, misordered, unstored, gapsAdmitted, untold, holes, refusedElsewhere, otherAnswers } = result;
+  const mustBeZero = { lost, doubled, misordered, unstored, gapsAdmitted, untold, holes, refusedElsewhere };
   const faults = Object.entries(mustBeZero).flatMap(([what, count]) => (count === 0 ? [] : `${count} ${what}`));
   for (const [answer, count] of Object.entries(otherAnswers))
     if (!scenario.allows.includes(answer)) faults.push(`${count} answers ${answer}`);
@@ -94,6 +113,10 @@ export function faultsOf(scenario: AnyScenario, result: Result): string[] {
     if (otherAnswers[answer] === undefined) faults.push(`no answer ${answer}, so nothing was broken`);
   if (scenario.breaksConnections !== true && result.brokenConnections > 0)
     faults.push(`${result.brokenConnections} connections broke`);
+  if (scenario.losesTail !== true && result.lostByDatabase > 0)
+    faults.push(`${result.lostByDatabase} lost by the database`);
+  if (scenario.losesTail === true && result.lostByDatabase === 0)
+    faults.push("the database lost nothing, so nothing was broken");
   if (scenario.cutsSlowReaders === true && result.brokenSlowConnections === 0)
     faults.push("no slow reader was cut, so nothing was broken");
   return faults;

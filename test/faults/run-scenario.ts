@@ -5,6 +5,7 @@ import { createRandom } from "../harness/random.ts";
 import { openAudience, usersOf } from "./audience.ts";
 import { spawnAudience } from "./audience-process.ts";
 import { startCallers } from "./callers.ts";
+import { leftBehind } from "./left-behind.ts";
 import { faultsOf, type Recoveries, type Result, toResult } from "./result.ts";
 import type { AnyScenario, Size } from "./scenario.ts";
 
@@ -12,7 +13,7 @@ const recoverWithinMs = 60_000;
 const conversations = ["room", "hall", "yard"];
 const sender = "the sender";
 const defaultCalls = { callers: 6, pauseMs: 25, bodySizes: [1, 400] as [number, number], nodesAtOnce: 1 };
-const defaultListeners = { followers: 9, witnesses: 6, streams: 3, slow: 0 };
+const defaultListeners = { followers: 9, streamFollowers: 3, witnesses: 6, streams: 3, slow: 0 };
 /** How many sends there are between two faults, at most. */
 const mostSendsBetween = { short: 60, long: 300 };
 
@@ -68,10 +69,11 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
 
   const random = createRandom(seed); // the fault's own, so that the callers' pace decides nothing
   const recoveries: Recoveries = { sendsAgainMs: [], currentAgainMs: [], heardMeanwhileMs: [] };
+  const means = { random, org, callers, audience, listeners, size };
   await recover(); // only who has heard something can ask for what came after it
   for (let round = 1; round <= rounds; round += 1) {
     await callers.progress(random.integer(5, scenario.mostSendsBetween ?? mostSendsBetween[size]));
-    const heal = await started.break({ round, random, callers, audience, size });
+    const heal = await started.break({ ...means, round });
     try {
       await Bun.sleep(random.integer(...scenario.holdMs[size]));
       if (scenario.hearsMeanwhile === true)
@@ -82,6 +84,7 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
     const { sendsMs, currentMs } = await recover();
     recoveries.sendsAgainMs.push(sendsMs);
     recoveries.currentAgainMs.push(currentMs);
+    await started.inspect({ ...means, round });
     onRound?.(`round ${round}/${rounds}: ${callers.acknowledged.length} acknowledged, current in ${currentMs | 0} ms`);
   }
   await callers.stop();
@@ -89,9 +92,10 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
   await audience.heard([last.server_mid], recoverWithinMs);
 
   const stored = await stage.readLog(org.id);
-  const hearing = await audience.account(stored.messages);
-  const result = toResult({ scenario, seed, recoveries, callers, hearing, stored });
-  const faults = faultsOf(scenario, result);
+  const hearing = await audience.account(stored.messages, stage.pasts ?? []);
+  const result = toResult({ scenario, seed, recoveries, callers, hearing, stored, stage });
+  audience[Symbol.dispose]();
+  const faults = [...faultsOf(scenario, result), ...(await leftBehind(nodes))];
   if (faults.length > 0) faults.push(...nodes.flatMap(({ herald }) => errorsLogged(herald)));
   return { result, faults };
 }

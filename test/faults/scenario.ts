@@ -1,8 +1,10 @@
 import type { ClusterNode } from "../harness/cluster.ts";
 import type { StoredLog } from "../harness/event-log.ts";
+import type { Organization } from "../harness/organization.ts";
 import type { Random } from "../harness/random.ts";
 import type { Audience, Listeners } from "./audience.ts";
 import type { CallerPlan, Callers } from "./callers.ts";
+import type { Past } from "./verdict.ts";
 
 /** How much: `short` is for every run of the tests, `long` is `npm run faults`. */
 export type Size = "short" | "long";
@@ -12,11 +14,26 @@ export type Stage = {
   readonly nodes: readonly ClusterNode[];
   /** Reads what is stored, past Herald. */
   readLog(org: string): Promise<StoredLog>;
+  /** What the database had and lost, where it can. */
+  readonly pasts?: readonly Past[];
+  /** When nodes were away, where sends may be refused by nobody else. */
+  readonly absences?: readonly Absence[];
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+/** A node that was told to go, and when it was back. Times in milliseconds since the Unix epoch. */
+export type Absence = { url: string; from: number; to: number };
+
 /** What a fault is made with. The first round is 1. */
-export type Means = { round: number; random: Random; callers: Callers; audience: Audience; size: Size };
+export type Means = {
+  round: number;
+  random: Random;
+  org: Organization;
+  callers: Callers;
+  audience: Audience;
+  listeners: Listeners;
+  size: Size;
+};
 
 /** Ends a fault. */
 export type Heal = () => Promise<void> | void;
@@ -41,6 +58,8 @@ export type Scenario<On extends Stage = Stage> = {
   breaksConnections?: boolean;
   /** Whether connections that stop reading must be broken. */
   cutsSlowReaders?: boolean;
+  /** Whether the database loses what it had acknowledged. Without, it must not have. */
+  losesTail?: boolean;
   /** Whether everyone must hear what is sent while it is broken, before it is healed. */
   hearsMeanwhile?: boolean;
   calls?: Partial<CallerPlan>;
@@ -53,20 +72,34 @@ export type Scenario<On extends Stage = Stage> = {
   stage(): Promise<On | undefined>;
   /** Breaks something, and gives what ends it. */
   break(stage: On, means: Means): Promise<Heal> | Heal;
+  /** Looks at the stage after each round, when everyone is current again; rejects when something is not as it must be. */
+  inspect?(stage: On, means: Means): Promise<void>;
 };
 
 /** A scenario of which only its own functions know the stage. */
-export type AnyScenario = Omit<Scenario, "stage" | "break"> & {
-  start(): Promise<{ stage: Stage; break(means: Means): Promise<Heal> | Heal } | undefined>;
+export type AnyScenario = Omit<Scenario, "stage" | "break" | "inspect"> & {
+  start(): Promise<Started | undefined>;
+};
+
+type Started = {
+  stage: Stage;
+  break(means: Means): Promise<Heal> | Heal;
+  inspect(means: Means): Promise<void>;
 };
 
 /** Makes a scenario one among others, whatever its stage is. */
-export function defineScenario<On extends Stage>({ stage: open, break: breakIt, ...rest }: Scenario<On>): AnyScenario {
+export function defineScenario<On extends Stage>(scenario: Scenario<On>): AnyScenario {
+  const { stage: open, break: breakIt, inspect, ...rest } = scenario;
   return {
     ...rest,
     async start() {
       const stage = await open();
-      return stage && { stage, break: (means) => breakIt(stage, means) };
+      if (stage === undefined) return undefined;
+      return {
+        stage,
+        break: (means) => breakIt(stage, means),
+        inspect: async (means) => await inspect?.(stage, means),
+      };
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Ledger } from "../harness/resilient-client.ts";
+import type { Run } from "../harness/memory.ts";
 
 /** What was wrong with what connections heard. All zero is what Herald promises. */
 export type Verdict = {
@@ -8,13 +8,47 @@ export type Verdict = {
   doubled: number;
   /** Messages that came after one that follows them in the store. */
   misordered: number;
-  /** Messages that were heard and are not stored. */
+  /** Messages that were heard and are not stored; also those that came after one that the database has lost. */
   unstored: number;
-  /** Times that the server said `recovered: false`. */
+  /** Times that the server said `recovered: false` although it knew the message. */
   gapsAdmitted: number;
+  /** Connections that had heard what the database then lost, and were not closed with 1012 or not told `recovered: false`. */
+  untold: number;
 };
 
-export const flawless: Verdict = { lost: 0, doubled: 0, misordered: 0, unstored: 0, gapsAdmitted: 0 };
+export const flawless: Verdict = { lost: 0, doubled: 0, misordered: 0, unstored: 0, gapsAdmitted: 0, untold: 0 };
+
+/** A past that the database no longer has. */
+export type Past = {
+  /** `_id` of every message that stood there, in order. */
+  messages: string[];
+  /** How many of them, from the first on, the database kept. */
+  kept: number;
+  /** When what it kept began to be served, in milliseconds since the Unix epoch. */
+  endedAt: number;
+};
+
+/** What is stored, and what was. */
+export type Chronicle = {
+  readonly messages: readonly string[];
+  readonly positions: ReadonlyMap<string, number>;
+  /** The past that a message was lost with. */
+  lostWith(id: string): LostPast | undefined;
+};
+
+type LostPast = Past & { positions: ReadonlyMap<string, number> };
+
+/** Reads the messages of the store and what it lost. */
+export function createChronicle(messages: readonly string[], pasts: readonly Past[] = []): Chronicle {
+  const index = (ids: readonly string[]) => new Map(ids.map((id, position) => [id, position]));
+  const lost = new Map(
+    pasts.flatMap((past) => {
+      const entry = { ...past, positions: index(past.messages) };
+      return past.messages.slice(past.kept).map((id) => [id, entry] as const);
+    }),
+  );
+  return { messages, positions: index(messages), lostWith: (id) => lost.get(id) };
+}
 
 /** The sums of two verdicts. */
 export function add(left: Verdict, right: Verdict): Verdict {
@@ -24,25 +58,32 @@ export function add(left: Verdict, right: Verdict): Verdict {
     misordered: left.misordered + right.misordered,
     unstored: left.unstored + right.unstored,
     gapsAdmitted: left.gapsAdmitted + right.gapsAdmitted,
+    untold: left.untold + right.untold,
   };
 }
 
 /**
  * Compares what one client heard, connection after connection, with the order of the store: each connection must have heard
- * a run of it without a hole, and each run must begin no later than where the one before it ended. `reachesEnd`: the last
- * run must go to the end of the store.
+ * a run of it without a hole, and each run must begin no later than where the one before it ended, or where what it then read
+ * page by page ends. A connection that heard what the database lost must have heard a run of that past, and nothing after it.
+ * `reachesEnd`: the last run must go to the end of the store.
  */
-export function judge(
-  { perConnection, gapsAdmitted }: Pick<Ledger, "perConnection" | "gapsAdmitted">,
-  positions: ReadonlyMap<string, number>,
-  reachesEnd: boolean,
-): Verdict {
-  const verdict = { ...flawless, gapsAdmitted };
+export function judge(runs: readonly Run[], chronicle: Chronicle, reachesEnd: boolean): Verdict {
+  const verdict = { ...flawless };
   let heardUpTo: number | undefined; // over all connections
-  for (const heard of perConnection) {
+  let heardOf: LostPast | undefined; // where that position is
+  const leavePast = () => {
+    if (heardOf !== undefined && heardUpTo !== undefined) heardUpTo = Math.min(heardUpTo, heardOf.kept - 1);
+    heardOf = undefined;
+  };
+  for (const run of runs) {
+    const past = run.ids.map(chronicle.lostWith).find((one) => one !== undefined);
+    if (past !== heardOf && run.ids.length + run.paged.length > 0) leavePast();
+    const positions = past?.positions ?? chronicle.positions;
     const onThisConnection = new Set<string>();
-    let last = heardUpTo;
-    for (const id of heard) {
+    let last = afterPaging(run, chronicle, heardUpTo);
+    if (last !== undefined) heardUpTo = last;
+    for (const id of run.ids) {
       const position = positions.get(id);
       if (position === undefined) verdict.unstored += 1;
       else if (onThisConnection.has(id)) verdict.doubled += 1;
@@ -54,7 +95,25 @@ export function judge(
       onThisConnection.add(id);
     }
     if (last !== undefined) heardUpTo = Math.max(last, heardUpTo ?? last);
+    heardOf ??= past;
+    if (past !== undefined && run.closeCode !== undefined && run.closeCode !== 1012) verdict.untold += 1;
+    if (run.joinedAt !== undefined && run.since !== undefined) {
+      const lostPast = chronicle.lostWith(run.since);
+      if (lostPast === undefined && run.recovered === false) verdict.gapsAdmitted += 1;
+      if (lostPast !== undefined && run.joinedAt > lostPast.endedAt && run.recovered !== false) verdict.untold += 1;
+    }
   }
-  if (reachesEnd) verdict.lost += positions.size - 1 - (heardUpTo ?? -1);
+  leavePast();
+  if (reachesEnd) verdict.lost += chronicle.messages.length - 1 - (heardUpTo ?? -1);
   return verdict;
+}
+
+/** Where a client stands that has heard up to a position and has read these pages. */
+function afterPaging({ paged }: Run, { messages }: Chronicle, heardUpTo: number | undefined): number | undefined {
+  if (heardUpTo === undefined) return undefined;
+  const read = new Set(paged);
+  let position = heardUpTo;
+  for (let next = messages[position + 1]; next !== undefined && read.has(next); next = messages[position + 1])
+    position += 1;
+  return position;
 }

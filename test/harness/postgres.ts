@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { eventually } from "./deadline.ts";
 import { freePort, isRoot, reportMissing } from "./installed.ts";
 import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
 
@@ -20,6 +21,14 @@ export type Postgres = {
   start(): Promise<void>;
   /** Fills the disk that its databases are on, with `diskMegabytes`; gives what frees it. */
   fillDisk(): () => void;
+  /** SIGKILL to every process of the server, as when its machine loses power. `start` recovers it from its log. */
+  kill(): Promise<void>;
+  /** Copies this server while it runs (pg_basebackup), and starts the copy on a port and a folder of its own. */
+  copy(options?: CopyOptions): Promise<Postgres>;
+  /** Makes a standby take over. Resolves when it takes writes. */
+  promote(): Promise<void>;
+  /** Changes a setting for good and has the server read it. */
+  configure(setting: string, value: string): Promise<void>;
   /** Shuts down (`immediate`), runs `meanwhile`, and starts again. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
   /** SIGSTOP to every process of the server: it keeps its connections and does nothing. */
@@ -28,6 +37,10 @@ export type Postgres = {
   resume(): void;
   stop(): void;
 };
+
+/** Without `standby` a copy goes its own way. With it, it follows under that name; `port` is the way to the server that it follows. */
+type CopyOptions = { standby?: { name: string; port: number } };
+type Options = { diskMegabytes?: number; copyOf?: { port: number } & CopyOptions };
 
 const versionsFolder = "/usr/lib/postgresql";
 
@@ -41,10 +54,10 @@ export function findPostgres(): string | undefined {
 /**
  * Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed, which is a failure under
  * CI. With `diskMegabytes` its databases are on a disk of that size (the write-ahead log is not), which needs root and is gone
- * when it is shut down.
+ * when it is shut down. With `copyOf` it is a copy of the server on that port.
  */
-export async function startPostgres(options: { diskMegabytes?: number } = {}): Promise<Postgres | undefined> {
-  const { diskMegabytes } = options;
+export async function startPostgres(options: Options = {}): Promise<Postgres | undefined> {
+  const { diskMegabytes, copyOf } = options;
   const programs = findPostgres() ?? reportMissing("PostgreSQL", "postgresql");
   if (programs === undefined) return undefined;
   if (diskMegabytes !== undefined && !isRoot("a small disk")) return undefined;
@@ -87,9 +100,14 @@ export async function startPostgres(options: { diskMegabytes?: number } = {}): P
     return readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0] ?? "";
   }
 
-  function signalChildren(signal: "SIGSTOP" | "SIGCONT"): void {
+  function signalChildren(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
     const children = spawnSync("ps", ["-o", "pid=", "--ppid", mainProcess()], { encoding: "utf8" }).stdout.split("\n");
     for (const pid of children) if (pid.trim() !== "") process.kill(Number(pid), signal);
+  }
+
+  function freeze(): void {
+    process.kill(Number(mainProcess()), "SIGSTOP"); // first, so that it makes no more children
+    signalChildren("SIGSTOP");
   }
 
   function endAtOnce(): void {
@@ -99,11 +117,19 @@ export async function startPostgres(options: { diskMegabytes?: number } = {}): P
     rmSync(folder, { recursive: true, force: true });
   }
 
-  await run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync");
+  async function copyFrom({ port: source, standby }: { port: number } & CopyOptions): Promise<void> {
+    const name = standby === undefined ? "" : ` application_name=${standby.name}`;
+    const address = `host=127.0.0.1 port=${standby?.port ?? source} user=postgres${name}`;
+    const follow = standby === undefined ? [] : ["--write-recovery-conf"];
+    await run("pg_basebackup", "-D", data, "-d", address, "--checkpoint=fast", "--no-sync", ...follow);
+  }
+
   process.on("exit", endAtOnce);
+  if (copyOf === undefined) await run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync");
+  else await copyFrom(copyOf);
   await start();
   const superuser = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];
-  await run("createuser", ...superuser, "--createdb", "herald");
+  if (copyOf === undefined) await run("createuser", ...superuser, "--createdb", "herald");
   if (diskMegabytes !== undefined)
     await run("psql", ...superuser, "-c", `CREATE TABLESPACE disk OWNER herald LOCATION '${disk}'`, "postgres");
   const url = `postgres://herald@127.0.0.1:${port}`;
@@ -120,6 +146,23 @@ export async function startPostgres(options: { diskMegabytes?: number } = {}): P
     shutDown,
     start,
     fillDisk: () => fillDisk(insideOf(Number(mainProcess()), disk)),
+    async kill() {
+      const main = mainProcess();
+      freeze(); // nothing is finished while the others are killed
+      signalChildren("SIGKILL");
+      process.kill(Number(main), "SIGKILL");
+      await eventually(() => !existsSync(`/proc/${main}`) || undefined, "the end of a killed server");
+    },
+    async copy(copyOptions = {}) {
+      const copy = await startPostgres({ copyOf: { port, ...copyOptions } });
+      if (copy === undefined) throw new Error("PostgreSQL is gone");
+      return copy;
+    },
+    promote: () => run("pg_ctl", "promote", "-w", "-D", data),
+    async configure(setting, value) {
+      await run("psql", ...superuser, "-c", `ALTER SYSTEM SET ${setting} = '${value}'`, "postgres");
+      await run("pg_ctl", "reload", "-D", data);
+    },
     async restart(meanwhile) {
       await shutDown("immediate");
       try {
@@ -128,10 +171,7 @@ export async function startPostgres(options: { diskMegabytes?: number } = {}): P
         await start();
       }
     },
-    freeze() {
-      process.kill(Number(mainProcess()), "SIGSTOP"); // first, so that it makes no more children
-      signalChildren("SIGSTOP");
-    },
+    freeze,
     resume() {
       signalChildren("SIGCONT");
       process.kill(Number(mainProcess()), "SIGCONT");

@@ -1,4 +1,5 @@
 import type { Herald } from "./herald.ts";
+import { createMemory, type Memory } from "./memory.ts";
 import { uniqueId } from "./random.ts";
 import { openRawSocket, type RawSocket } from "./raw-socket.ts";
 import type { Event, SocketResponse } from "./wire.ts";
@@ -6,14 +7,14 @@ import type { Event, SocketResponse } from "./wire.ts";
 /** What one client, over all of its connections, heard and was told. */
 export type Ledger = {
   /** Ids of messages in the order in which they were first seen. */
-  seen: string[];
+  readonly seen: readonly string[];
   /** How often a connection of it heard an id that the same connection had heard before. */
-  repeatsWithinConnection: number;
+  readonly repeatsWithinConnection: number;
   /** The ids that each connection heard, in order, repeats and all. */
-  perConnection: string[][];
+  readonly perConnection: string[][];
   /** Times that the server said `recovered: false`. */
-  gapsAdmitted: number;
-  connections: number;
+  readonly gapsAdmitted: number;
+  readonly connections: number;
 };
 
 /**
@@ -23,6 +24,7 @@ export type Ledger = {
 export type ResilientClient = {
   readonly uid: string;
   readonly ledger: Ledger;
+  readonly memory: Memory;
   /** Connects, from the last message seen if there was one. Resolves when the server has answered, rejects if it ends before. */
   connect(url?: string): Promise<void>;
   /** Breaks the connection, or the attempt at one. */
@@ -41,61 +43,57 @@ export function createResilientClient(
   token: string,
   onFirstSeen: (id: string) => void = () => undefined,
 ): ResilientClient {
-  const ledger: Ledger = {
-    seen: [],
-    repeatsWithinConnection: 0,
-    perConnection: [],
-    gapsAdmitted: 0,
-    connections: 0,
-  };
-  const known = new Set<string>();
-  const waiters = new Map<string, () => void>();
+  const memory = createMemory(onFirstSeen);
   let raw: RawSocket | undefined;
+  let connections = 0;
   let attempts = 0;
   let cutAttempt = 0;
-  let last: string | undefined;
 
   const connect = async (url: string = org.herald.url) => {
     const id = uniqueId("connect");
     attempts += 1;
     const attempt = attempts;
-    const onThisConnection = new Set<string>();
-    const order: string[] = [];
-    ledger.perConnection.push(order);
+    const run = memory.begin();
     const answered = Promise.withResolvers<SocketResponse>();
     const onText = (text: string) => {
       const frame = JSON.parse(text) as Event & { response?: SocketResponse };
       if (frame.response?.id === id) return answered.resolve(frame.response);
       const heard = frame.message?._id;
-      if (heard === undefined) return;
-      if (onThisConnection.has(heard)) ledger.repeatsWithinConnection += 1;
-      onThisConnection.add(heard);
-      order.push(heard);
-      last = heard;
-      if (known.has(heard)) return;
-      known.add(heard);
-      ledger.seen.push(heard);
-      onFirstSeen(heard);
-      waiters.get(heard)?.();
+      if (heard !== undefined) memory.hear(run, heard);
     };
+    const { since } = run;
     const socket = await openRawSocket(url, { onText });
     if (cutAttempt >= attempt) socket.cut();
     else raw = socket;
-    ledger.connections += 1;
-    socket.sendText({ request: { connect: { token, ...(last === undefined ? {} : { since: last }) }, id } });
-    const lost = socket.ended.then(
-      ({ closeCode }): SocketResponse => ({
-        error: { status: 0, code: String(closeCode), message: "ended before the answer" },
-      }),
-    );
+    connections += 1;
+    socket.sendText({ request: { connect: { token, ...(since === undefined ? {} : { since }) }, id } });
+    const lost = socket.ended.then(({ closeCode = 1006 }): SocketResponse => {
+      run.closeCode = closeCode;
+      return { error: { status: 0, code: String(closeCode), message: "ended before the answer" } };
+    });
     const response = await Promise.race([answered.promise, lost]);
     if (response.error !== undefined) throw new Error(`${uid} could not connect: ${JSON.stringify(response)}`);
-    if (response.recovered === false) ledger.gapsAdmitted += 1;
+    memory.join(run, response.recovered);
   };
 
   return {
     uid,
-    ledger,
+    ledger: {
+      seen: memory.seen,
+      get repeatsWithinConnection() {
+        return memory.repeatsWithinRun;
+      },
+      get perConnection() {
+        return memory.runs.map(({ ids }) => ids);
+      },
+      get gapsAdmitted() {
+        return memory.gapsAdmitted;
+      },
+      get connections() {
+        return connections;
+      },
+    },
+    memory,
     connect,
     cut: () => {
       cutAttempt = attempts;
@@ -104,10 +102,6 @@ export function createResilientClient(
     pause: () => raw?.pause(),
     resume: () => raw?.resume(),
     ended: () => raw?.ended ?? Promise.reject(new Error(`${uid} has not connected`)),
-    waitFor: (id) =>
-      new Promise((resolve) => {
-        if (known.has(id)) resolve();
-        else waiters.set(id, resolve);
-      }),
+    waitFor: memory.waitFor,
   };
 }

@@ -11,6 +11,8 @@ export type SpoiltLine = {
   freeze(): void;
   /** Holds each chunk back for so long, and hands on so many bytes a second, in each direction of each connection. */
   slow(delayMs: number, bytesPerSecond: number): void;
+  /** Breaks every connection; new ones go to another port of this machine. */
+  leadTo(port: number): void;
   /** Ends whatever was set. What was held back flows on. */
   mend(): Promise<void>;
   stop(): void;
@@ -22,6 +24,7 @@ export async function startSpoiltLine(targetPort: number): Promise<SpoiltLine> {
   const sockets = new Set<Socket>();
   let thawed = Promise.resolve();
   let thaw = () => {};
+  let target = targetPort;
   let delayMs = 0;
   let bytesPerSecond = Number.POSITIVE_INFINITY;
 
@@ -44,7 +47,7 @@ export async function startSpoiltLine(targetPort: number): Promise<SpoiltLine> {
   async function join(client: Socket): Promise<void> {
     client.on("error", () => undefined);
     await pass();
-    const server = connect(targetPort, "127.0.0.1");
+    const server = connect(target, "127.0.0.1");
     for (const [from, to] of [
       [client, server],
       [server, client],
@@ -89,6 +92,10 @@ export async function startSpoiltLine(targetPort: number): Promise<SpoiltLine> {
     slow(milliseconds, rate) {
       delayMs = milliseconds;
       bytesPerSecond = rate;
+    },
+    leadTo(to) {
+      target = to;
+      breakAll();
     },
     async mend() {
       letFlow();

@@ -23,8 +23,9 @@ export async function requestSse(
   url: string,
   headers: Record<string, string>,
   uid = "somebody",
+  onHeard?: (event: Event) => void,
 ): Promise<{ sse: Sse } | { refused: Answer<Problem> }> {
-  return await requestStream(`${url}/sse`, headers, uid);
+  return await requestStream(`${url}/sse`, headers, uid, onHeard);
 }
 
 /** Opens a stream of server-sent events wherever it is. */
@@ -32,6 +33,7 @@ async function requestStream(
   address: string,
   headers: Record<string, string>,
   uid: string,
+  onHeard: (event: Event) => void = () => undefined,
 ): Promise<{ sse: Sse } | { refused: Answer<Problem> }> {
   const abort = new AbortController();
   const response = await within(
@@ -45,7 +47,9 @@ async function requestStream(
   const raw: SseEvent[] = [];
   const onEvent = (event: SseEvent) => {
     raw.push(event);
-    events.push(JSON.parse(event.data) as Event);
+    const heard = JSON.parse(event.data) as Event;
+    events.push(heard);
+    onHeard(heard);
   };
   const closed = readStream(response.body, onEvent, comments.push)
     .catch(() => undefined)
@@ -70,9 +74,14 @@ async function requestStream(
   };
 }
 
-/** Opens the stream and expects that it is granted. */
-export async function openSse(url: string, headers: Record<string, string>, uid?: string): Promise<Sse> {
-  const answer = await requestSse(url, headers, uid);
+/** Opens the stream and expects that it is granted. `onHeard` is called with each event when it comes. */
+export async function openSse(
+  url: string,
+  headers: Record<string, string>,
+  uid?: string,
+  onHeard?: (event: Event) => void,
+): Promise<Sse> {
+  const answer = await requestSse(url, headers, uid, onHeard);
   if ("sse" in answer) return answer.sse;
   throw new Error(`GET /sse was refused with ${answer.refused.status}: ${answer.refused.text}`);
 }
