@@ -15,24 +15,16 @@ import type { Stage } from "./scenario.ts";
 
 const nodeCount = 3;
 
-/** Limits that would hide what a scenario looks for: callers and clients all come from one address with one key. */
-const lifted = {
-  HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
-  HERALD_LIMIT_REQUESTS_BURST: "0",
-  HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "0",
-  HERALD_LIMIT_RECOVERY_MESSAGES: "100000",
-};
-
 /** Nodes on PostgreSQL and NATS. */
 export type ClusterStage = Stage & Cluster & { readonly nats: Nats };
 
 type Options = { env?: (index: number, databaseUrl: string) => Record<string, string>; postgres?: Postgres };
 
-/** Three nodes on servers of their own. */
+/** Three nodes on servers of their own, with the limits that everyone has, as long as `env` names no others. */
 export async function onCluster({ env, postgres }: Options = {}): Promise<ClusterStage | undefined> {
   const cluster = await startCluster({
     nodes: nodeCount,
-    env: (index, databaseUrl) => ({ ...lifted, ...env?.(index, databaseUrl) }),
+    ...(env !== undefined && { env }),
     ...(postgres !== undefined && { postgres }),
   });
   if (cluster?.nats === undefined) return undefined;
@@ -64,7 +56,7 @@ export async function onSmallEmbedded(): Promise<(Stage & { fillDisk(): () => vo
   if (!isRoot("a small disk")) return undefined;
   const dataDir = mkdtempSync(join(tmpdir(), "herald-small-"));
   const node = await startNode({
-    env: { ...lifted, HERALD_PORT: String(freePort()), HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET },
+    env: { HERALD_PORT: String(freePort()), HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET },
     dataDir,
     prefix: withSmallDisk(dataDir, 40),
   });
@@ -103,7 +95,6 @@ export async function onClusterWithLines(): Promise<(ClusterStage & { lines: Lin
     postgres,
     nats,
     env: (index, databaseUrl) => ({
-      ...lifted,
       HERALD_DATABASE_URL: throughPort(databaseUrl, lines[index]?.postgres.port),
       HERALD_BUS_URL: throughPort(nats.url, lines[index]?.nats.port),
     }),
@@ -138,7 +129,7 @@ export async function onNatsPair(): Promise<(Stage & { pair: NatsPair }) | undef
   const cluster = await startCluster({
     nodes: nodeCount,
     nats: null,
-    env: (index) => ({ ...lifted, HERALD_BUS_URL: pair.urls[index % 2] ?? "" }),
+    env: (index) => ({ HERALD_BUS_URL: pair.urls[index % 2] ?? "" }),
   });
   if (cluster === undefined) return undefined;
   starting.use(cluster);

@@ -2,6 +2,10 @@ import { defineScenario } from "../scenario.ts";
 import { onCluster } from "../stages.ts";
 
 const burst = { short: 60, long: 100 };
+// All clients come from one address here. Little more than there are of them: a node that forgets to give places back runs out.
+const fromOneAddress = { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "6000" };
+// What a reader misses that stops for seconds may be more than the 1,000 messages that `since` gives.
+const slow = { HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576", HERALD_LIMIT_RECOVERY_MESSAGES: "100000" };
 // The most that the contract allows: 65,536 characters, of three bytes each, and 32 KiB of parameters.
 const largest = { body: "語".repeat(65_536), x: { note: "x".repeat(32 * 1024 - 20) } };
 
@@ -18,12 +22,13 @@ export const reconnectStorm = defineScenario({
   mostSendsBetween: 20,
   listeners: (size) => ({
     followers: size === "short" ? 300 : 5_000,
+    streamFollowers: 0,
     witnesses: 0,
     streams: 0,
     beginTogether: true,
   }),
   listensApart: true,
-  stage: () => onCluster(),
+  stage: () => onCluster({ env: () => fromOneAddress }),
   async break({ nodes }, { round }) {
     const survivor = round % nodes.length; // another one each time: the last one has all the clients
     const others = nodes.filter((_, index) => index !== survivor);
@@ -42,9 +47,9 @@ export const slowReader = defineScenario({
   allows: [],
   cutsSlowReaders: true,
   calls: { callers: 6, pauseMs: 5, bodySizes: [50_000, 65_536] },
-  listeners: () => ({ followers: 3, witnesses: 3, streams: 1, slow: 2 }),
+  listeners: () => ({ followers: 3, streamFollowers: 0, witnesses: 3, streams: 1, slow: 2 }),
   listensApart: true,
-  stage: () => onCluster({ env: () => ({ HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576" }) }),
+  stage: () => onCluster({ env: () => slow }),
   async break(_, { audience, callers }) {
     await audience.pause();
     await callers.progress(350); // more than the system holds for a connection, and the node after it
@@ -60,7 +65,7 @@ export const healthyReader = defineScenario({
   rounds: { short: 1, long: 6 },
   holdMs: { short: [0, 100], long: [0, 1_000] },
   allows: [],
-  listeners: () => ({ followers: 2, witnesses: 1, streams: 1 }),
+  listeners: () => ({ followers: 2, streamFollowers: 0, witnesses: 1, streams: 1 }),
   listensApart: true,
   stage: () => onCluster(),
   async break({ nodes }, { random, callers, size }) {
