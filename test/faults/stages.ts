@@ -13,7 +13,8 @@ import { createSteppedClock, type SteppedClock } from "../harness/stepped-clock.
 import { type NatsPair, startNatsPair } from "./nats-pair.ts";
 import type { Stage } from "./scenario.ts";
 
-const nodeCount = 3;
+/** How many nodes a cluster has. */
+export const nodeCount = 3;
 
 /** Nodes on PostgreSQL and NATS. */
 export type ClusterStage = Stage & Cluster & { readonly nats: Nats };
@@ -114,7 +115,8 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-function throughPort(url: string, port: number | undefined): string {
+/** The same URL, with another port. */
+export function throughPort(url: string, port: number | undefined): string {
   const through = new URL(url);
   through.port = String(port);
   return through.href;

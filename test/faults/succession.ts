@@ -1,0 +1,50 @@
+import { startCluster } from "../harness/cluster.ts";
+import { readPostgresLog } from "../harness/event-log.ts";
+import type { Postgres } from "../harness/postgres.ts";
+import { type ReplicatedDatabase, startReplicatedDatabase } from "../harness/standby.ts";
+import type { Stage } from "./scenario.ts";
+import { nodeCount, throughPort } from "./stages.ts";
+import type { Past } from "./verdict.ts";
+
+/** Nodes on a database of which another server can take charge. */
+export type Succession = Stage & {
+  readonly database: ReplicatedDatabase;
+  readonly pasts: readonly Past[];
+  /** Gives another server charge, and notes what of an organization is gone with that. */
+  handOver(next: Postgres, org: string): Promise<void>;
+};
+
+/** Three nodes that reach PostgreSQL by an address that stays the same. */
+export async function onSuccession(): Promise<Succession | undefined> {
+  await using starting = new AsyncDisposableStack();
+  const database = await startReplicatedDatabase();
+  if (database === undefined) return undefined;
+  starting.use(database);
+  const { first: postgres, line } = database;
+  const cluster = await startCluster({
+    nodes: nodeCount,
+    postgres,
+    env: (_, databaseUrl) => ({ HERALD_DATABASE_URL: throughPort(databaseUrl, line.port) }),
+  });
+  if (cluster === undefined) return undefined;
+  starting.use(cluster);
+  const all = starting.move();
+  const { nodes, databaseUrl } = cluster;
+  const pasts: Past[] = [];
+  const readLogAt = (port: number, org: string) => readPostgresLog(throughPort(databaseUrl, port), org);
+  return {
+    nodes,
+    database,
+    pasts,
+    async handOver(next, org) {
+      await database.handOver(next, async (before, after) => {
+        const { messages } = await readLogAt(before.port, org);
+        const kept = (await readLogAt(after.port, org)).messages;
+        if (kept.some((id, index) => id !== messages[index])) throw new Error("the next server has another past");
+        pasts.push({ messages, kept: kept.length, endedAt: Date.now() });
+      });
+    },
+    readLog: (org) => readLogAt(line.port, org),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
