@@ -32,6 +32,8 @@ export type Hearing = {
   /** How many connections were broken by others than us; those of the slow ones are counted apart. */
   broken: number;
   brokenSlow: number;
+  /** With which codes sockets ended that are not slow; 1006 is none. */
+  closeCodes: number[];
   /** When a message had reached each follower that is not slow. */
   heardByAllAt: [id: string, at: number][];
 };
@@ -53,6 +55,11 @@ export type Audience = {
 export function usersOf({ followers, streamFollowers, witnesses, streams, slow }: Listeners): string[] {
   const length = followers + streamFollowers + witnesses + streams + slow;
   return Array.from({ length }, (_, index) => `listener ${index}`);
+}
+
+/** Those of them who come back, and read. */
+export function followersOf(listeners: Listeners): string[] {
+  return usersOf(listeners).slice(0, listeners.followers + listeners.streamFollowers);
 }
 
 /** Opens every connection of the plan, and resolves when all of them are there. */
@@ -126,7 +133,10 @@ export async function openAudience(plan: AudiencePlan): Promise<Audience> {
         some.reduce((total, member) => total + count(member), 0);
       const brokenSlow = sum(slow, (member) => member.broken());
       const broken = sum(members, (member) => member.broken()) - brokenSlow;
-      return { verdict, connections: sum(members, (member) => member.opened()), broken, brokenSlow, heardByAllAt };
+      const ended = members.filter((member) => !slow.some((one) => one === member)).flatMap((member) => member.runs());
+      const closeCodes = [...new Set(ended.flatMap(({ joinedAt, closeCode }) => (joinedAt && closeCode) || []))];
+      const connections = sum(members, (member) => member.opened());
+      return { verdict, connections, broken, brokenSlow, closeCodes, heardByAllAt };
     },
     [Symbol.dispose]: () => connections.dispose(),
   };

@@ -31,6 +31,8 @@ export type Result = Recoveries & {
   /** How many were broken by others than us; those that stop reading when they are told to are counted apart. */
   brokenConnections: number;
   brokenSlowConnections: number;
+  /** With which codes these ended; 1006 is none. */
+  closeCodes: number[];
   /** In the store and on all connections together. */
   lost: number;
   doubled: number;
@@ -77,6 +79,7 @@ export function toResult({ scenario, seed, recoveries, callers, hearing, stored,
     connections: hearing.connections,
     brokenConnections: hearing.broken,
     brokenSlowConnections: hearing.brokenSlow,
+    closeCodes: hearing.closeCodes,
     lost: verdict.lost + vanished.length - lostByDatabase,
     doubled: verdict.doubled + callers.doubled.length + stored.doubledIds,
     misordered: verdict.misordered,
@@ -111,6 +114,8 @@ export function faultsOf(scenario: AnyScenario, result: Result): string[] {
     if (!scenario.allows.includes(answer)) faults.push(`${count} answers ${answer}`);
   for (const answer of scenario.requires ?? [])
     if (otherAnswers[answer] === undefined) faults.push(`no answer ${answer}, so nothing was broken`);
+  const unexpected = result.closeCodes.filter((code) => scenario.closesWith?.includes(code) === false);
+  if (unexpected.length > 0) faults.push(`connections ended with ${unexpected.join(", ")}`);
   if (scenario.breaksConnections !== true && result.brokenConnections > 0)
     faults.push(`${result.brokenConnections} connections broke`);
   if (scenario.losesTail !== true && result.lostByDatabase > 0)

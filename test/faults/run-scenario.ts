@@ -20,9 +20,12 @@ const mostSendsBetween = { short: 60, long: 300 };
 type Options = { seed: number; size: Size; rounds?: number | undefined; onRound?: (text: string) => void };
 
 /** What repeats a run: the seed decides everything but what the machine does. */
-export function repeatCommand({ name }: Pick<AnyScenario, "name">, { seed, size, rounds }: Options): string {
+export function repeatCommand(
+  { name, command }: Pick<AnyScenario, "name" | "command">,
+  { seed, size, rounds }: Options,
+): string {
   const flags = [size === "short" ? " --short" : "", rounds === undefined ? "" : ` --rounds ${rounds}`];
-  return `npm run faults -- --only ${name} --seed ${seed}${flags.join("")}`;
+  return `${command ?? `npm run faults -- --only ${name}`} --seed ${seed}${flags.join("")}`;
 }
 
 /**

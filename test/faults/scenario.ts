@@ -42,6 +42,8 @@ export type Heal = () => Promise<void> | void;
 export type Scenario<On extends Stage = Stage> = {
   /** For `--only`. */
   name: string;
+  /** The command that plays it; without, `npm run faults`. */
+  command?: string;
   /** What happens, in words. */
   row: string;
   /** What must come of it, beyond what always must: nothing lost, doubled or misordered, no holes. */
@@ -56,6 +58,8 @@ export type Scenario<On extends Stage = Stage> = {
   requires?: string[];
   /** Whether a connection may break. Without, each must stay open. */
   breaksConnections?: boolean;
+  /** With which codes connections may end, if not with any; 1006 is none. */
+  closesWith?: number[];
   /** Whether connections that stop reading must be broken. */
   cutsSlowReaders?: boolean;
   /** Whether the database loses what it had acknowledged. Without, it must not have. */

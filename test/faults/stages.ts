@@ -19,14 +19,19 @@ export const nodeCount = 3;
 /** Nodes on PostgreSQL and NATS. */
 export type ClusterStage = Stage & Cluster & { readonly nats: Nats };
 
-type Options = { env?: (index: number, databaseUrl: string) => Record<string, string>; postgres?: Postgres };
+type Options = {
+  env?: (index: number, databaseUrl: string) => Record<string, string>;
+  postgres?: Postgres;
+  revision?: string;
+};
 
 /** Three nodes on servers of their own, with the limits that everyone has, as long as `env` names no others. */
-export async function onCluster({ env, postgres }: Options = {}): Promise<ClusterStage | undefined> {
+export async function onCluster({ env, postgres, revision }: Options = {}): Promise<ClusterStage | undefined> {
   const cluster = await startCluster({
     nodes: nodeCount,
     ...(env !== undefined && { env }),
     ...(postgres !== undefined && { postgres }),
+    ...(revision !== undefined && { revision }),
   });
   if (cluster?.nats === undefined) return undefined;
   return { ...cluster, nats: cluster.nats, readLog: (org) => readPostgresLog(cluster.databaseUrl, org) };

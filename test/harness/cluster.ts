@@ -11,8 +11,11 @@ export type ClusterNode = {
   /** The process that runs now, or ran last. */
   readonly herald: Herald;
   isRunning(): boolean;
-  /** Starts it again after `stop` or `kill`, on the same port and data folder. Resolves when it listens. */
-  start(): Promise<void>;
+  /**
+   * Starts it again after `stop` or `kill`, on the same port and data folder. Resolves when it listens. It is of the revision in
+   * this folder from then on, or of ours with `null`.
+   */
+  start(revision?: string | null): Promise<void>;
   /** SIGTERM; waits for the end and expects exit code 0. */
   stop(): Promise<void>;
   /** SIGKILL; waits for the end. */
@@ -44,12 +47,14 @@ type Options = {
   nats?: Nats | null;
   /** Settings of one node beside those of the cluster, and before them. */
   env?: (index: number, databaseUrl: string) => Record<string, string>;
+  /** The folder of another revision of Herald, which they begin with. */
+  revision?: string;
 };
 
 /** Starts nodes on a new database; `undefined` where PostgreSQL or NATS is not installed, which is a failure under CI. */
 export async function startCluster(options: Options & { postgres: Postgres; nats: Nats | null }): Promise<Cluster>;
 export async function startCluster(options: Options): Promise<Cluster | undefined>;
-export async function startCluster({ nodes: count, env, ...given }: Options): Promise<Cluster | undefined> {
+export async function startCluster({ nodes: count, env, revision, ...given }: Options): Promise<Cluster | undefined> {
   await using starting = new AsyncDisposableStack();
   const postgres = given.postgres ?? (await startPostgres());
   if (postgres === undefined) return undefined;
@@ -67,7 +72,9 @@ export async function startCluster({ nodes: count, env, ...given }: Options): Pr
     HERALD_PORT: String(freePort()),
     ...env?.(index, databaseUrl),
   });
-  const begun = Array.from({ length: count }, (_, index) => startNode({ env: settings(index) }));
+  const begun = Array.from({ length: count }, (_, index) =>
+    startNode({ env: settings(index), ...(revision !== undefined && { revision }) }),
+  );
   // All of them are awaited before one of them may fail, so that none is left behind.
   for (const result of await Promise.allSettled(begun)) {
     if (result.status === "fulfilled") starting.use(result.value);
@@ -89,8 +96,12 @@ export async function startCluster({ nodes: count, env, ...given }: Options): Pr
 }
 
 /** Starts a node that can be killed and started again; `HERALD_PORT` must be among the settings. */
-export async function startNode(options: HeraldOptions): Promise<ClusterNode & AsyncDisposable> {
-  const first = await startHerald(options);
+export async function startNode({
+  revision: firstRevision,
+  ...options
+}: HeraldOptions): Promise<ClusterNode & AsyncDisposable> {
+  let build: Pick<HeraldOptions, "revision"> = firstRevision === undefined ? {} : { revision: firstRevision };
+  const first = await startHerald({ ...options, ...build });
   let herald = first;
   let isRunning = true;
   const node: ClusterNode & AsyncDisposable = {
@@ -103,8 +114,9 @@ export async function startNode(options: HeraldOptions): Promise<ClusterNode & A
       return herald;
     },
     isRunning: () => isRunning,
-    async start() {
-      herald = await startHerald({ ...options, dataDir: first.dataDir });
+    async start(revision) {
+      if (revision !== undefined) build = revision === null ? {} : { revision };
+      herald = await startHerald({ ...options, ...build, dataDir: first.dataDir });
       isRunning = true;
     },
     async stop() {

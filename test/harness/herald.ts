@@ -47,6 +47,7 @@ export type Herald = {
 /**
  * `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is left in place at the end. `prefix` is a command
  * that prepares the surroundings and becomes the server (`exec`). `ca` is the certificate that requests over TLS trust.
+ * `revision` is the folder of another revision of Herald, which is started in place of this one.
  */
 export type HeraldOptions = {
   env?: Record<string, string>;
@@ -55,6 +56,7 @@ export type HeraldOptions = {
   args?: string[];
   prefix?: string[];
   ca?: string;
+  revision?: string;
 };
 
 const running = new Set<Bun.Subprocess>();
@@ -70,9 +72,13 @@ function cleanEnvironment(env: Record<string, string>): Record<string, string> {
   return { ...clean, ...env };
 }
 
-function spawnHerald(args: string[], env: Record<string, string>, prefix: string[] = []) {
-  const child = Bun.spawn([...prefix, process.execPath, join(root, "src/cli/herald.ts"), ...args], {
-    cwd: root,
+type Surroundings = Pick<HeraldOptions, "prefix" | "revision">;
+
+function spawnHerald(args: string[], env: Record<string, string>, { prefix = [], revision }: Surroundings = {}) {
+  const runtime = revision === undefined ? process.execPath : join(revision, "node_modules/.bin/bun");
+  const home = revision ?? root;
+  const child = Bun.spawn([...prefix, runtime, join(home, "src/cli/herald.ts"), ...args], {
+    cwd: home,
     env: cleanEnvironment(env),
     stdin: "ignore",
     stdout: "pipe",
@@ -142,7 +148,7 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
     ...(options.key === null ? {} : { HERALD_ADMIN_API_KEY: key }),
     ...options.env,
   };
-  const child = spawnHerald(["serve", ...(options.args ?? [])], settings, options.prefix);
+  const child = spawnHerald(["serve", ...(options.args ?? [])], settings, options);
   const lines: string[] = [];
   const logs = () => lines.join("\n");
   const listening = Promise.withResolvers<string>();

@@ -10,7 +10,7 @@ export type Run = {
   recovered: boolean | undefined;
   /** Ids that the client then read page by page, since it was told that not all is given. */
   paged: string[];
-  /** With which code it ended (1006: without one); `undefined` while it is open, and for streams, which have none. */
+  /** With which code the server ended it (1006: without one); streams have none. */
   closeCode: number | undefined;
 };
 

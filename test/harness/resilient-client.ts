@@ -68,7 +68,7 @@ export function createResilientClient(
     connections += 1;
     socket.sendText({ request: { connect: { token, ...(since === undefined ? {} : { since }) }, id } });
     const lost = socket.ended.then(({ closeCode = 1006 }): SocketResponse => {
-      run.closeCode = closeCode;
+      if (cutAttempt < attempt) run.closeCode = closeCode;
       return { error: { status: 0, code: String(closeCode), message: "ended before the answer" } };
     });
     const response = await Promise.race([answered.promise, lost]);

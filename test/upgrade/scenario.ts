@@ -1,0 +1,54 @@
+import { followersOf } from "../faults/audience.ts";
+import { type Absence, type AnyScenario, defineScenario, type Size } from "../faults/scenario.ts";
+import { type ClusterStage, nodeCount, onCluster } from "../faults/stages.ts";
+import { expectNoErrors, expectOneService, expectToHearOfEach } from "./side-by-side.ts";
+
+const passes = 3; // forward, back, and forward again
+
+/** Folders of revisions of Herald; `next: null` is this one. */
+export type Revisions = { previous: string; next: string | null };
+
+type UpgradeStage = ClusterStage & { absences: Absence[] };
+
+/** Nodes of one revision are replaced one by one with those of another, back, and again, while they are used. */
+export function createUpgrade({ previous, next }: Revisions): AnyScenario {
+  async function stage(): Promise<UpgradeStage | undefined> {
+    const cluster = await onCluster({ revision: previous });
+    return cluster && { ...cluster, absences: [] };
+  }
+
+  return defineScenario({
+    name: "upgrade",
+    command: "npm run upgrade --",
+    row: "Nodes are replaced one by one with those of another revision, back, and again",
+    expected:
+      "Sends go on at the other nodes. The clients of the node are closed with 1012, come back elsewhere and miss nothing.",
+    rounds: { short: passes * nodeCount, long: passes * nodeCount },
+    holdMs: { short: [0, 100], long: [0, 3_000] },
+    allows: ["503", "none"],
+    breaksConnections: true,
+    closesWith: [1012],
+    listeners: (size: Size) => (size === "short" ? { streamFollowers: 6 } : { followers: 60, streamFollowers: 30 }),
+    stage,
+    async break(cluster, { round }) {
+      const node = cluster.node((round - 1) % cluster.nodes.length);
+      const { herald, url } = node;
+      const from = Date.now();
+      await node.stop();
+      expectNoErrors(herald);
+      return async () => {
+        await node.start(isForward(round) ? next : previous);
+        cluster.absences.push({ url, from, to: Date.now() });
+      };
+    },
+    async inspect({ nodes }, { org, round, listeners, audience }) {
+      await expectOneService(nodes, org, followersOf(listeners));
+      await expectToHearOfEach(nodes, org, round, { listeners, audience });
+      for (const { herald } of nodes) expectNoErrors(herald);
+    },
+  });
+}
+
+function isForward(round: number): boolean {
+  return Math.ceil(round / nodeCount) % 2 === 1;
+}
