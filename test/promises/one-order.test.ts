@@ -10,7 +10,7 @@ const herald = useHerald({
   env: {
     HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_REQUESTS_BURST: "0",
-    HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "0",
+    HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1100", // a thousand clients, and what they need besides
   },
 });
 

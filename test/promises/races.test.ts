@@ -8,7 +8,6 @@ const herald = useHerald({
   env: {
     HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_REQUESTS_BURST: "0",
-    HERALD_LIMIT_CONNECTIONS_PER_USER: "0",
   },
 });
 

@@ -13,7 +13,6 @@ setDefaultTimeout(120_000);
 const LIFTED = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
   HERALD_LIMIT_REQUESTS_BURST: "0",
-  HERALD_LIMIT_CONNECTIONS_PER_USER: "0",
   HERALD_LIMIT_RECOVERY_MESSAGES: "100000",
   HERALD_TOKEN_SECRET: "a secret that outlives the restarts of the server",
 };
