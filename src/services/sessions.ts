@@ -1,8 +1,12 @@
-import { HeraldError } from "../contract/errors.ts";
+import { HeraldError, unavailable } from "../contract/errors.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Standing, Users } from "../store/ports.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Identity, Tokens } from "./tokens.ts";
+
+const maxNewcomers = 200;
+const maxNewcomersWaiting = 20_000;
 
 /** A user who may connect, and where the user stood in the log when that was decided. */
 export type Session = Identity & { head: number; cids: string[] };
@@ -27,10 +31,20 @@ export function createSessions({
 }: {
   tokens: Tokens;
   standing: Pick<Standing, "snapshot">;
-  users: Pick<Users, "put">;
+  users: Pick<Users, "ensure">;
   refusals: Refusals;
   clock: Clock;
 }): Sessions {
+  const newcomers = createBatcher<{ org: string; uid: string }, void>({
+    async flush(batch) {
+      await users.ensure(batch, clock.now());
+      return batch.map(() => ({ status: "fulfilled", value: undefined }));
+    },
+    maxBatch: maxNewcomers,
+    maxWaiting: maxNewcomersWaiting,
+    whenFull: () => unavailable({ detail: "too many users connect for the first time; try again" }),
+  });
+
   async function open(token: string): Promise<Session> {
     const identity = await tokens.verify(token);
     const { org, uid, issuedAt } = identity;
@@ -41,7 +55,7 @@ export function createSessions({
       throw new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
     }
     const { head, cids, isUser } = snapshot;
-    if (!isUser) await users.put(org, uid, undefined, clock.now());
+    if (!isUser) await newcomers.add({ org, uid });
     return { ...identity, head, cids };
   }
 

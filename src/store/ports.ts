@@ -146,6 +146,8 @@ export type UserReads = {
 /** Writes users. */
 export type UserWrites = {
   put(org: string, uid: string, name: string | null | undefined, now: number): Promise<Put | undefined>;
+  /** Makes those into users who are none, in one commit. Those of organizations that are not there are passed over. */
+  ensure(users: readonly { org: string; uid: string }[], now: number): Promise<void>;
   remove(org: string, uid: string, now: number): Promise<boolean>;
   /** Closes the user's connections and refuses tokens issued up to `now`. */
   endSessions(org: string, uid: string, now: number): Promise<boolean>;

@@ -86,6 +86,7 @@ export async function openSqliteThread(
         organizations: { put: remote("organizations", "put"), remove: remote("organizations", "remove") },
         users: {
           put: remote("users", "put"),
+          ensure: remote("users", "ensure"),
           remove: remote("users", "remove"),
           endSessions: remote("users", "endSessions"),
         },

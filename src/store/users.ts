@@ -35,6 +35,16 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
         return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
       });
     },
+    async ensure(users, now) {
+      const uidsOf = Map.groupBy(users, ({ org }) => org);
+      await writer.transaction([...uidsOf.keys()], async ({ sql, heads }) => {
+        for (const [org, ofOrg] of uidsOf) {
+          const head = heads.get(org);
+          const uids = [...new Set(ofOrg.map(({ uid }) => uid))].sort(); // in one order, so that no two wait for each other
+          if (head !== undefined) await ensureUsers(driver, sql, { org, uids, head, now });
+        }
+      });
+    },
     async remove(org, uid, now) {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;

@@ -92,7 +92,7 @@ export function createNode(options: Options): Node {
       },
     },
     standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)) },
-    users: { put: neverUsed },
+    users: { ensure: neverUsed },
     refusals: { admit: () => undefined, note: () => undefined },
     clock,
   });

@@ -38,6 +38,26 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.put("nowhere", "u", undefined, 1)).toBeUndefined();
     });
 
+    test("makes many into users in one commit: those who are users stay as they are, those without an organization are passed over", async () => {
+      const { users, standing } = context.store;
+      const [org, other] = [await createOrganization(), await createOrganization()];
+      await users.put(org, "known", "Kim", 5);
+      await users.put(org, "deleted", "Dee", 5);
+      await users.remove(org, "deleted", 6);
+      const uids = ["known", "new", "deleted", "new"];
+      await users.ensure(
+        [...uids.map((uid) => ({ org, uid })), { org: other, uid: "new" }, { org: "nowhere", uid: "new" }],
+        9,
+      );
+      expect(await users.get(org, "known")).toEqual({ id: "known", name: "Kim", createdAt: 5 });
+      expect(await users.get(org, "new")).toEqual({ id: "new", name: null, createdAt: 9 });
+      expect(await users.get(org, "deleted")).toEqual({ id: "deleted", name: null, createdAt: 9 });
+      expect((await standing.snapshot(org, "deleted"))?.tokensValidAfter).toBe(6);
+      expect(await users.get(other, "new")).toEqual({ id: "new", name: null, createdAt: 9 });
+      expect(await users.get("nowhere", "new")).toBeUndefined();
+      await users.ensure([], 9);
+    });
+
     test("lists by id in byte order, from any place", async () => {
       const { users } = context.store;
       const org = await createOrganization();
