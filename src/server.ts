@@ -46,6 +46,8 @@ import { createStore, type DatabaseEvents } from "./store/store.ts";
 const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
 const stopExplanation = `not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`;
+const skewExplanation =
+  "the clocks of this node and of the database differ by more than a minute; until they agree, this node removes nothing that is old";
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
 const retentionEveryMs = 60_000;
@@ -315,7 +317,14 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const beat = tellOutages(nodes.beat, outages);
   const beatTimer = setInterval(() => void beat(), nodeBeatMs);
   starting.defer(() => clearInterval(beatTimer));
-  const retention = createRetention({ ...store, keep: keepOf(config), holder: nodeId, clock, elapsed: steadyClock });
+  const retention = createRetention({
+    ...store,
+    keep: keepOf(config),
+    holder: nodeId,
+    clock,
+    elapsed: steadyClock,
+    onSkew: (skewMs) => log.warn({ node_ahead_ms: skewMs }, skewExplanation),
+  });
   const removeOld = tellOutages(async () => {
     const rows = await retention.run();
     if (rows > 0) log.info({ rows }, "removed what is kept no longer");

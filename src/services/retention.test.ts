@@ -24,20 +24,22 @@ afterEach(() => context[Symbol.asyncDispose]());
 
 const clock = { now: () => context.time.now };
 
-/** Retention of one node, two rows a step, whose pauses take no time and are written down. */
-function createNode(keep: Partial<Keep>, holder = "n1") {
+/** Retention of one node, two rows a step, whose pauses take no time and are written down, as are the skews that it tells. */
+function createNode(keep: Partial<Keep>, holder = "n1", aheadMs = { now: 0 }) {
   const pauses: number[] = [];
+  const skews: number[] = [];
   const { store, time } = context;
   const retention = createRetention({
-    retention: store.retention,
+    retention: { ...store.retention, now: async () => time.now },
     keep: { ...keepAll, ...keep },
     holder,
-    clock,
+    clock: { now: () => time.now + aheadMs.now },
+    onSkew: (skewMs) => void skews.push(skewMs),
     elapsed: { now: () => time.elapsed },
     pause: async (ms) => void pauses.push(ms),
     rowsPerStep: 2,
   });
-  return { ...retention, pauses };
+  return { ...retention, pauses, skews };
 }
 
 /** Messages sent now, one a day from so many days ago. */
@@ -73,6 +75,7 @@ test("sends have three times as long as a step took before the next one, and nev
   await node.run();
   expect(node.pauses).toEqual([20, 20]);
   const slow = {
+    now: async () => context.time.now,
     async step() {
       context.time.elapsed += 500;
       return context.time.elapsed < 1_500 ? 2 : 0;
@@ -81,8 +84,24 @@ test("sends have three times as long as a step took before the next one, and nev
   const pauses: number[] = [];
   const pause = async (ms: number) => void pauses.push(ms);
   const elapsed = { now: () => context.time.elapsed };
-  await createRetention({ retention: slow, keep: keepAll, holder: "n1", clock, elapsed, pause }).run();
+  const onSkew = () => undefined;
+  await createRetention({ retention: slow, keep: keepAll, holder: "n1", clock, elapsed, pause, onSkew }).run();
   expect(pauses).toEqual([1_500, 1_500]);
+});
+
+test("a node whose clock is years ahead of the database's, or behind, removes nothing and says so once, until they agree", async () => {
+  await sendDaily(12);
+  const aheadMs = { now: 0 };
+  const node = createNode({ messages: 9.5 }, "n1", aheadMs);
+  for (const skewMs of [60_001, 3 * 365 * dayMs, -60_001]) {
+    aheadMs.now = skewMs;
+    expect([await node.run(), await node.run()]).toEqual([0, 0]);
+  }
+  expect([await messages(), node.skews]).toEqual([12, [60_001]]);
+  aheadMs.now = 60_000;
+  expect(await node.run()).toBe(3);
+  aheadMs.now = -60_001;
+  expect([await node.run(), node.skews]).toEqual([0, [60_001, -60_001]]);
 });
 
 test("one node of several removes, and two runs of one node are one", async () => {

@@ -20,7 +20,10 @@ type Options = {
   keep: Keep;
   /** Which node this is. */
   holder: string;
+  /** This node's clock. What is old is told by the database's, and by none while the two differ by more than a minute. */
   clock: Clock;
+  /** Called when they begin to differ, with how far this node's is ahead in milliseconds. */
+  onSkew(skewMs: number): void;
   /** A clock that only goes forward. */
   elapsed: Clock;
   pause?(ms: number): Promise<void>;
@@ -29,6 +32,7 @@ type Options = {
 
 const dayMs = 24 * 3600 * 1000;
 const leaseMs = 30_000;
+const skewMayBeMs = 60_000; // far more than NTP leaves, far less than the day's margin: one of the two clocks is wrong
 const defaultRowsPerStep = 250;
 const shortestPauseMs = 20;
 const pausePerWork = 3; // so that three quarters of the time belong to sends, however slow the disk is
@@ -37,13 +41,26 @@ const recoveryDaysWhenLifted = 7;
 
 /** Retention over the store. Between two steps the log is free for sends three times as long as the step took. */
 export function createRetention(options: Options): Retention {
-  const { retention, keep, holder, clock, elapsed, pause = Bun.sleep, rowsPerStep = defaultRowsPerStep } = options;
+  const { retention, keep, holder, clock, onSkew, elapsed, pause = Bun.sleep } = options;
+  const { rowsPerStep = defaultRowsPerStep } = options;
   const recoveryDays = Number.isFinite(keep.recovery) ? keep.recovery : recoveryDaysWhenLifted;
   let isStopped = false;
+  let isSkewed = false;
   let running: Promise<number> | undefined;
 
+  /** The database's time; `undefined` when nobody knows what time it is. */
+  async function readTime(): Promise<number | undefined> {
+    const now = await retention.now();
+    const skewMs = clock.now() - now;
+    const wasSkewed = isSkewed;
+    isSkewed = Math.abs(skewMs) > skewMayBeMs;
+    if (isSkewed && !wasSkewed) onSkew(skewMs);
+    return isSkewed ? undefined : now;
+  }
+
   async function step(): Promise<number> {
-    const now = clock.now();
+    const now = await readTime();
+    if (now === undefined) return 0;
     const before = (days: number) => (Number.isFinite(days) ? now - days * dayMs : undefined);
     const changed = await retention.step({
       holder,

@@ -6,6 +6,8 @@ export type Dialect = {
   forUpdate: string;
   /** A subquery of the texts of a JSON array: `… IN (${textsOf("?")})`. Its column is `value`. */
   textsOf(placeholder: string): string;
+  /** Reads the database's clock, in milliseconds, as `now`. */
+  readTime: string;
   /** The type of text columns, which are compared and sorted byte by byte. */
   text: string;
   /** Keeps the Heralds before schema version 9 from migrating until the transaction ends. */
@@ -22,6 +24,7 @@ export type Dialect = {
 export const sqliteDialect: Dialect = {
   forUpdate: "",
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
+  readTime: "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's: nobody else uses the file
   text: "TEXT",
   lockMigrations: undefined,
   isShared: false,
@@ -35,6 +38,7 @@ export const postgresDialect: Dialect = {
   // The runtime writes a parameter of type json as JSON once more, so it is handed over as text.
   textsOf: (placeholder) =>
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
+  readTime: "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
   text: `TEXT COLLATE "C"`,
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
   isShared: true,

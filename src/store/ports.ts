@@ -340,6 +340,7 @@ export type RetentionOrder = {
   /** Who removes: one node at a time, until it has not asked for `leaseMs`. */
   holder: string;
   leaseMs: number;
+  /** By the database's clock. */
   now: number;
   /** How many rows one step changes at most. */
   limit: number;
@@ -357,4 +358,6 @@ export type RetentionOrder = {
 export type RetentionWrites = {
   /** One step, in one commit. Gives how many rows it changed, 0 when nothing is left, `undefined` when another holder is at it. */
   step(order: RetentionOrder): Promise<number | undefined>;
+  /** The time by the database's clock, which all nodes share, in milliseconds. */
+  now(): Promise<number>;
 };

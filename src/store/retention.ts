@@ -26,6 +26,10 @@ export function createRetentionWrites({ driver }: { driver: Driver }): Retention
         return isHeld ? await stepOf(sql, driver, order) : undefined;
       });
     },
+    async now() {
+      const [row] = await driver.all<{ now: number }>(driver.dialect.readTime);
+      return Number(row?.now ?? 0);
+    },
   };
 }
 

@@ -103,7 +103,7 @@ export async function openSqliteThread(
           record: remote("deliveries", "record"),
           acknowledge: remote("deliveries", "acknowledge"),
         },
-        retention: { step: remote("retention", "step") },
+        retention: { step: remote("retention", "step"), now: remote("retention", "now") },
       },
       async close() {
         isClosing = true;
