@@ -8,11 +8,14 @@ export type Absence = { org: string; uid: string; head: number };
 export type CatchUp = {
   /** The offset after which the user missed messages, or `undefined` when they cannot all be given: too many, too old, or `since` unknown. */
   resumeAfter(absence: Absence, since: string): Promise<number | undefined>;
-  /** The missed messages after `after`, in order, a page at a time; empty when there are no more. */
+  /** The missed messages after `after`, in order, a page at a time; empty when there are no more. The event loop turns before it reads. */
   read(absence: Absence, after: number): Promise<MissedMessage[]>;
 };
 
 const pageSize = 50;
+const pageLength = 1024 * 1024;
+const narrowest = 2 * pageSize;
+const growth = 4;
 const dayMs = 24 * 3600 * 1000;
 
 type Options = { missed: MissedMessages; maxMessages: number; maxDays: number; clock: Clock };
@@ -27,6 +30,28 @@ export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options):
       const count = await missed.countMissed(org, uid, seen.offset, head, maxMessages + 1);
       return count > maxMessages ? undefined : seen.offset;
     },
-    read: ({ org, uid, head }, after) => missed.readMissed(org, uid, after, head, pageSize),
+    // To find the first messages of many conversations, the store sorts all that lie in the span that it is asked for. So it is asked
+    // for a short one, and for longer ones while there is little in them: a page costs what it holds, however much is left.
+    async read({ org, uid, head }, after) {
+      const page: MissedMessage[] = [];
+      let length = 0;
+      let width = narrowest;
+      // The store ends a page of more than 4 MiB early. What is shorter than a page here was not ended by that, in any script.
+      for (let from = after; from < head && page.length < pageSize && length < pageLength; width *= growth) {
+        await nextTurn();
+        const upTo = Math.min(head, from + width);
+        for (const message of await missed.readMissed(org, uid, from, upTo, pageSize - page.length)) {
+          page.push(message);
+          length += message.payload.length;
+        }
+        from = upTo;
+      }
+      return page;
+    },
   };
+}
+
+/** A read of SQLite is synchronous: others have their turn between two of them. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
