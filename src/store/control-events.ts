@@ -1,5 +1,6 @@
 import type { EventKind, MembershipChange, SessionEnd } from "../contract/log-event.ts";
 import { createId } from "../lib/ids.ts";
+import type { Dialect } from "./dialect.ts";
 import type { LogTransaction } from "./log-writer.ts";
 
 /** Which conversation's participants change, and when (milliseconds). */
@@ -16,6 +17,18 @@ export async function recordMembership(
   const count = "UPDATE conversation SET participants = participants + CAST(? AS BIGINT) WHERE org = ? AND id = ?";
   await transaction.sql.run(count, added.length - removed.length, of.org, of.cid);
   emitControl(transaction, "membership", of, change);
+}
+
+/** The same for one user who leaves conversations, in one statement for however many, and an event for each. */
+export async function recordLeaving(
+  transaction: LogTransaction,
+  { textsOf }: Dialect,
+  { org, uid, cids, now }: { org: string; uid: string; cids: readonly string[]; now: number },
+): Promise<void> {
+  if (cids.length === 0) return;
+  const count = `UPDATE conversation SET participants = participants - 1 WHERE org = ? AND id IN (${textsOf("?")})`;
+  await transaction.sql.run(count, org, JSON.stringify(cids));
+  for (const cid of cids) emitControl(transaction, "membership", { org, cid, now }, { added: [], removed: [uid] });
 }
 
 /** Emits the end of sessions whose token was issued up to `now`: of `uids`, or without them of all of the organization. */

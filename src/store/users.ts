@@ -1,4 +1,4 @@
-import { emitSessionEnd, recordMembership } from "./control-events.ts";
+import { emitSessionEnd, recordLeaving } from "./control-events.ts";
 import type { Driver, Reader, Sql } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
@@ -50,7 +50,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
         const { sql, heads } = transaction;
         const head = heads.get(org);
         if (head === undefined || (await sql.all(find, org, uid)).length === 0) return false;
-        await leaveAll(transaction, org, uid, now);
+        await leaveAll(driver, transaction, { org, uid, now });
         await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
         await endSessions(transaction, org, uid, now);
         return true;
@@ -85,11 +85,16 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   };
 }
 
-async function leaveAll(transaction: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+async function leaveAll(
+  { dialect }: Driver,
+  transaction: LogTransaction,
+  { org, uid, now }: { org: string; uid: string; now: number },
+): Promise<void> {
   const { sql } = transaction;
   const rows = await sql.all<{ cid: string }>("SELECT cid FROM participant WHERE org = ? AND uid = ?", org, uid);
   await sql.run("DELETE FROM participant WHERE org = ? AND uid = ?", org, uid);
-  for (const { cid } of rows) await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
+  const cids = rows.map(({ cid }) => cid);
+  await recordLeaving(transaction, dialect, { org, uid, cids, now });
 }
 
 /** Never takes back what an earlier sign-out refused, which another node may have stored by a clock that is ahead of ours. */
