@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createBatcher, type Pipeline } from "./batcher.ts";
+import { createBatcher, type Pipeline, type Weights } from "./batcher.ts";
 
 const full = () => new Error("full");
 const fulfil = <Value>(value: Value): PromiseSettledResult<Value> => ({ status: "fulfilled", value });
@@ -8,7 +8,13 @@ const refuse = (reason: unknown): PromiseSettledResult<never> => ({ status: "rej
 
 /** A batcher whose batches are recorded, and which holds each of them until `release` when `isHeld`. */
 function recorded(
-  options: { maxBatch?: number; maxWaiting?: number; isHeld?: boolean; pipeline?: Pipeline | undefined } = {},
+  options: {
+    maxBatch?: number;
+    maxWaiting?: number;
+    weights?: Weights<number>;
+    isHeld?: boolean;
+    pipeline?: Pipeline | undefined;
+  } = {},
 ) {
   const batches: number[][] = [];
   const held: (() => void)[] = [];
@@ -16,6 +22,7 @@ function recorded(
     maxBatch: options.maxBatch ?? 200,
     maxWaiting: options.maxWaiting ?? 1000,
     pipeline: options.pipeline,
+    ...(options.weights !== undefined && { weights: options.weights }),
     whenFull: full,
     async flush(items) {
       batches.push(items);
@@ -121,6 +128,35 @@ describe("a batcher", () => {
     release();
     await Promise.all(accepted);
     expect(batches).toEqual([[1, 2], [3, 5], [6]]);
+  });
+
+  test("puts no more weight into a batch than it may have, but an item that is heavier goes by itself", async () => {
+    const weights = { of: (item: number) => item, maxBatch: 10, maxWaiting: 1_000 };
+    const { batcher, batches } = recorded({ weights });
+    await Promise.all([4, 6, 1, 10, 11, 0, 2, 30, 9, 2].map((item) => batcher.add(item)));
+    expect(batches).toEqual([[4, 6], [1], [10], [11], [0, 2], [30], [9], [2]]);
+  });
+
+  test("refuses what is heavier than may wait, takes what is lighter, and takes all again when there is room", async () => {
+    const weights = { of: (item: number) => item, maxBatch: 10, maxWaiting: 20 };
+    const { batcher, batches, release } = recorded({ weights, isHeld: true });
+    const accepted = [batcher.add(12), batcher.add(8)];
+    expect(await refusalOf(batcher.add(1))).toEqual(full());
+    accepted.push(batcher.add(0));
+    await nextTurn();
+    expect(batches).toEqual([[12]]);
+    expect(await refusalOf(batcher.add(13))).toEqual(full());
+    accepted.push(batcher.add(12));
+    while (batches.length < 3) {
+      release();
+      await nextTurn();
+    }
+    accepted.push(batcher.add(99)); // nothing waits
+    release();
+    await nextTurn();
+    release();
+    await Promise.all(accepted);
+    expect(batches).toEqual([[12], [8, 0], [12], [99]]);
   });
 
   test("begins the next batch before anyone is told of the last one", async () => {

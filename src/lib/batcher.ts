@@ -9,15 +9,30 @@ export type Batcher<Item, Result> = {
 /** When a batch need not wait for the end of the one before: as soon as `from` items wait, with `depth` batches under way at most. */
 export type Pipeline = { depth: number; from: number };
 
-type Waiting<Item, Result> = { item: Item; resolve(result: Result): void; reject(reason: unknown): void };
+type Waiting<Item, Result> = {
+  item: Item;
+  weight: number;
+  resolve(result: Result): void;
+  reject(reason: unknown): void;
+};
+
+/** Bounds beside those in number. What is heavier than a bound goes by itself. */
+export type Weights<Item> = {
+  of(item: Item): number;
+  /** Of the items of one batch together. */
+  maxBatch: number;
+  /** Of all that wait. */
+  maxWaiting: number;
+};
 
 type Options<Item, Result> = {
   /** Gives one settled result for each item, in order. A rejection rejects the whole batch. */
   flush(items: Item[]): Promise<PromiseSettledResult<Result>[]>;
   maxBatch: number;
-  /** More than this many items waiting: `add` rejects with what `whenFull` makes. */
+  /** More than this many items waiting, or heavier ones than may: `add` rejects with what `whenFull` makes. */
   maxWaiting: number;
   whenFull(): Error;
+  weights?: Weights<Item>;
   /** Only for a `flush` that may be called again before it has ended. Without it one batch is under way at a time. */
   pipeline?: Pipeline | undefined;
 };
@@ -30,7 +45,9 @@ const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   const { depth, from } = options.pipeline ?? oneAtATime;
+  const { weights } = options;
   let waiting: Waiting<Item, Result>[] = [];
+  let waitingWeight = 0;
   let underWay = 0;
   let isTurnAwaited = false;
 
@@ -42,9 +59,24 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     }
   }
 
+  /** The first items, as many as go together. */
+  function take(): Waiting<Item, Result>[] {
+    const most = Math.min(waiting.length, options.maxBatch);
+    let count = 0;
+    let weight = 0;
+    for (; count < most; count++) {
+      const next = weight + (waiting[count]?.weight ?? 0);
+      if (weights !== undefined && next > weights.maxBatch && count > 0) break;
+      weight = next;
+    }
+    const batch = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    waitingWeight -= weight;
+    return batch;
+  }
+
   async function run(): Promise<void> {
-    const batch = waiting.slice(0, options.maxBatch);
-    waiting = waiting.slice(options.maxBatch);
+    const batch = take();
     underWay++;
     const results = await flush(batch.map(({ item }) => item));
     underWay--;
@@ -70,9 +102,12 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
 
   return {
     add(item) {
-      if (waiting.length >= options.maxWaiting) return Promise.reject(options.whenFull());
+      const weight = weights?.of(item) ?? 0;
+      const isTooHeavy = weights !== undefined && waiting.length > 0 && waitingWeight + weight > weights.maxWaiting;
+      if (isTooHeavy || waiting.length >= options.maxWaiting) return Promise.reject(options.whenFull());
       return new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
+        waiting.push({ item, weight, resolve, reject });
+        waitingWeight += weight;
         if (mayOverlap()) void run();
         else runAfterTurn();
       });

@@ -8,6 +8,10 @@ import type { AppendResult, BatchLog, NewSend, SendLog } from "./ports.ts";
 const maxBatch = 500;
 const maxWaiting = 20_000;
 
+// In characters: payloads are nearly all ASCII, and take at most two bytes for each.
+const weights = { of: weightOf, maxBatch: 8 * 1024 * 1024, maxWaiting: 64 * 1024 * 1024 };
+const uidWeight = 64;
+
 type Options = {
   log: BatchLog;
   /** Called after commits with their events, in offset order. */
@@ -50,6 +54,7 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
     },
     maxBatch: batchSize,
     maxWaiting,
+    weights,
     pipeline,
     whenFull: () => unavailable({ detail: "too many sends wait for the database; retry with the same id" }),
   });
@@ -60,4 +65,8 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
       return batcher.add(send);
     },
   };
+}
+
+function weightOf({ payload, uids }: NewSend): number {
+  return payload.length + (uids === undefined ? 0 : uids.length * uidWeight);
 }

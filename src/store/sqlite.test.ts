@@ -15,7 +15,7 @@ import { describeAudit } from "./testing/audit-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
-import { describeLog, type OpenDatabase } from "./testing/log-suite.ts";
+import { describeLog, messageOf, type OpenDatabase, openStore } from "./testing/log-suite.ts";
 import { describeMigration } from "./testing/migration-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
@@ -178,6 +178,23 @@ describe("SQLite", () => {
     });
     await driver.close();
     remove();
+  });
+
+  test("refuses sends that are too much to wait together, and takes them when those before are stored", async () => {
+    const context = await openStore(engines["SQLite in a thread of its own"] as OpenDatabase);
+    const { store } = context;
+    await store.organizations.put("o", undefined, 1);
+    await store.conversations.put("o", "c1", { participants: ["u1"] }, 1);
+    const sends = Array.from({ length: 250 }, () => messageOf("o", { payload: JSON.stringify("x".repeat(400_000)) }));
+    const results = await Promise.allSettled(sends.map((send) => store.sends.append(send)));
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
+    // 64 MiB wait, and two batches of up to 8 MiB are on their way.
+    expect(refused.length).toBeWithin(250 - 210, 250 - 160);
+    expect(new Set(refused)).toEqual(new Set(["unavailable"]));
+    const again = sends.filter((_, index) => results[index]?.status === "rejected");
+    const outcomes = await Promise.all(again.map((send) => store.sends.append(send)));
+    expect(outcomes.filter(({ outcome }) => outcome === "stored")).toHaveLength(again.length);
+    await context.dispose();
   });
 
   test("runs transactions one after another, and a failed one leaves nothing", async () => {
