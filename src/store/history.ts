@@ -10,14 +10,21 @@ type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
 const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'message'
   AND "offset" > (SELECT CASE WHEN log_start > ? THEN log_start ELSE ? END FROM conversation WHERE org = ? AND id = ?)`;
 
+const readPage = (order: "ASC" | "DESC") =>
+  withinBytes(
+    `SELECT "offset", payload, OCTET_LENGTH(payload) AS bytes ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
+    order,
+  );
+const readForward = readPage("ASC");
+const readBackward = readPage("DESC");
+
 /** Reads the messages of one conversation. */
 export function createHistory({ reader }: { reader: Reader }): History {
   return {
     async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit }) {
-      const order = direction === "forward" ? "ASC" : "DESC";
       const rows = await reader.allOf<MessageRow>(
         org,
-        `SELECT "offset", payload ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
+        direction === "forward" ? readForward : readBackward,
         org,
         cid,
         after,

@@ -90,7 +90,7 @@ export type HistoryRange = {
 
 /** Reads the messages of conversations. Only messages since the conversation was last created are there. */
 export type History = {
-  /** The messages of a conversation in the range, in its direction. */
+  /** The messages of a conversation in the range, in its direction; fewer than `limit` where they are large (about 4 MiB). */
   messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
   /** The offset of a message of a conversation. */
   offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;

@@ -216,6 +216,22 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await read({ after: 2, before: 4, direction: "forward" })).toEqual([3]);
     });
 
+    test("ends a page of history early where its messages are large, in either direction, and always gives one", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
+      const mebibyte = 1024 * 1024;
+      const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1]; // at the offsets 2 to 7
+      for (const size of sizes) await store.sends.append(messageOf(org, { payload: JSON.stringify("x".repeat(size)) }));
+      const page = async (range: { after?: number; before?: number; direction: "forward" | "backward" }) =>
+        (await store.history.messages(org, "c1", { ...range, limit: 100 })).map(({ offset }) => offset);
+      expect(await page({ direction: "forward" })).toEqual([2, 3, 4]);
+      expect(await page({ after: 4, direction: "forward" })).toEqual([5, 6]);
+      expect(await page({ after: 5, direction: "forward" })).toEqual([6]);
+      expect(await page({ direction: "backward" })).toEqual([7, 6]);
+      expect(await page({ before: 6, direction: "backward" })).toEqual([5, 4, 3]);
+    });
+
     test("counts and reads what a user missed, in the conversations of now", async () => {
       const { store } = context;
       const org = await createOrganization();
