@@ -178,6 +178,24 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
+    test("gives up a connection that does not answer, and that one alone", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
+      const before = await pidsOf(driver);
+      const [frozen = 0] = before;
+      process.kill(frozen, "SIGSTOP");
+      try {
+        const reads = await Promise.allSettled(Array.from({ length: 40 }, () => driver.all("SELECT pg_sleep(0.01)")));
+        const refused = reads.filter(({ status }) => status === "rejected");
+        expect(refused.length).toBeWithin(1, 5); // what was on its way on that one
+        const after = await pidsOf(driver);
+        expect(after).not.toContain(frozen);
+        expect(after.filter((pid) => before.includes(pid))).toHaveLength(7);
+      } finally {
+        process.kill(frozen, "SIGCONT");
+      }
+      await driver.close();
+    });
+
     test("refuses a read that has waited for too long, and that one alone", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { wait: 300 });
       const before = await pidsOf(driver);
