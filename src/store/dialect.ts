@@ -16,6 +16,8 @@ export type Dialect = {
   isShared: boolean;
   /** Whether tables can be told which rows to show (row-level security). */
   hasRowSecurity: boolean;
+  /** Reads about how many `rows` a table has, by its name; none where only counting would tell. */
+  estimateRows: string | undefined;
   /** Statements that tell the planner what to expect, run after migrations; none where it finds out by itself. */
   statistics: readonly string[];
 };
@@ -29,6 +31,7 @@ export const sqliteDialect: Dialect = {
   lockMigrations: undefined,
   isShared: false,
   hasRowSecurity: false,
+  estimateRows: undefined,
   statistics,
 };
 
@@ -43,5 +46,6 @@ export const postgresDialect: Dialect = {
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
   isShared: true,
   hasRowSecurity: true,
+  estimateRows: "SELECT CAST(reltuples AS BIGINT) AS rows FROM pg_class WHERE oid = to_regclass(CAST(? AS text))",
   statistics: [],
 };

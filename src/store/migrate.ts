@@ -130,7 +130,7 @@ async function buildIndex({ session, dialect }: Run, of: Numbered, index: number
  */
 async function backfill(
   { session, dialect, tell }: Run,
-  of: Numbered,
+  { number, migration }: Numbered,
   index: number,
   { statement, table, key }: Extract<Step, { kind: "backfill" }>,
   earlier: StepRow | undefined,
@@ -147,6 +147,9 @@ async function backfill(
     const [row] = await sql.all<Row>(`SELECT ${columns} FROM ${table} ORDER BY ${descending} LIMIT 1`);
     return row && Object.values(row);
   });
+  const [about] =
+    dialect.estimateRows === undefined ? [] : await session.all<{ rows: number }>(dialect.estimateRows, table);
+  const of = about === undefined ? {} : { of_about: Number(about.rows) };
   for (let isDone = false; !isDone; ) {
     const begunAt = performance.now();
     const after = place ?? [];
@@ -168,13 +171,14 @@ async function backfill(
         tookMs: tookMs(startedAt),
         isDone: last === undefined,
       };
-      await record(sql, of, index, progress);
+      await record(sql, { number, migration }, index, progress);
       return progress;
     });
     ({ place, rows, isDone } = batch);
     if (performance.now() - toldAt >= tellEveryMs) {
       toldAt = performance.now();
-      tell("migrating the database", { migration: of.migration.name, step: index + 1, rows, took_ms: batch.tookMs });
+      const facts = { migration: migration.name, step: index + 1, rows, ...of, took_ms: batch.tookMs };
+      tell("migrating the database", facts);
     }
     if (dialect.isShared) await Bun.sleep((performance.now() - begunAt) * pausePerWork);
   }
