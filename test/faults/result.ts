@@ -2,6 +2,7 @@ import type { StoredLog } from "../harness/event-log.ts";
 import type { Hearing } from "./audience.ts";
 import type { Callers, Refusal } from "./callers.ts";
 import type { AnyScenario, Stage } from "./scenario.ts";
+import { createChronicle } from "./verdict.ts";
 
 /** How long recoveries took, in milliseconds; one figure for each round. */
 export type Recoveries = {
@@ -64,8 +65,8 @@ export function toResult({ scenario, seed, recoveries, callers, hearing, stored,
   const { verdict } = hearing;
   const isStored = new Set(stored.messages);
   const vanished = callers.acknowledged.filter(({ serverMid }) => !isStored.has(serverMid));
-  const lostWithDatabase = new Set(stage.pasts?.flatMap(({ messages, kept }) => messages.slice(kept)));
-  const lostByDatabase = vanished.filter(({ serverMid }) => lostWithDatabase.has(serverMid)).length;
+  const { lostWith } = createChronicle(stored.messages, stage.pasts);
+  const lostByDatabase = vanished.filter(({ serverMid }) => lostWith(serverMid) !== undefined).length;
   return {
     name: scenario.name,
     row: scenario.row,

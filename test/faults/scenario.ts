@@ -14,7 +14,7 @@ export type Stage = {
   readonly nodes: readonly ClusterNode[];
   /** Reads what is stored, past Herald. */
   readLog(org: string): Promise<StoredLog>;
-  /** What the database had and lost, where it can. */
+  /** What stood in the database before another server took over, where that happens. */
   readonly pasts?: readonly Past[];
   /** When nodes were away, where sends may be refused by nobody else. */
   readonly absences?: readonly Absence[];

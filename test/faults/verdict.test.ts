@@ -4,7 +4,7 @@ import { createChronicle, flawless, judge, type Past } from "./verdict.ts";
 
 const stored = [..."abcde"];
 /** Of `abcxy` the database kept `abc`, and went on with `de`. */
-const pasts: Past[] = [{ messages: [..."abcxy"], kept: 3, endedAt: 100 }];
+const pasts: Past[] = [{ messages: [..."abcxy"], endedAt: 100 }];
 const run = (ids: string, rest: Partial<Run> = {}): Run => ({
   ids: [...ids],
   since: undefined,

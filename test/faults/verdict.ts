@@ -18,13 +18,11 @@ export type Verdict = {
 
 export const flawless: Verdict = { lost: 0, doubled: 0, misordered: 0, unstored: 0, gapsAdmitted: 0, untold: 0 };
 
-/** A past that the database no longer has. */
+/** What stood in the database until another server took over, or the same one went back. */
 export type Past = {
-  /** `_id` of every message that stood there, in order. */
+  /** `_id` of every message, in order. */
   messages: string[];
-  /** How many of them, from the first on, the database kept. */
-  kept: number;
-  /** When what it kept began to be served, in milliseconds since the Unix epoch. */
+  /** When the next one began to be served, in milliseconds since the Unix epoch. */
   endedAt: number;
 };
 
@@ -32,21 +30,24 @@ export type Past = {
 export type Chronicle = {
   readonly messages: readonly string[];
   readonly positions: ReadonlyMap<string, number>;
-  /** The past that a message was lost with. */
+  /** The past that a message was lost with: it stood there, and not in what came after it. */
   lostWith(id: string): LostPast | undefined;
 };
 
-type LostPast = Past & { positions: ReadonlyMap<string, number> };
+/** `kept`: how many messages of it, from the first on, were still there afterwards. */
+type LostPast = Past & { kept: number; positions: ReadonlyMap<string, number> };
 
-/** Reads the messages of the store and what it lost. */
+/** Reads the messages of the store, and its pasts in their order. */
 export function createChronicle(messages: readonly string[], pasts: readonly Past[] = []): Chronicle {
   const index = (ids: readonly string[]) => new Map(ids.map((id, position) => [id, position]));
-  const lost = new Map(
-    pasts.flatMap((past) => {
-      const entry = { ...past, positions: index(past.messages) };
-      return past.messages.slice(past.kept).map((id) => [id, entry] as const);
-    }),
-  );
+  const lost = new Map<string, LostPast>();
+  for (const [age, past] of pasts.entries()) {
+    const next = pasts[age + 1]?.messages ?? messages;
+    const difference = past.messages.findIndex((id, position) => id !== next[position]);
+    const kept = difference < 0 ? past.messages.length : difference;
+    const entry = { ...past, kept, positions: index(past.messages) };
+    for (const id of past.messages.slice(kept)) lost.set(id, entry);
+  }
   return { messages, positions: index(messages), lostWith: (id) => lost.get(id) };
 }
 

@@ -20,10 +20,10 @@ export type ReplicatedDatabase = {
   /** SIGKILL to the primary; its address refuses connections. */
   killPrimary(): Promise<void>;
   /**
-   * Gives another server charge. Before it is reached, `compare` is called with it and with the one that had charge, which is
-   * recovered for this; then that one is gone.
+   * Gives another server charge, whether it takes writes yet or not. `read` is called with the one that had it, which is recovered
+   * for this; then that one is gone.
    */
-  handOver(next: Postgres, compare: (before: Postgres, after: Postgres) => Promise<void>): Promise<void>;
+  handOver(next: Postgres, read: (before: Postgres) => Promise<void>): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -58,17 +58,17 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase | un
       line.cut();
       await primary.kill();
     },
-    async handOver(next, compare) {
-      line.cut();
-      replication?.stop();
-      await primary.start();
-      await compare(primary, next);
-      servers.delete(primary);
-      primary.stop();
-      servers.add(next);
+    async handOver(next, read) {
+      const before = primary;
       primary = next;
+      servers.add(next);
+      replication?.stop();
       line.leadTo(next.port);
       await line.mend();
+      await before.start();
+      await read(before);
+      before.stop();
+      servers.delete(before);
     },
     async [Symbol.asyncDispose]() {
       line.stop();

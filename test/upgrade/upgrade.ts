@@ -29,10 +29,13 @@ async function main(): Promise<boolean> {
   const previous = await installRevision(given.from);
   if (given.install) return true;
   const next = given.to === undefined ? null : await installRevision(given.to);
-  const seen = await runScenario(createUpgrade({ previous, next }), {
+  const options = {
     seed: createRandom(given.seed === undefined ? undefined : Number(given.seed)).seed,
-    size: given.short ? "short" : "long",
-    onRound: (text) => console.error(`  ${text}`),
+    size: given.short ? ("short" as const) : ("long" as const),
+    onRound: (text: string) => console.error(`  ${text}`),
+  };
+  const seen = await runScenario(createUpgrade({ previous, next }), options).catch((error: unknown) => {
+    console.error(`FAIL ${error instanceof Error ? error.message : error}`);
   });
   if (seen === undefined) return false;
   console.log(renderReport([{ ...seen.result, faults: seen.faults }]));
