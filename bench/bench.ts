@@ -18,7 +18,7 @@ npm run bench -- --only idle,storm,replay [--against ../other-checkout] [--size 
   --save    with --only: writes the runs to results/<date>-<revision>-<parts>.json
   --against the folder of another checkout, installed, that idle, storm and replay measure beside this one, by turns
   --size    connections of idle and storm
-  --sqlite  storm on SQLite in place of PostgreSQL
+  --sqlite  storm and replay without PostgreSQL
   --database-share  the share of a core that PostgreSQL may have in storm
   --rounds  runs of each contender
   --patience  seconds that may be spent on waiting for the machine to be quiet

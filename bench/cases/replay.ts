@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { checkoutsOf } from "../harness/checkouts.ts";
+import { SQL } from "bun";
+import { startPostgres } from "../../test/harness/postgres.ts";
+import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
 import { tokenOf } from "../harness/crowd.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";
@@ -12,65 +14,97 @@ import type { Case, Findings } from "./case.ts";
 import { type Probe, startProbe } from "./pauses.ts";
 import { warmUp } from "./sends.ts";
 
-const sizes = [250, 500, 1000];
-const spreads = [1, 50];
+const sizes = [250, 500, 1_000, 4_000]; // the last one is beyond the limit, which is lifted
+const stocks = [
+  { conversations: 1, characters: 64 },
+  { conversations: 50, characters: 64 },
+  { conversations: 50, characters: 8_000 },
+];
+const noLimit = { HERALD_LIMIT_RECOVERY_MESSAGES: "0" };
 const listener = "listener";
 const atOnce = 50;
 
+/** A node, and the ids of the messages that its listener missed, in order. */
+type Place = { name: string; herald: HeraldPeer; ids: string[] };
+
 const measured = {
   replayMs: ["a replay, from `connect` to its last message", "ms"],
-  cpuMs: ["CPU of a replay", "ms"],
+  cpuMs: ["CPU of the node", "ms"],
   cpuMicrosPerMessage: ["… for each message", "µs"],
   worstPauseMs: ["/healthz meanwhile: worst", "ms"],
 } as const;
 
 /** What `since` costs that brings so many messages of one conversation or of fifty, one replay after another: does it grow with what is sent? */
-export const replay: Case = async (dataDir, pace, { against }) => {
+export const replay: Case = async (dataDir, pace, { against, isEmbedded }) => {
   const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
   const probe = startProbe();
-  for (const conversations of spreads) {
-    const places: { name: string; herald: HeraldPeer; ids: string[] }[] = [];
-    for (const { name, root } of checkoutsOf(against)) {
-      const herald = await startHerald(join(dataDir, `${conversations}-${name}`), {}, { root });
-      await herald.putConversation(house.quiet, []);
-      await warmUp(herald, pace.warmUpMs * 3);
-      places.push({ name, herald, ids: await fill(herald, conversations) });
+  const postgres = isEmbedded ? undefined : await startPostgres();
+  for (const store of postgres === undefined ? ["SQLite"] : ["SQLite", "PostgreSQL"]) {
+    for (const stock of stocks) {
+      const { conversations, characters } = stock;
+      const places: Place[] = [];
+      for (const checkout of checkoutsOf(against)) {
+        const url = store === "PostgreSQL" ? await postgres?.createDatabase() : undefined;
+        const folder = join(dataDir, `${store}-${conversations}-${characters}-${checkout.name}`);
+        places.push(await openPlace(folder, checkout, stock, url, pace.warmUpMs * 3));
+      }
+      for (const size of sizes) {
+        const title = `${size.toLocaleString("en-US")} messages of ${characters} characters, ${conversations} conversations, ${store}`;
+        const series = await inRounds(
+          places.map((place) => replaying(place, size, probe)),
+          pace,
+        );
+        found.series[title] = series;
+        found.tables.push(renderSideBySide(title, series, measured));
+      }
+      for (const { herald } of places) await herald.stop();
     }
-    for (const size of sizes) {
-      const title = `since over ${size.toLocaleString("en-US")} messages of ${conversations} conversations, SQLite`;
-      const series = await inRounds(
-        places.map((place) => replaying(place, size, probe)),
-        pace,
-      );
-      found.series[title] = series;
-      found.tables.push(renderSideBySide(title, series, measured));
-    }
-    for (const { herald } of places) await herald.stop();
   }
   probe.stop();
+  postgres?.stop();
   return found;
 };
 
+/** Starts a node with a listener who has missed everything. */
+async function openPlace(
+  folder: string,
+  { name, root }: Checkout,
+  { conversations, characters }: (typeof stocks)[number],
+  databaseUrl: string | undefined,
+  warmUpMs: number,
+): Promise<Place> {
+  const store = databaseUrl === undefined ? {} : { HERALD_DATABASE_URL: databaseUrl };
+  const herald = await startHerald(folder, { ...noLimit, ...store }, { root });
+  await herald.putConversation(house.quiet, []);
+  await warmUp(herald, warmUpMs);
+  const ids = await fill(herald, conversations, "x".repeat(characters));
+  if (databaseUrl !== undefined) {
+    await using database = new SQL(databaseUrl, { max: 1 });
+    await database`ANALYZE`; // as PostgreSQL does by itself in a database's first minute
+  }
+  return { name, herald, ids };
+}
+
 /** Sends one message more than is ever missed, in an order that is known; resolves with their ids. */
-async function fill(herald: HeraldPeer, conversations: number): Promise<string[]> {
+async function fill(herald: HeraldPeer, conversations: number, body: string): Promise<string[]> {
   const cids = Array.from({ length: conversations }, (_, index) => `talk-${index}`);
   for (const cid of cids) await herald.putConversation(cid, [listener]);
   const ids: string[] = [];
   for (let count = 0; count <= Math.max(...sizes); count += atOnce) {
     const sends = cids.length === 1 ? Array.from({ length: atOnce }, () => cids[0]) : cids;
-    for (const cid of sends) ids.push(await send(herald, cid ?? ""));
+    for (const cid of sends) ids.push(await send(herald, cid ?? "", body));
   }
   return ids;
 }
 
-async function send({ url }: HeraldPeer, cid: string): Promise<string> {
+async function send({ url }: HeraldPeer, cid: string, body: string): Promise<string> {
   const response = await fetch(`${url}/admin/message`, {
     method: "POST",
     headers: { "Admin-Api-Key": house.key, "Content-Type": "application/json" },
     body: JSON.stringify({
       organizationId: house.org,
       senderId: house.sender,
-      message: { id: randomUUID(), cid, body: "The quick brown fox jumps over the lazy dog, and then once more." },
+      message: { id: randomUUID(), cid, body },
     }),
   });
   if (response.status !== 201) throw new Error(`a send was answered ${response.status}`);
@@ -79,11 +113,7 @@ async function send({ url }: HeraldPeer, cid: string): Promise<string> {
 }
 
 /** One replay after another, for as long as a run is. */
-function replaying(
-  { name, herald, ids }: { name: string; herald: HeraldPeer; ids: string[] },
-  size: number,
-  probe: Probe,
-): Contender {
+function replaying({ name, herald, ids }: Place, size: number, probe: Probe): Contender {
   return {
     name,
     async run(ms) {

@@ -30,6 +30,7 @@ const measured = {
   victimP50Ms: ["victim, in the storm: p50", "ms"],
   victimP99Ms: ["victim, in the storm: p99", "ms"],
   victimMaxMs: ["victim, in the storm: worst", "ms"],
+  victimP99Ratio: ["… its p99 by the undisturbed one", ""],
   victimSends: ["… its sends", ""],
   victimFailed: ["… that failed", ""],
   peakMebibytes: ["the node's memory at most", "MiB"],
@@ -60,8 +61,9 @@ export const storm: Case = async (dataDir, { rounds }, wishes) => {
         series[name] = [...(series[name] ?? []), measures];
       }
     }
+    const endings = evenOut(Object.values(series).flat());
     found.series[title] = series;
-    found.tables.push(renderSideBySide(title, series, { ...measured, ...endingsOf(Object.values(series).flat()) }));
+    found.tables.push(renderSideBySide(title, series, { ...measured, ...endings }));
   }
   throttle?.lift();
   postgres?.stop();
@@ -78,8 +80,9 @@ async function throttlePostgres(url: string | undefined, share: number): Promise
   return throttle;
 }
 
-/** A line of the table for each way in which connections ended. */
-function endingsOf(runs: readonly Measures[]): Record<string, readonly [string, string]> {
-  const names = runs.flatMap((run) => Object.keys(run)).filter((name) => name.includes(": "));
-  return Object.fromEntries(names.map((name) => [name, [name, ""]]));
+/** Gives every run a number for each way in which something ended in one of them, and the table a line for it. */
+function evenOut(runs: readonly Measures[]): Record<string, readonly [string, string]> {
+  const names = new Set(runs.flatMap((run) => Object.keys(run)).filter((name) => name.includes(": ")));
+  for (const run of runs) for (const name of names) run[name] ??= 0;
+  return Object.fromEntries([...names].sort().map((name) => [name, [name, ""]]));
 }

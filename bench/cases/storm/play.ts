@@ -68,6 +68,7 @@ export async function playStorm(
     victimP50Ms: percentile(stormy.times, 0.5),
     victimP99Ms: percentile(stormy.times, 0.99),
     victimMaxMs: percentile(stormy.times, 1),
+    victimP99Ratio: percentile(stormy.times, 0.99) / percentile(calm.times, 0.99),
     victimSends: stormy.times.length + failed,
     victimFailed: failed,
     peakMebibytes: peakBytes / 2 ** 20,
