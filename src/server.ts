@@ -60,6 +60,9 @@ const clock = systemClock;
 const foreignKeysAdvice =
   "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
 
+const logBreakAdvice =
+  "the database lost events that were played: a standby took over that lagged behind, or a backup was restored; the connections of the organization are closed, so that they join anew (see docs/how-to/run-a-cluster.md)";
+
 /** A running node. */
 export type Herald = {
   url: string;
@@ -202,6 +205,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       countSubscribers: (topic) => server?.countSubscribers(topic) ?? 0,
     },
     nodeId,
+    onBreak: (org, { played, found, head }) => log.warn({ org, played, found, head }, logBreakAdvice),
     tracePlay: tracing?.play,
   });
   gateway = connections;

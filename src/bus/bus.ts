@@ -1,8 +1,8 @@
 import type { LogEvent } from "../contract/log-event.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 
-/** What a subscriber hears: an event, or, where that was too large to send, that there is one. */
-export type Hint = LogEvent | { org: string; offset: number; payload?: undefined };
+/** What a subscriber hears: an event, or, where that was too large to send, that there is one; versions before 1 say no more than its offset. */
+export type Hint = LogEvent | (Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined });
 
 /**
  * Carries events from the node that committed them to the nodes that play them. It is a hint: an event may come late,

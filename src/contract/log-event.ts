@@ -1,6 +1,24 @@
 /** What an event of an organization's log is about. */
 export type EventKind = "message" | "system" | "membership" | "session";
 
+/**
+ * A place in a log: an offset, and the id of the event there. The number alone says nothing: after a failover another event may
+ * stand at it. At offset 0, where no event is, the id is `""`; it is `undefined` where nobody knows it.
+ */
+export type LogPlace = { offset: number; id: string | undefined };
+
+/** The place before the first event, and where the log of an organization ends that is not there. */
+export const logStart: LogPlace = { offset: 0, id: "" };
+
+/** A stretch of a log, read in one statement. */
+export type LogPage = {
+  head: LogPlace;
+  /** The id of the event at the offset that was read from; `undefined` where there is none, or none any more. */
+  anchor: string | undefined;
+  /** What follows it, in order. */
+  events: LogEvent[];
+};
+
 /** An event as it stands in the log and travels between nodes. */
 export type LogEvent = {
   org: string;
@@ -14,6 +32,11 @@ export type LogEvent = {
   payload: string;
   /** The recipients of a `system` event. */
   uids: string[] | undefined;
+  /**
+   * The id of the event before it, `""` for the first. Only on events that are on their way from their commit, and not where
+   * a version that does not write it down committed the one before.
+   */
+  prev?: string | undefined;
   /** Only on events that are on their way from their commit: those that are read from the store have none. */
   committed?: CommitMark | undefined;
 };

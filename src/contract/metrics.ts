@@ -48,6 +48,10 @@ export const metricCatalogue = {
     type: "counter",
     help: "Reads of the database that brought what the bus had not, or had brought faster than it could be kept.",
   },
+  herald_log_breaks_total: {
+    type: "counter",
+    help: "How often the log of an organization was not the one any more that was played, as after a failover to a standby that lagged or the restore of a backup: its connections were closed with 1012.",
+  },
   herald_connections: {
     type: "gauge",
     labels: ["transport"],

@@ -52,8 +52,8 @@ export function createFeeds(dependencies: Dependencies) {
   /** A filter that is as far as the sequencer is. What it has to follow since the snapshot is in the ring, or a later one is taken. */
   async function beginFilter(sequencer: Sequencer, { org, filter }: FeedWish): Promise<EventFilter> {
     for (let tried = 0; tried < startsTried; tried++) {
-      const { head, cids } = await feedStarts.find(org, filter.uid);
-      await sequencer.reached(head);
+      const { head, headId, cids } = await feedStarts.find(org, filter.uid);
+      await sequencer.reached(head, headId);
       const played = sequencer.playedAfter(head);
       if (played === undefined) continue;
       if (played.some(endsOrganization)) throw new HeraldError("organization_not_found");
@@ -83,9 +83,10 @@ export function createFeeds(dependencies: Dependencies) {
     places.takeForAddress(owner, networkOf(address));
     await feedStarts.find(org, filter.uid); // before a sequencer begins for an organization that is not there
     const sequencer = await sequencers.acquire(org);
-    owner.hold(() => sequencers.release(org));
+    owner.hold(() => sequencers.release(sequencer));
     const shows = await beginFilter(sequencer, wish);
     register.requireOpen();
+    if (sequencer.isOver) throw unavailable({ detail: "the organization's log has changed its past; try again" });
     const stream = createEventStream({
       owner,
       maxWaitingBytes: limits.backlogBytes,
@@ -130,6 +131,10 @@ export function createFeeds(dependencies: Dependencies) {
         isSlow = stream.isSlow || isSlow;
       }
       return isSlow;
+    },
+    /** Ends the feeds of an organization, so that they begin anew. */
+    endOrganization(org: string): void {
+      for (const { stream } of [...(feeds.get(org) ?? [])]) stream.end();
     },
   };
 }

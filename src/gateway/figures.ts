@@ -15,6 +15,8 @@ export type GatewayFigures = {
   latency: Record<"own" | "bus" | "store", Histogram>;
   /** Reads of the store that brought what the bus had not. */
   repairs: number;
+  /** How often the log of an organization was not the one any more that was played. */
+  breaks: number;
   /** Connections that ended while bytes waited for them. */
   slowConsumersCut: number;
 };
@@ -48,6 +50,7 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
       store: createHistogram(spanBuckets),
     },
     repairs: 0,
+    breaks: 0,
     slowConsumersCut: 0,
   };
   const { deliveries, latency } = figures;
@@ -63,6 +66,9 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
     },
     onRepair(): void {
       figures.repairs++;
+    },
+    noteBreak(): void {
+      figures.breaks++;
     },
     onCut(): void {
       figures.slowConsumersCut++;

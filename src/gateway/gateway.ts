@@ -25,6 +25,7 @@ import { answerPresence } from "./presence.ts";
 import { createRegister } from "./register.ts";
 import { createRequestHandler } from "./requests.ts";
 import { createRoster } from "./roster.ts";
+import type { LogBreak } from "./sequencer.ts";
 import { createSequencers, type Log } from "./sequencers.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
@@ -63,6 +64,8 @@ type Dependencies = OutageEvents & {
   sockets: SocketTopics;
   /** Of this node. */
   nodeId: string;
+  /** Called when an organization's log is no longer the one that was played; those who heard it were told to join anew. */
+  onBreak(org: string, found: LogBreak): void;
   /** Put around the play of each event, if it is there; `play` gives how many connections the event was handed to. */
   tracePlay?: ((event: LogEvent, play: () => number) => void) | undefined;
 };
@@ -82,7 +85,7 @@ export function createGateway(dependencies: Dependencies) {
   const { bus, log, sessions, catchUp, history, receipts, ledger, clock, steadyClock, limits, clientAddress } =
     dependencies;
   const { onError, onRecovery } = dependencies;
-  const { figures, onDelivery, onRepair, onCut } = createGatewayFigures(dependencies);
+  const { figures, onDelivery, onRepair, noteBreak, onCut } = createGatewayFigures(dependencies);
   const { deliveries } = figures;
   const wheel = createTimerWheel({ clock: steadyClock, tickMs });
   const heartbeats = createHeartbeats({ wheel });
@@ -108,6 +111,13 @@ export function createGateway(dependencies: Dependencies) {
     clock,
     play: (event) => limitBacklog(tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay)),
     onRepair,
+    onBreak(org, found) {
+      noteBreak();
+      for (const connection of [...roster.ofOrganization(org), ...joining.ofOrganization(org)])
+        connection.end("restarting");
+      feeds.endOrganization(org);
+      dependencies.onBreak(org, found);
+    },
     onError,
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });

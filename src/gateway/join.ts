@@ -7,6 +7,7 @@ import type { Audiences } from "./audiences.ts";
 import type { Connection } from "./connection.ts";
 import { endsSession } from "./player.ts";
 import type { Roster } from "./roster.ts";
+import type { Sequencer } from "./sequencer.ts";
 import type { Log, Sequencers } from "./sequencers.ts";
 import { userTopic } from "./topics.ts";
 
@@ -44,10 +45,16 @@ export type Joiner = {
 export function createJoiner(dependencies: Dependencies): Joiner {
   const { sequencers, catchUp, log, roster, joining, audiences, ledger, reads } = dependencies;
 
-  async function replay(connection: Connection, session: Session, resumeAfter: number): Promise<void> {
+  async function replay(
+    connection: Connection,
+    session: Session,
+    sequencer: Sequencer,
+    resumeAfter: number,
+  ): Promise<void> {
     let after = resumeAfter;
     while (await connection.isReadyForMore()) {
       const page = await reads.run(() => catchUp.read(session, after), connection.owner);
+      await sequencer.verified(); // so that no page is of another log than those before
       const end = page.at(-1)?.offset;
       if (end === undefined) return;
       for (const part of partsOf(page)) {
@@ -68,18 +75,18 @@ export function createJoiner(dependencies: Dependencies): Joiner {
   return {
     async join(connection, session, since, admit) {
       const { owner } = connection;
-      const { org, uid, head } = session;
+      const { org, uid, head, headId } = session;
       const sequencer = await sequencers.acquire(org);
-      owner.hold(() => sequencers.release(org));
+      owner.hold(() => sequencers.release(sequencer));
       if (!connection.isOpen) return;
       joining.add(connection);
       const leaveJoining = owner.hold(() => joining.remove(connection));
-      await sequencer.reached(head);
+      await sequencer.reached(head, headId);
       const resumeAfter =
         since === undefined ? undefined : await reads.run(() => catchUp.resumeAfter(session, since), owner);
       if (!connection.isOpen) return;
       admit(since === undefined ? undefined : resumeAfter !== undefined);
-      if (resumeAfter !== undefined) await replay(connection, session, resumeAfter);
+      if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);
 
       const cids = new Set(session.cids);
       let cursor = head;
@@ -101,6 +108,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
         const page = (await reads.run(() => log.readAfter(org, cursor, pageSize), owner)).filter(
           ({ offset }) => offset <= sequencer.position,
         );
+        await sequencer.verified();
         cursor = page.at(-1)?.offset ?? sequencer.position; // nothing there: it was purged
         for (const part of partsOf(page)) {
           apply(connection, cids, part, ledger);

@@ -1,4 +1,4 @@
-import type { LogEvent } from "../contract/log-event.ts";
+import type { LogEvent, LogPlace } from "../contract/log-event.ts";
 
 const maxEvents = 1024;
 const maxBytes = 4 * 1024 * 1024;
@@ -8,13 +8,15 @@ export type Ring = {
   push(event: LogEvent): void;
   /** The events after `offset` in order, or `undefined` when the ring no longer reaches back that far. */
   after(offset: number): LogEvent[] | undefined;
+  /** The id of the event at an offset, if it is here. */
+  idAt(offset: number): string | undefined;
 };
 
-/** Begins after `position`. Holds at most 1,024 events and about 4 MiB of them. */
-export function createRing(position: number): Ring {
+/** Begins after a place. Holds at most 1,024 events and about 4 MiB of them. */
+export function createRing(start: LogPlace): Ring {
   let events: LogEvent[] = [];
   let bytes = 0;
-  let before = position; // the ring holds everything after this offset
+  let before = start; // the ring holds everything after this place
 
   function cut(): void {
     let count = 0;
@@ -22,7 +24,7 @@ export function createRing(position: number): Ring {
       const oldest = events[count];
       if (oldest === undefined) break;
       bytes -= oldest.payload.length;
-      before = oldest.offset;
+      before = { offset: oldest.offset, id: oldest.id };
       count++;
     }
     events = events.slice(count);
@@ -35,8 +37,15 @@ export function createRing(position: number): Ring {
       if (events.length > maxEvents || bytes > maxBytes) cut();
     },
     after(offset) {
-      if (offset < before) return undefined;
+      if (offset < before.offset) return undefined;
       return events.filter((event) => event.offset > offset);
+    },
+    idAt(offset) {
+      if (offset === before.offset) return before.id;
+      const [first] = events;
+      if (first === undefined || offset < first.offset) return undefined;
+      const likely = events[offset - first.offset]; // there are hardly ever holes
+      return likely?.offset === offset ? likely.id : events.find((event) => event.offset === offset)?.id;
     },
   };
 }

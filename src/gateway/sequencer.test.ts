@@ -1,45 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { LogEvent } from "../contract/log-event.ts";
-import { createSequencer, type Sequencer } from "./sequencer.ts";
-
-function event(offset: number, characters = 10, character = "x"): LogEvent {
-  const payload = character.repeat(characters);
-  return { org: "o", offset, kind: "message", id: `e${offset}`, cid: "c", payload, uids: undefined };
-}
-
-/** A log that reads like the store, and a sequencer on it. */
-function setUp(options: { position?: number; committed?: number; purgedUpTo?: number; play?: () => boolean } = {}) {
-  const log = { head: options.committed ?? 0, reads: 0, repairs: 0, isBroken: false };
-  const played: number[] = [];
-  const errors: unknown[] = [];
-  const sequencer = createSequencer({
-    position: options.position ?? 0,
-    read: async (offset, limit) => {
-      log.reads++;
-      if (log.isBroken) throw new Error("the store is away");
-      const first = Math.max(offset, options.purgedUpTo ?? 0) + 1;
-      return Array.from({ length: Math.max(0, Math.min(limit, log.head - first + 1)) }, (_, index) =>
-        event(first + index),
-      );
-    },
-    play: (played_) => {
-      played.push(played_.offset);
-      return options.play?.() ?? false;
-    },
-    onRepair: () => log.repairs++,
-    onError: (error) => errors.push(error),
-  });
-  return { sequencer, played, errors, log };
-}
-
-function upTo(offset: number, from = 1): number[] {
-  return Array.from({ length: offset - from + 1 }, (_, index) => from + index);
-}
-
-async function settled(sequencer: Sequencer, offset: number): Promise<void> {
-  await sequencer.reached(offset);
-}
+import { event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 
 describe("a sequencer", () => {
   test("plays what is next at once, in the same turn", () => {
@@ -50,10 +11,12 @@ describe("a sequencer", () => {
     expect(sequencer.position).toBe(2);
   });
 
-  test("drops what it played before", () => {
-    const { sequencer, played } = setUp({ position: 5 });
-    for (const offset of [3, 5, 6, 6, 1]) sequencer.offer(event(offset));
+  test("drops what it played before, without asking the store", async () => {
+    const { sequencer, played, log } = setUp({ position: 5, committed: 6 });
+    for (const offset of [5, 6, 6, 5]) sequencer.offer(event(offset));
     expect(played).toEqual([6]);
+    await sequencer.verified();
+    expect(log.reads).toBe(1); // the one that was asked for
   });
 
   test("holds what came too early, and plays it when the hole is filled, without asking the store", () => {
@@ -76,8 +39,8 @@ describe("a sequencer", () => {
   });
 
   test("reads what lies before the head that the store tells, in pages", async () => {
-    const { sequencer, played } = setUp({ committed: 1000 });
-    sequencer.noticeHead(1000);
+    const { sequencer, played, log } = setUp({ committed: 1000 });
+    sequencer.noticeHead(placeOf(log.at(1000)));
     await settled(sequencer, 1000);
     expect(played).toEqual(upTo(1000));
   });
@@ -85,7 +48,7 @@ describe("a sequencer", () => {
   test("tries again when the store is away, and says so", async () => {
     const { sequencer, played, log, errors } = setUp({ committed: 2 });
     log.isBroken = true;
-    sequencer.noticeHead(2);
+    sequencer.noticeHead(placeOf(log.at(2)));
     while (errors.length === 0) await Bun.sleep(1);
     log.isBroken = false;
     await settled(sequencer, 2);
@@ -94,10 +57,20 @@ describe("a sequencer", () => {
   });
 
   test("passes over what was purged from the log", async () => {
-    const { sequencer, played } = setUp({ committed: 12, purgedUpTo: 10 });
-    sequencer.noticeHead(12);
+    const { sequencer, played, log } = setUp({ committed: 12, purgedUpTo: 10 });
+    sequencer.noticeHead(placeOf(log.at(12)));
     await settled(sequencer, 12);
     expect(played).toEqual([11, 12]);
+  });
+
+  test("passes over all of a log that was purged", async () => {
+    const { sequencer, played, log } = setUp({ committed: 12, purgedUpTo: 12 });
+    sequencer.noticeHead(placeOf(log.at(12)));
+    await settled(sequencer, 12);
+    expect(sequencer.position).toBe(12);
+    log.head = 13;
+    sequencer.offer(event(13));
+    expect(played).toEqual([13]);
   });
 
   test("cuts a burst into turns of the event loop", async () => {
@@ -171,20 +144,37 @@ describe("a sequencer", () => {
 
   test("rejects who waits when it stops, and plays no more", async () => {
     const { sequencer, played } = setUp();
-    const waiting = sequencer.reached(1);
+    const waiting = [sequencer.reached(1, "e1"), sequencer.verified()];
     sequencer.stop();
     sequencer.offer(event(1));
-    await expect(waiting).rejects.toThrow("stopped");
-    await expect(sequencer.reached(1)).rejects.toThrow("stopped");
+    const ends = await Promise.allSettled([...waiting, sequencer.reached(1, "e1"), sequencer.verified()]);
+    expect(ends).toMatchObject(ends.map(() => ({ status: "rejected", reason: { code: "unavailable" } })));
+    expect(sequencer.isOver).toBe(true);
     expect(played).toEqual([]);
+  });
+
+  test("plays an event once, also when playing it throws, and goes on", async () => {
+    const { sequencer, played, errors } = setUp({
+      committed: 4,
+      play: ({ offset }) => {
+        if (offset === 2) throw new Error("the ledger is full");
+        return false;
+      },
+    });
+    for (const offset of [1, 2, 2, 3]) sequencer.offer(event(offset));
+    sequencer.noticeHead(placeOf(event(4)));
+    await settled(sequencer, 4);
+    expect(played).toEqual([1, 2, 3, 4]);
+    expect(sequencer.playedAfter(1)?.map(({ offset }) => offset)).toEqual([2, 3, 4]);
+    expect(errors.map(String)).toEqual(["Error: the ledger is full"]);
   });
 
   test("plays every event once and in order, whatever the bus loses, doubles and reorders", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 120 }), async (hints) => {
-        const { sequencer, played } = setUp({ committed: 40 });
+        const { sequencer, played, log } = setUp({ committed: 40 });
         for (const offset of hints) sequencer.offer(event(offset));
-        sequencer.noticeHead(40);
+        sequencer.noticeHead(placeOf(log.at(40)));
         await settled(sequencer, 40);
         expect(played).toEqual(upTo(40));
       }),

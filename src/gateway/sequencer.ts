@@ -1,10 +1,12 @@
-import type { LogEvent } from "../contract/log-event.ts";
+import type { Hint } from "../bus/bus.ts";
+import { unavailable } from "../contract/errors.ts";
+import type { LogEvent, LogPage, LogPlace } from "../contract/log-event.ts";
+import { createHeld } from "./held.ts";
 import { createRing } from "./ring.ts";
+import { createWaiters } from "./waiters.ts";
 
 const bytesPerTurn = 256 * 1024;
 const maxReadyBytes = 4 * 1024 * 1024;
-const maxHeld = 1024;
-const maxHeldBytes = 4 * 1024 * 1024;
 const repairDelayMs = 5;
 const retryDelayMs = 250;
 const pageSize = 200;
@@ -16,66 +18,83 @@ const slowTurnBytes = bytesPerTurn / 4;
 export type Sequencer = {
   /** The offset of the event that was played last. */
   readonly position: number;
+  /** It was stopped, or the log changed its past: nothing is played any more. */
+  readonly isOver: boolean;
   /** A hint from the bus, in any order, any number of times. */
-  offer(event: LogEvent): void;
-  /** The store says how far the log goes; what is missing is read from it. */
-  noticeHead(head: number): void;
-  /** Resolves once everything up to `offset` was played; rejects when the sequencer stops. */
-  reached(offset: number): Promise<void>;
+  offer(hint: Hint): void;
+  /** The store said, a moment ago, that the log goes so far; what is missing is read from it. */
+  noticeHead(head: LogPlace): void;
+  /**
+   * Resolves once everything up to a place of the log was played. Rejects with `unavailable` when it is no place of this log,
+   * since the log was set back, and when the sequencer is over.
+   */
+  reached(offset: number, id: string | undefined): Promise<void>;
+  /**
+   * Resolves when the store, asked after this call, still holds the log that is played: so what was read from it before the
+   * call is of this log. Rejects as `reached` does.
+   */
+  verified(): Promise<void>;
   /** What was played after `offset`, or `undefined` when that was too long ago to be still at hand. */
   playedAfter(offset: number): LogEvent[] | undefined;
   stop(): void;
 };
 
+/** Where a log stopped being the one that was played: the place that was played, what stands there now, and the head. */
+export type LogBreak = { played: LogPlace; found: string | undefined; head: LogPlace };
+
 type Options = {
-  /** Everything up to this offset is over: the first event that is played follows it. */
-  position: number;
-  /** Reads the log: at most `limit` events after `offset`, in order. */
-  read(offset: number, limit: number): Promise<LogEvent[]>;
+  /** Everything up to this place is over: the first event that is played follows it. */
+  start: LogPlace;
+  /** Reads the log from `offset`: what stands there, and about `limit` events after it. */
+  read(offset: number, limit: number): Promise<LogPage>;
   /** Plays one event, at once. True when some listener is slow to take it. */
   play(event: LogEvent): boolean;
   /** Called when a read brought what no hint had brought. */
   onRepair(): void;
+  /** The log changed its past: what was played last is not what stands there. The sequencer is over; called once. */
+  onBreak(found: LogBreak): void;
   onError(error: unknown): void;
 };
 
-type Waiter = { offset: number; resolve(): void; reject(reason: unknown): void };
-
 /**
- * The log is the truth and hints only make it fast. An event whose offset is next is played; one beyond is held for a
- * few milliseconds, then the hole is read from the store. Offsets that the store no longer has were purged: since offsets
- * are given in the order of commits, nothing will ever appear there, so they are passed over.
+ * The log is the truth and hints only make it fast. An event that follows the one played last, by its offset and by the id
+ * that it names, is played; one beyond is held for a few milliseconds, then the hole is read from the store. Whatever does not
+ * fit to what was played is neither played nor dropped: the store is asked, and each read shows by the id of the event played last
+ * whether it is the same log still. Offsets that the store no longer has were purged: since offsets are given in the order of
+ * commits, nothing will ever appear there, so they are passed over.
  */
-export function createSequencer({ position: start, read, play, onRepair, onError }: Options): Sequencer {
+export function createSequencer({ start, read, play, onRepair, onBreak, onError }: Options): Sequencer {
   const ring = createRing(start);
-  const held = new Map<number, LogEvent>();
-  const waiters = new Set<Waiter>();
-  let position = start;
-  let heldBytes = 0;
+  const held = createHeld();
+  const waiters = createWaiters();
+  let position = start.offset;
   let ready: LogEvent[] = [];
   let readyBytes = 0;
-  let last = start; // the offset of the last event that is played or ready
-  let target = start; // the highest offset known to exist
+  let last: LogPlace = start; // the event that is played or made ready last
+  let target = start.offset; // the highest offset that somebody told of
+  let toldMeanwhile = 0; // the same since the read began that is under way
   let turnBytes = 0; // played in this turn of the event loop
   let isTurnEnding = false;
   let isTurnSlow = false;
   let isReading = false;
-  let isStopped = false;
+  let isInDoubt = false; // something did not fit to what was played
+  let isOver = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** What does not fit is read from the store when its turn comes. */
-  function hold(event: LogEvent): void {
-    if (held.has(event.offset) || held.size >= maxHeld || heldBytes >= maxHeldBytes) return;
-    held.set(event.offset, event);
-    heldBytes += bytesOf(event);
+  function tell(offset: number): void {
+    target = Math.max(target, offset);
+    toldMeanwhile = Math.max(toldMeanwhile, offset);
   }
 
-  function takeHeld(offset: number): LogEvent | undefined {
-    const event = held.get(offset);
-    if (event === undefined) return undefined;
-    held.delete(offset);
-    heldBytes -= bytesOf(event);
-    return event;
+  function doubt(delayMs = repairDelayMs): void {
+    isInDoubt = true;
+    repairAfter(delayMs);
+  }
+
+  /** The id of an event that is played or ready, unless that was too long ago. */
+  function idAt(offset: number): string | undefined {
+    if (offset === last.offset) return last.id;
+    return offset > position ? ready.find((event) => event.offset === offset)?.id : ring.idAt(offset);
   }
 
   /** Makes the event ready, and what was held for when it came. */
@@ -84,32 +103,36 @@ export function createSequencer({ position: start, read, play, onRepair, onError
     while (next !== undefined) {
       ready.push(next);
       readyBytes += bytesOf(next);
-      last = next.offset;
-      next = readyBytes < maxReadyBytes ? takeHeld(last + 1) : undefined;
+      last = { offset: next.offset, id: next.id };
+      next = readyBytes < maxReadyBytes ? held.takeNext(last) : undefined;
+    }
+  }
+
+  function playNow(event: LogEvent): void {
+    position = event.offset; // before all that may fail: nothing is ever played twice
+    ring.push(event);
+    try {
+      isTurnSlow = play(event) || isTurnSlow;
+    } catch (error) {
+      onError(error);
     }
   }
 
   function pump(): void {
-    if (isStopped) return;
+    if (isOver) return;
     let count = 0;
     for (let event = ready[0]; event !== undefined; event = ready[count]) {
       const bytes = bytesOf(event);
       if (turnBytes > 0 && turnBytes + bytes > bytesPerTurn) break;
-      isTurnSlow = play(event) || isTurnSlow;
-      ring.push(event);
-      position = event.offset;
+      playNow(event);
       turnBytes += bytes;
       readyBytes -= bytes;
       count++;
     }
     ready = ready.slice(count);
-    for (const waiter of waiters) {
-      if (waiter.offset > position) continue;
-      waiters.delete(waiter);
-      waiter.resolve();
-    }
+    waiters.resolveUpTo(position);
     if (turnBytes > 0) endTurn();
-    if (ready.length === 0 && target > last) repairAfter(repairDelayMs);
+    if (isInDoubt || (ready.length === 0 && target > last.offset)) repairAfter(repairDelayMs);
   }
 
   /** A burst is cut into turns of the event loop, so that a healthy reader takes what was sent before more is added. */
@@ -130,7 +153,7 @@ export function createSequencer({ position: start, read, play, onRepair, onError
   }
 
   function repairAfter(delayMs: number): void {
-    if (repairTimer !== undefined || isReading || isStopped) return;
+    if (repairTimer !== undefined || isReading || isOver) return;
     repairTimer = setTimeout(() => {
       repairTimer = undefined;
       repair().catch(onError);
@@ -138,67 +161,143 @@ export function createSequencer({ position: start, read, play, onRepair, onError
   }
 
   async function repair(): Promise<void> {
-    if (isStopped || isReading || target <= last || readyBytes >= maxReadyBytes) return;
+    const limit = readyBytes < maxReadyBytes ? pageSize : 0;
+    if (isOver || isReading || !(isInDoubt || (target > last.offset && limit > 0))) return;
+    const from = last;
     isReading = true;
-    let isRetry = false;
+    isInDoubt = false;
+    toldMeanwhile = 0;
+    waiters.beginRead();
     try {
-      const events = await read(last, pageSize);
-      const heardUpTo = last;
-      for (const event of events) {
-        if (event.offset > last) append(event);
-      }
-      if (last > heardUpTo) onRepair();
-      isRetry = events.length === 0;
-    } catch (error) {
-      isRetry = true;
-      onError(error);
-    } finally {
+      const page = await read(from.offset, limit);
       isReading = false;
+      if (isOver) return;
+      if (!isSameLog(from, page)) return breakOff(from, page);
+      take(from, page, limit);
+    } catch (error) {
+      isReading = false;
+      isInDoubt = true; // what was in doubt still is, and it does no harm to what was not
+      onError(error);
+      repairAfter(retryDelayMs);
+      return;
     }
-    for (const offset of held.keys()) if (offset <= last) takeHeld(offset);
-    if (isRetry) repairAfter(retryDelayMs);
-    else pump();
+    pump();
+  }
+
+  /** Takes a page of the log that is played. What hints brought while it was read must be what it says. */
+  function take(from: LogPlace, { head, anchor, events }: LogPage, limit: number): void {
+    if (last === from && from.id === undefined) last = { offset: from.offset, id: anchor };
+    const heardUpTo = last.offset;
+    for (const event of events) {
+      if (event.offset > last.offset) {
+        append(event); // and what hints brought that follows it
+      } else if (idAt(event.offset) !== event.id) {
+        doubt();
+        return;
+      }
+    }
+    if (last.offset > heardUpTo) onRepair();
+    else if (limit > 0 && events.length === 0 && last === from && ready.length === 0) passOver(head);
+    if (held.forgetUpTo(last.offset).some(({ offset, id }) => idAt(offset) !== id)) doubt();
+    // Nobody knows of more than the head but those who spoke since; who told of more before spoke of another log.
+    target = Math.max(last.offset, head.offset, toldMeanwhile);
+    waiters.endRead(head.offset);
+  }
+
+  /** There is nothing after what was played last: all up to the head was purged. */
+  function passOver(head: LogPlace): void {
+    if (head.offset <= last.offset) return;
+    last = head;
+    position = head.offset;
+  }
+
+  function breakOff(played: LogPlace, { anchor, head }: LogPage): void {
+    stop();
+    onBreak({ played, found: anchor ?? (head.offset === played.offset ? head.id : undefined), head });
+  }
+
+  async function verified(): Promise<void> {
+    if (isOver) throw over();
+    const read = waiters.untilRead();
+    doubt(0);
+    await read;
+  }
+
+  function stop(): void {
+    isOver = true;
+    clearTimeout(repairTimer);
+    ready = [];
+    waiters.rejectAll(over());
   }
 
   return {
     get position() {
       return position;
     },
-    offer(event) {
-      if (isStopped || event.offset <= last) return;
-      target = Math.max(target, event.offset);
-      if (event.offset === last + 1 && readyBytes < maxReadyBytes) {
-        append(event);
+    get isOver() {
+      return isOver;
+    },
+    offer(hint) {
+      if (isOver) return;
+      const { offset, id, prev } = hint;
+      if (offset <= last.offset) {
+        if (id === undefined || idAt(offset) !== id) doubt();
+        return;
+      }
+      tell(offset);
+      const isNext = offset === last.offset + 1;
+      const follows = isNext && prev !== undefined && prev === last.id;
+      if (hint.payload !== undefined && follows && readyBytes < maxReadyBytes) {
+        append(hint);
         pump();
         return;
       }
-      hold(event);
+      if (hint.payload !== undefined && (follows || !isNext)) held.add(hint);
       if (ready.length === 0) repairAfter(repairDelayMs);
     },
     noticeHead(head) {
-      target = Math.max(target, head);
-      if (target > last && ready.length === 0) repairAfter(repairDelayMs);
+      if (isOver) return;
+      tell(head.offset);
+      if (head.offset < last.offset || (head.offset === last.offset && head.id !== last.id)) doubt();
+      else if (target > last.offset && ready.length === 0) repairAfter(repairDelayMs);
     },
-    reached(offset) {
-      if (isStopped) return Promise.reject(new Error("the sequencer was stopped"));
-      if (offset <= position) return Promise.resolve();
-      return new Promise((resolve, reject) => {
-        waiters.add({ offset, resolve, reject });
-        target = Math.max(target, offset);
-        if (target > last && ready.length === 0) repairAfter(0);
-      });
+    async reached(offset, id) {
+      if (isOver) throw over();
+      if (offset > position) {
+        tell(offset);
+        const played = waiters.until(offset);
+        if (target > last.offset && ready.length === 0) repairAfter(0);
+        await played;
+      }
+      if (id === undefined || idAt(offset) === id) return;
+      const { head, anchor } = await read(offset, 0); // too long ago, or another log
+      await verified();
+      if (anchor === undefined ? head.offset < offset : anchor !== id) throw setBack();
     },
+    verified,
     playedAfter: (offset) => ring.after(offset),
-    stop() {
-      isStopped = true;
-      clearTimeout(repairTimer);
-      for (const waiter of waiters) waiter.reject(new Error("the sequencer was stopped"));
-      waiters.clear();
-    },
+    stop,
   };
+}
+
+/** Whether a page that was read from a place begins with the event that is known to stand there. */
+function isSameLog(from: LogPlace, { anchor, head }: LogPage): boolean {
+  if (anchor !== undefined) return from.id === undefined || anchor === from.id;
+  // Nothing stands there. Events are never removed but when they are old, so where the log goes on it was purged, and it is the
+  // log that was played: another one would have had to grow that far and become old between two looks at its head.
+  if (head.offset !== from.offset) return head.offset > from.offset;
+  return from.id === undefined || head.id === undefined || head.id === from.id;
 }
 
 /** What an event is on the wire, where a character may have up to four bytes. */
 function bytesOf({ payload }: LogEvent): number {
   return Buffer.byteLength(payload);
+}
+
+function over(): Error {
+  return unavailable({ detail: "the log of the organization is not played any more; connect again" });
+}
+
+function setBack(): Error {
+  return unavailable({ detail: "the log of the organization was set back meanwhile; connect again" });
 }

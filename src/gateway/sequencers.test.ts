@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { createLocalBus } from "../bus/local.ts";
-import type { LogEvent } from "../contract/log-event.ts";
+import { type LogEvent, logStart } from "../contract/log-event.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createSequencers } from "./sequencers.ts";
 
 test("an organization that does not get to start keeps no other from hearing what no hint told", async () => {
   const event: LogEvent = { org: "b", offset: 1, kind: "message", id: "e", cid: "c", payload: "{}", uids: undefined };
   const played = Promise.withResolvers<LogEvent>();
-  let head = 0;
+  let head = logStart;
   const sequencers = createSequencers({
     bus: createLocalBus({ nodeId: "n" }),
     log: {
@@ -15,6 +15,7 @@ test("an organization that does not get to start keeps no other from hearing wha
         if (orgs.join() === "a") return new Promise(() => undefined);
         return Promise.resolve(new Map(orgs.map((org) => [org, head])));
       },
+      readFrom: async () => ({ head, anchor: undefined, events: [event] }),
       readAfter: async () => [event],
     },
     play(heard) {
@@ -23,12 +24,66 @@ test("an organization that does not get to start keeps no other from hearing wha
     },
     clock: systemClock,
     onRepair: () => undefined,
+    onBreak: () => undefined,
     onError: played.reject,
   });
   void sequencers.acquire("a");
   await sequencers.acquire("b");
-  head = 1;
+  head = { offset: 1, id: "e" };
   await sequencers.checkHeads();
   expect(await played.promise).toEqual(event);
+  sequencers.stop();
+});
+
+test("an organization whose log was set back begins anew, and who had the sequencer of before gives back that one", async () => {
+  const breaks: string[] = [];
+  let head = { offset: 30, id: "old" };
+  const sequencers = createSequencers({
+    bus: createLocalBus({ nodeId: "n" }),
+    log: {
+      heads: async (orgs) => new Map(orgs.map((org) => [org, head])),
+      readFrom: async () => ({ head, anchor: undefined, events: [] }),
+      readAfter: async () => [],
+    },
+    play: () => false,
+    clock: systemClock,
+    onRepair: () => undefined,
+    onBreak: (org, { played, head: found }) => breaks.push(`${org}: ${played.id}, ${found.offset}`),
+    onError: expect.unreachable,
+  });
+  const before = await sequencers.acquire("o");
+  head = { offset: 20, id: "new" };
+  await sequencers.checkHeads();
+  await expect(before.verified()).rejects.toMatchObject({ code: "unavailable" });
+  expect(breaks).toEqual(["o: old, 20"]);
+  const [anew, again] = [await sequencers.acquire("o"), await sequencers.acquire("o")];
+  expect(anew).toBe(again);
+  expect([anew.position, anew.isOver]).toEqual([20, false]);
+  for (const given of [before, anew]) sequencers.release(given);
+  expect(await sequencers.acquire("o")).toBe(anew); // `again` still has it
+  sequencers.stop();
+});
+
+test("an organization that is itself lost is found out", async () => {
+  const breaks: string[] = [];
+  const heads = new Map([["o", { offset: 3, id: "e3" }]]);
+  const sequencers = createSequencers({
+    bus: createLocalBus({ nodeId: "n" }),
+    log: {
+      heads: async () => heads,
+      readFrom: async () => ({ head: logStart, anchor: undefined, events: [] }),
+      readAfter: async () => [],
+    },
+    play: () => false,
+    clock: systemClock,
+    onRepair: () => undefined,
+    onBreak: (org) => breaks.push(org),
+    onError: expect.unreachable,
+  });
+  const sequencer = await sequencers.acquire("o");
+  heads.clear();
+  await sequencers.checkHeads();
+  await expect(sequencer.verified()).rejects.toMatchObject({ code: "unavailable" });
+  expect(breaks).toEqual(["o"]);
   sequencers.stop();
 });

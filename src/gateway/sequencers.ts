@@ -1,15 +1,15 @@
 import type { Bus, Hint } from "../bus/bus.ts";
-import type { LogEvent } from "../contract/log-event.ts";
+import { type LogEvent, type LogPage, type LogPlace, logStart } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createSequencer, type Sequencer } from "./sequencer.ts";
+import { createSequencer, type LogBreak, type Sequencer } from "./sequencer.ts";
 
 const lingerMs = 10_000;
 
 /** The sequencers of this node: one for each organization that has connections here. */
 export type Sequencers = {
-  /** The organization's sequencer, begun if need be. Give it back with `release`, once. */
+  /** The organization's sequencer, begun if need be, and anew when the log changed its past. Give it back with `release`, once. */
   acquire(org: string): Promise<Sequencer>;
-  release(org: string): void;
+  release(sequencer: Sequencer): void;
   /** Compares every position with the store, in one query. Called every few seconds and when the bus came back. */
   checkHeads(): Promise<void>;
   /** Resolves when everything was played that is committed now. */
@@ -26,7 +26,8 @@ export type Lag = { events: number; checkedAt: number | undefined };
 
 /** What the gateway reads of the logs. */
 export type Log = {
-  heads(orgs: string[]): Promise<Map<string, number>>;
+  heads(orgs: string[]): Promise<Map<string, LogPlace>>;
+  readFrom(org: string, offset: number, limit: number): Promise<LogPage>;
   readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
 };
 
@@ -37,10 +38,13 @@ type Options = {
   play(event: LogEvent): boolean;
   /** Called when a read of the store brought what the bus had not. */
   onRepair(): void;
+  /** The organization's log is no longer the one that was played: who heard it has to join anew. */
+  onBreak(org: string, found: LogBreak): void;
   onError(error: unknown): void;
 };
 
 type Entry = {
+  org: string;
   users: number;
   started: Promise<Sequencer>;
   end(): void;
@@ -48,9 +52,10 @@ type Entry = {
 };
 
 /** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
-export function createSequencers({ bus, log, clock, play, onRepair, onError }: Options): Sequencers {
+export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onError }: Options): Sequencers {
   const entries = new Map<string, Entry>();
   let held = 0;
+  const entryOf = new WeakMap<Sequencer, Entry>();
   let lag: Lag = { events: 0, checkedAt: undefined };
 
   function begin(org: string): Entry {
@@ -63,22 +68,28 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
       // The subscription comes before the position: what is committed in between is heard, and dropped if it is in the head.
       unsubscribe = await bus.subscribe(org, (hint) => {
         if (sequencer === undefined) early.push(hint);
-        else take(sequencer, hint);
+        else sequencer.offer(hint);
       });
-      const position = (await log.heads([org])).get(org) ?? 0;
+      const head = (await log.heads([org])).get(org) ?? logStart;
       sequencer = createSequencer({
-        position,
-        read: (offset, limit) => log.readAfter(org, offset, limit),
+        start: head,
+        read: (offset, limit) => log.readFrom(org, offset, limit),
         play,
         onRepair,
+        onBreak(found) {
+          remove(org, entry);
+          onBreak(org, found);
+        },
         onError,
       });
-      for (const hint of early.splice(0)) take(sequencer, hint);
+      entryOf.set(sequencer, entry);
+      for (const hint of early.splice(0)) sequencer.offer(hint);
       if (isOver) entry.end();
       return sequencer;
     }
 
     const entry: Entry = {
+      org,
       users: 0,
       started: start(),
       end() {
@@ -93,10 +104,13 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
     return entry;
   }
 
-  function forget(org: string, entry: Entry): void {
-    if (entry.users > 0 || entries.get(org) !== entry) return;
-    entries.delete(org);
+  function remove(org: string, entry: Entry): void {
+    if (entries.get(org) === entry) entries.delete(org);
     entry.end();
+  }
+
+  function forget(org: string, entry: Entry): void {
+    if (entry.users === 0) remove(org, entry);
   }
 
   return {
@@ -114,22 +128,21 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
         throw error;
       }
     },
-    release(org) {
+    release(sequencer) {
       held--;
-      const entry = entries.get(org);
+      const entry = entryOf.get(sequencer);
       if (entry === undefined) return;
       entry.users--;
-      if (entry.users === 0) entry.lingerTimer = setTimeout(() => forget(org, entry), lingerMs);
+      if (entry.users === 0) entry.lingerTimer = setTimeout(() => forget(entry.org, entry), lingerMs);
     },
     async checkHeads() {
-      const heads = entries.size === 0 ? new Map<string, number>() : await log.heads([...entries.keys()]);
+      const heads = entries.size === 0 ? new Map<string, LogPlace>() : await log.heads([...entries.keys()]);
       const checked = { events: 0, checkedAt: clock.now() };
       lag = checked;
       for (const [org, entry] of entries) {
-        const head = heads.get(org);
-        if (head === undefined) continue;
+        const head = heads.get(org) ?? logStart; // the organization itself may be lost
         const notice = (sequencer: Sequencer) => {
-          checked.events = Math.max(checked.events, head - sequencer.position);
+          checked.events = Math.max(checked.events, head.offset - sequencer.position);
           sequencer.noticeHead(head);
         };
         // Not awaited: whoever acquires it hears of a start that hangs or fails, and the others must not wait for it.
@@ -139,7 +152,9 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
     async playToHeads() {
       if (entries.size === 0) return;
       const heads = await log.heads([...entries.keys()]);
-      await Promise.all([...heads].map(async ([org, head]) => (await entries.get(org)?.started)?.reached(head)));
+      await Promise.all(
+        [...heads].map(async ([org, { offset, id }]) => (await entries.get(org)?.started)?.reached(offset, id)),
+      );
     },
     get lag() {
       return lag;
@@ -152,9 +167,4 @@ export function createSequencers({ bus, log, clock, play, onRepair, onError }: O
       entries.clear();
     },
   };
-}
-
-function take(sequencer: Sequencer, hint: Hint): void {
-  if (hint.payload === undefined) sequencer.noticeHead(hint.offset);
-  else sequencer.offer(hint);
 }

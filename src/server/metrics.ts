@@ -45,6 +45,7 @@ export function measure({ figures, node, connections, held, organizations, lagEv
     ),
     family("herald_sequencer_lag_events", one({}, lagEvents)),
     family("herald_repairs_total", one({}, gateway.repairs)),
+    family("herald_log_breaks_total", one({}, gateway.breaks)),
     family(
       "herald_connections",
       each(connections, (transport) => ({ transport })),

@@ -25,7 +25,7 @@ export type Feeds = {
 };
 
 /** Where a feed begins: the head of the log, and the conversations of the user that it is about, in one snapshot. */
-export type FeedStart = { head: number; cids: string[] };
+export type FeedStart = { head: number; headId: string | undefined; cids: string[] };
 
 /** Finds where feeds begin. */
 export type FeedStarts = {
@@ -45,7 +45,7 @@ export function createFeedStarts({ standing, log, organizations }: Dependencies)
     // The head comes first: the end of an organization that is still there after it lies beyond the head, and will be heard.
     const head = (await log.heads([org])).get(org);
     if (head === undefined || (await organizations.get(org)) === undefined) return undefined;
-    return { head, cids: [] };
+    return { head: head.offset, headId: head.id, cids: [] };
   }
 
   return {

@@ -9,7 +9,7 @@ const maxNewcomers = 200;
 const maxNewcomersWaiting = 20_000;
 
 /** A user who may connect, and where the user stood in the log when that was decided. */
-export type Session = Identity & { head: number; cids: string[] };
+export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
 
 /** Decides who may connect. */
 export type Sessions = {
@@ -54,9 +54,9 @@ export function createSessions({
     if (snapshot === undefined || isRevoked) {
       throw new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
     }
-    const { head, cids, isUser } = snapshot;
+    const { head, headId, cids, isUser } = snapshot;
     if (!isUser) await newcomers.add({ org, uid });
-    return { ...identity, head, cids };
+    return { ...identity, head, headId, cids };
   }
 
   return {

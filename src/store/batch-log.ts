@@ -66,12 +66,12 @@ async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends
     if (verdict !== undefined) return verdict;
     const { org, cid, mid, createdAt } = send;
     if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
-    if (cid === undefined) return { outcome: "stored", offset: emit(send) };
+    if (cid === undefined) return { outcome: "stored", ...emit(send) };
     const key = joinIds(org, cid);
     const conversation = circumstances.conversations.get(key);
     const updatedAt = touched.get(key)?.updated_at ?? conversation?.updatedAt ?? 0;
     if (createdAt > updatedAt) touched.set(key, { org, id: cid, updated_at: createdAt });
-    return { outcome: "stored", offset: emit({ ...send, recipients: conversation?.participants }) };
+    return { outcome: "stored", ...emit({ ...send, recipients: conversation?.participants }) };
   });
 
   await rows.update("conversation", ["org", "id"], [...touched.values()]);

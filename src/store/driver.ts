@@ -18,10 +18,10 @@ export type Sql = {
 export type Reader = Sql & {
   dialect: Dialect;
   /**
-   * All rows, as one organization may see them. With row-level security these are, in tables with an `org`, its own and no
-   * others, whatever the text asks for; what `all` sees of such a table is nothing.
+   * All rows, as one organization, or those that are named, may see them. With row-level security these are, in tables with an
+   * `org`, its own and no others, whatever the text asks for; what `all` sees of such a table is nothing.
    */
-  allOf<Shape extends Row>(org: string, text: string, ...values: SqlValue[]): Promise<Shape[]>;
+  allOf<Shape extends Row>(org: string | readonly string[], text: string, ...values: SqlValue[]): Promise<Shape[]>;
 };
 
 /**

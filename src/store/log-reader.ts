@@ -1,5 +1,6 @@
-import type { EventKind, LogEvent } from "../contract/log-event.ts";
+import { type EventKind, type LogEvent, logStart } from "../contract/log-event.ts";
 import type { Reader, Row } from "./driver.ts";
+import { headColumns, toHead } from "./head.ts";
 import { withinBytes } from "./page-bytes.ts";
 import type { LogReader } from "./ports.ts";
 
@@ -12,19 +13,37 @@ type EventRow = Row & {
   uids: string | null;
 };
 
+type HeadRow = Row & { head: number; head_id: string | null };
+
 const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
 const readEvents =
   withinBytes(`SELECT "offset", kind, id, cid, payload, uids, OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
   FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`);
 
+// Of the event at the place itself only the id is wanted.
+const readPlaceAndEvents =
+  withinBytes(`SELECT "offset", kind, id, cid, CASE WHEN "offset" > ? THEN payload ELSE '' END AS payload, uids,
+    CASE WHEN "offset" > ? THEN OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) ELSE 0 END AS bytes
+  FROM event WHERE org = ? AND "offset" >= ? ORDER BY "offset" LIMIT ?`);
+
+const readPage = `SELECT ${headColumns}, page.* FROM organization o LEFT JOIN (${readPlaceAndEvents}) AS page ON TRUE
+  WHERE o.id = ? ORDER BY page."offset"`;
+
 /** Reads the log as its players need it. */
 export function createLogReader({ reader }: { reader: Reader }): LogReader {
-  const readHeads = `SELECT id, head FROM organization WHERE id IN (${reader.dialect.textsOf("?")})`;
+  const readHeads = `SELECT o.id, ${headColumns} FROM organization o WHERE o.id IN (${reader.dialect.textsOf("?")})`;
   return {
     async heads(orgs) {
-      const rows = await reader.all<{ id: string; head: number }>(readHeads, JSON.stringify(orgs));
-      return new Map(rows.map(({ id, head }) => [id, Number(head)]));
+      const rows = await reader.allOf<HeadRow & { id: string }>(orgs, readHeads, JSON.stringify(orgs));
+      return new Map(rows.map((row) => [row.id, toHead(row)]));
+    },
+    async readFrom(org, offset, limit) {
+      type PageRow = HeadRow & (EventRow | { offset: null });
+      const rows = await reader.allOf<PageRow>(org, readPage, offset, offset, org, offset, limit + 1, org);
+      const events = rows.flatMap((row) => (row.offset === null ? [] : [toEvent(org, row)]));
+      const anchor = events[0]?.offset === offset ? events.shift()?.id : undefined;
+      return { head: rows[0] === undefined ? logStart : toHead(rows[0]), anchor, events };
     },
     async readAfter(org, offset, limit) {
       const rows = await reader.allOf<EventRow>(org, readEvents, org, offset, limit);

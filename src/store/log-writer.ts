@@ -1,8 +1,8 @@
-import type { LogEvent } from "../contract/log-event.ts";
+import { type LogEvent, type LogPlace, logStart } from "../contract/log-event.ts";
 import type { Driver, Row, Transaction } from "./driver.ts";
 
 /** An event that has no offset yet. */
-export type NewEvent = Omit<LogEvent, "offset"> & {
+export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   sender?: string | undefined;
   mid?: string | undefined;
   fingerprint?: string | undefined;
@@ -18,11 +18,24 @@ export type LogTransaction = {
   /** Those of the organizations asked for that exist, with the heads that their logs have now. */
   heads: ReadonlyMap<string, number>;
   /** Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction. */
-  emit(event: NewEvent): number;
+  emit(event: NewEvent): Emitted;
 };
 
+/** Where an event came to stand: its offset, and the id of the event before it, as in `LogEvent`. */
+export type Emitted = Pick<LogEvent, "offset" | "prev">;
+
 type Work<Result> = (transaction: LogTransaction) => Promise<Result>;
-type StoredEvent = NewEvent & { offset: number };
+type StoredEvent = NewEvent & Emitted;
+
+type LockedRow = {
+  id: string;
+  head: number;
+  deleted_at: number | null;
+  head_id: string | null;
+  head_id_offset: number | null;
+};
+
+const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset"];
 
 /** Writes events into logs, each with what it is about, in one transaction. */
 export type LogWriter = {
@@ -43,22 +56,21 @@ export function createLogWriter({
   driver: Driver;
   announce(events: LogEvent[]): void;
 }): LogWriter {
-  async function lock({ rows }: Transaction, orgs: string[]): Promise<Map<string, number>> {
+  async function lock({ rows }: Transaction, orgs: string[]): Promise<Map<string, LogPlace>> {
     const keys = orgs.map((id) => ({ id }));
-    type Found = { id: string; head: number; deleted_at: number | null };
-    const found = await rows.lock<Found>("organization", ["id", "head", "deleted_at"], keys);
+    const found = await rows.lock<LockedRow>("organization", lockedColumns, keys);
     const live = found.filter(({ deleted_at }) => deleted_at === null);
-    return new Map(live.map(({ id, head }) => [id, Number(head)]));
+    return new Map(live.map((row) => [row.id, headOf(row)]));
   }
 
   async function store({ rows }: Transaction, events: StoredEvent[]): Promise<void> {
-    const heads = new Map(events.map(({ org, offset }) => [org, offset]));
+    const heads = new Map(events.map((event) => [event.org, event]));
     await Promise.all([
       rows.insert("event", events.map(toRow)),
       rows.update(
         "organization",
         ["id"],
-        [...heads].map(([id, head]) => ({ id, head })),
+        [...heads].map(([org, { offset, id }]) => ({ id: org, head: offset, head_id: id, head_id_offset: offset })),
       ),
     ]);
   }
@@ -66,16 +78,16 @@ export function createLogWriter({
   async function write<Result>(orgs: string[], work: Work<Result>): Promise<{ result: Result; events: StoredEvent[] }> {
     const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
     return await driver.transaction(async (sql) => {
-      const [heads] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
-      const next = new Map(heads);
+      const [places] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
+      const heads = new Map([...places].map(([org, { offset }]) => [org, offset]));
       const events: StoredEvent[] = [];
       const emit = (event: NewEvent) => {
-        const head = next.get(event.org);
+        const head = places.get(event.org);
         if (head === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
-        const offset = head + 1;
-        next.set(event.org, offset);
-        events.push({ ...event, offset });
-        return offset;
+        const stored = { ...event, offset: head.offset + 1, prev: head.id };
+        places.set(event.org, stored);
+        events.push(stored);
+        return { offset: stored.offset, prev: stored.prev };
       };
       const result = await work({ sql, heads, emit });
       await store(sql, events);
@@ -91,6 +103,13 @@ export function createLogWriter({
       return result;
     },
   };
+}
+
+/** Where a log ends. A Herald that does not write ids down may have written last: then nobody knows the id. */
+function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
+  const offset = Number(head);
+  if (offset === 0) return logStart;
+  return { offset, id: head_id !== null && Number(head_id_offset) === offset ? head_id : undefined };
 }
 
 function toRow(event: StoredEvent): Row {
@@ -112,6 +131,6 @@ function toRow(event: StoredEvent): Row {
 }
 
 /** What of an event travels: all but what only the store needs to know. */
-export function toLogEvent({ org, offset, kind, id, cid, payload, uids }: LogEvent): LogEvent {
-  return { org, offset, kind, id, cid, payload, uids };
+export function toLogEvent({ org, offset, kind, id, cid, payload, uids, prev }: LogEvent): LogEvent {
+  return { org, offset, kind, id, cid, payload, uids, prev };
 }

@@ -6,6 +6,7 @@ import rowSecurity from "./migrations/0005-row-security.sql" with { type: "text"
 import audit from "./migrations/0006-audit.sql" with { type: "text" };
 import retention from "./migrations/0007-retention.sql" with { type: "text" };
 import delivery from "./migrations/0008-delivery.sql" with { type: "text" };
+import headIds from "./migrations/0009-head-ids.sql" with { type: "text" };
 
 /**
  * One change of the schema. After an `expand` the versions of Herald before it go on working, after a `contract` only those
@@ -33,6 +34,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0006-audit", audit),
   migrationOf("0007-retention", retention),
   migrationOf("0008-delivery", delivery),
+  migrationOf("0009-head-ids", headIds),
 ];
 
 /** The last schema version that Heralds share which do not know of expand and contract. */

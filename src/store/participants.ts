@@ -1,6 +1,7 @@
 import { recordMembership } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
+import { headColumns, toHead } from "./head.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { ParticipantReads, ParticipantWrites, Standing } from "./ports.ts";
 import { ensureUsers } from "./users.ts";
@@ -11,7 +12,7 @@ const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, l
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
 // One statement, since that sees one moment, and since a connect reads nothing else.
-const readSnapshot = `SELECT o.head, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
+const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
     CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
   FROM organization o
   LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
@@ -20,6 +21,7 @@ const readSnapshot = `SELECT o.head, o.tokens_valid_after AS org_valid_after, u.
 
 type SnapshotRow = {
   head: number;
+  head_id: string | null;
   org_valid_after: number;
   user_valid_after: number | null;
   uid: string | null;
@@ -95,8 +97,10 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
       const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, uid, uid, org);
       const [first] = rows;
       if (first === undefined) return undefined;
+      const { offset: head, id: headId } = toHead(first);
       return {
-        head: Number(first.head),
+        head,
+        headId,
         cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])),
         tokensValidAfter: Math.max(Number(first.org_valid_after), Number(first.user_valid_after ?? 0)),
         isUser: first.uid !== null,

@@ -1,6 +1,6 @@
 import type { AuditTarget } from "../contract/audit.ts";
 import type { ErrorCode } from "../contract/errors.ts";
-import type { EventKind, LogEvent } from "../contract/log-event.ts";
+import type { EventKind, LogEvent, LogPage, LogPlace } from "../contract/log-event.ts";
 import type { Scope } from "../contract/scopes.ts";
 
 /**
@@ -66,16 +66,18 @@ export type SendCheck =
   | { outcome: "fits" | "replayed"; participants: number }
   | Extract<AppendResult, { outcome: "conflict" | "refused" }>;
 
-/** The outcome of one send of a batch: the offset that it was stored at, or else what became of it. */
+/** The outcome of one send of a batch: where it was stored, as in `LogEvent`, or else what became of it. */
 export type BatchResult =
-  | { outcome: "stored"; offset: number }
+  | { outcome: "stored"; offset: number; prev?: string | undefined }
   | Exclude<AppendResult, { outcome: "stored" }>
   | { outcome: "failed"; error: unknown };
 
 /** Reads the log in offset order, for the players of the log. */
 export type LogReader = {
-  /** The heads of those of `orgs` that exist. */
-  heads(orgs: string[]): Promise<Map<string, number>>;
+  /** The heads of those of `orgs` that exist, of deleted ones too. */
+  heads(orgs: string[]): Promise<Map<string, LogPlace>>;
+  /** The same as `readAfter`, with what stands at `offset` itself and where the log ends, in one snapshot. At most one more than `limit`. */
+  readFrom(org: string, offset: number, limit: number): Promise<LogPage>;
   /** At most `limit` events after `offset`, in order; fewer where they are large (about 4 MiB), none when there are no more. */
   readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
 };
@@ -213,6 +215,8 @@ export type Standing = {
 /** A user at one moment: the head of the organization's log, the user's conversations, and the rest. */
 export type UserSnapshot = {
   head: number;
+  /** The id of the event at the head, as in `LogPlace`. */
+  headId: string | undefined;
   cids: string[];
   /** As `UserReads.tokensValidAfter`. */
   tokensValidAfter: number;

@@ -7,7 +7,7 @@ import { describeAudit, entryAt } from "./testing/audit-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
-import { describeLog } from "./testing/log-suite.ts";
+import { describeLog, expectHeadsAfterVersion8 } from "./testing/log-suite.ts";
 import { describeNodeRegistry } from "./testing/node-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
@@ -53,6 +53,12 @@ if (postgres !== undefined) {
     test("is brought up from the version before retention, and forgets nothing but what had been deleted", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectRemovalsAfterVersion6(driver);
+      await driver.close();
+    });
+
+    test("is brought up from the version before ids of heads, which runs beside it for a while", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectHeadsAfterVersion8(driver);
       await driver.close();
     });
 

@@ -125,7 +125,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
 
   return {
     ...reads,
-    allOf: (org, text, ...values) => reads.all(limited(text), JSON.stringify([org]), ...values),
+    allOf: (org, text, ...values) => reads.all(limited(text), JSON.stringify([org].flat()), ...values),
     dialect: postgresDialect,
     transaction: (work) => writer.use(begin(work)),
     aside: (work) => housekeeper.use(begin(work)),

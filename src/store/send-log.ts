@@ -45,7 +45,10 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
         if (result === undefined) return { status: "rejected", reason: new Error("an append without a result") };
         if (result.outcome === "failed") return { status: "rejected", reason: result.error };
         if (result.outcome !== "stored") return { status: "fulfilled", value: result };
-        events.push({ ...toLogEvent({ ...send, offset: result.offset }), committed: markOf?.(send) });
+        events.push({
+          ...toLogEvent({ ...send, offset: result.offset, prev: result.prev }),
+          committed: markOf?.(send),
+        });
         const { id, mid, createdAt } = send;
         return { status: "fulfilled", value: { outcome: "stored", id, mid, createdAt } };
       });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isIdentifier } from "../contract/identifiers.ts";
-import type { NewSend } from "./ports.ts";
-import { packSends, unpackSends } from "./sqlite-protocol.ts";
+import type { BatchResult, NewSend } from "./ports.ts";
+import { packResults, packSends, unpackResults, unpackSends } from "./sqlite-protocol.ts";
 
 const anyIdentifier = fc.string({ unit: "binary", minLength: 1, maxLength: 128 }).filter(isIdentifier);
 const anySend: fc.Arbitrary<NewSend> = fc.record({
@@ -40,5 +40,32 @@ describe("sends that cross to the thread that writes", () => {
     const told = { ...send, payload: JSON.stringify({ message: { body: texts } }) } as NewSend;
     const [arrived] = unpackSends(packSends([told]));
     expect(JSON.parse(arrived?.payload ?? "").message.body).toBe(texts);
+  });
+});
+
+describe("outcomes that cross from the thread that writes", () => {
+  const anyResult: fc.Arbitrary<BatchResult> = fc.oneof(
+    fc.record({ outcome: fc.constant("stored"), offset: fc.nat(), prev: fc.option(fc.uuid(), { nil: undefined }) }),
+    fc.constant({ outcome: "conflict" } as const),
+    fc.constant({ outcome: "refused", missing: "user" } as const),
+  );
+
+  test("arrive as they were, whatever they are", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anySend, anyResult), { maxLength: 8 }), (batch) => {
+        const [sends, results] = [batch.map(([send]) => send), batch.map(([, result]) => result)];
+        expect(unpackResults(sends, packResults(sends, results))).toEqual(results);
+      }),
+    );
+  });
+
+  test("are a number each where one send of an organization follows the other, whatever comes between", () => {
+    const [send] = fc.sample(anySend, 1);
+    const sends = [1, 2, 3, 4, 5].map((id) => ({ ...send, org: id === 3 ? "p" : "o", id: `id${id}` }) as NewSend);
+    const prevs = ["before", "id1", "of p", "id2", undefined];
+    const results = prevs.map((prev, index): BatchResult => ({ outcome: "stored", offset: index, prev }));
+    const packed = packResults(sends, results);
+    expect(packed).toEqual([[0, "before"], 1, [2, "of p"], 3, [4, undefined]]);
+    expect(unpackResults(sends, packed)).toEqual(results);
   });
 });

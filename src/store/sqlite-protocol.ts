@@ -29,9 +29,10 @@ export type Report =
 /** How a call ended. */
 export type Answer = { value: unknown } | { results: SentResult[] } | { error: SentError };
 
-/** The outcome of a send as it crosses: nearly all are stored, and then its offset says it all. */
+/** The outcome of a send as it crosses: nearly all are stored after the one before in the batch, and then its offset says it all. */
 export type SentResult =
   | number
+  | [offset: number, prev: string | undefined]
   | Exclude<BatchResult, { outcome: "stored" | "failed" }>
   | { outcome: "failed"; error: SentError };
 
@@ -49,6 +50,32 @@ export function receiveError({ name, message, stack, code, headers = {} }: SentE
   if (code !== undefined) return new HeraldError(code, message, { headers, cause: stack });
   if (name === "DatabaseInUseError") return new DatabaseInUseError(message);
   return new Error(message, { cause: stack });
+}
+
+/** The outcomes of a batch made ready to cross. */
+export function packResults(sends: readonly NewSend[], results: readonly BatchResult[]): SentResult[] {
+  const lastOf = new Map<string, string>();
+  return results.map((result, index) => {
+    if (result.outcome === "failed") return { outcome: "failed", error: sendError(result.error) };
+    if (result.outcome !== "stored") return result;
+    const { org = "", id = "" } = sends[index] ?? {};
+    const isNext = result.prev !== undefined && lastOf.get(org) === result.prev;
+    lastOf.set(org, id);
+    return isNext ? result.offset : [result.offset, result.prev];
+  });
+}
+
+/** The outcomes that `packResults` made ready, of the same sends. */
+export function unpackResults(sends: readonly NewSend[], results: readonly SentResult[]): BatchResult[] {
+  const lastOf = new Map<string, string>();
+  return results.map((result, index) => {
+    if (typeof result !== "number" && !Array.isArray(result))
+      return result.outcome === "failed" ? { outcome: "failed", error: receiveError(result.error) } : result;
+    const { org = "", id = "" } = sends[index] ?? {};
+    const [offset, prev] = typeof result === "number" ? [result, lastOf.get(org)] : result;
+    lastOf.set(org, id);
+    return { outcome: "stored", offset, prev };
+  });
 }
 
 const fieldsPerSend = 11;

@@ -3,7 +3,7 @@ import { type HeraldError, unavailable } from "../contract/errors.ts";
 import { createLoneRegistry } from "./nodes.ts";
 import type { BatchResult, NewSend } from "./ports.ts";
 import { openSqliteReader } from "./sqlite.ts";
-import { type Call, packSends, type Report, receiveError, type SentResult } from "./sqlite-protocol.ts";
+import { type Call, packSends, type Report, receiveError, type SentResult, unpackResults } from "./sqlite-protocol.ts";
 import type { Database, DatabaseEvents, Writes } from "./store.ts";
 
 // One batch is committed while the next is made: measured in docs/decisions/0010.
@@ -61,11 +61,7 @@ export async function openSqliteThread(
 
   async function appendAll(sends: NewSend[]): Promise<BatchResult[]> {
     // What crosses has the type that the protocol gives it: both ends are this code.
-    const results = (await send({ sends: packSends(sends) })) as SentResult[];
-    return results.map((result) => {
-      if (typeof result === "number") return { outcome: "stored", offset: result };
-      return result.outcome === "failed" ? { outcome: "failed", error: receiveError(result.error) } : result;
-    });
+    return unpackResults(sends, (await send({ sends: packSends(sends) })) as SentResult[]);
   }
 
   /** A method of the other thread; here too both ends are this code. */

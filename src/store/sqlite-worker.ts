@@ -2,9 +2,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { LogEvent } from "../contract/log-event.ts";
 import { migrateStore } from "./migrate.ts";
-import type { BatchResult } from "./ports.ts";
 import { openSqlite } from "./sqlite.ts";
-import { type Answer, type Call, type Report, type SentResult, sendError, unpackSends } from "./sqlite-protocol.ts";
+import { type Answer, type Call, packResults, type Report, sendError, unpackSends } from "./sqlite-protocol.ts";
 import { createWrites } from "./store.ts";
 
 let committed: LogEvent[] = [];
@@ -27,8 +26,8 @@ async function open(file: string): Promise<void> {
   async function answer(call: Call): Promise<Answer> {
     try {
       if (!("sends" in call)) return { value: await ports[call.port]?.[call.method]?.(...(call.args as never[])) };
-      const results = await writes.batches.appendAll(unpackSends(call.sends));
-      return { results: results.map(toSent) };
+      const sends = unpackSends(call.sends);
+      return { results: packResults(sends, await writes.batches.appendAll(sends)) };
     } catch (error) {
       return { error: sendError(error) };
     }
@@ -43,11 +42,6 @@ async function open(file: string): Promise<void> {
 
   parentPort?.on("message", (call: Call) => void reportAnswer(call));
   report({ kind: "opened", ...versions });
-}
-
-function toSent(result: BatchResult): SentResult {
-  if (result.outcome === "stored") return result.offset;
-  return result.outcome === "failed" ? { outcome: "failed", error: sendError(result.error) } : result;
 }
 
 open(workerData).catch((error: unknown) => report({ kind: "failed", error: sendError(error) }));

@@ -15,7 +15,7 @@ import { describeAudit } from "./testing/audit-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
-import { describeLog, messageOf, type OpenDatabase, openStore } from "./testing/log-suite.ts";
+import { describeLog, expectHeadsAfterVersion8, messageOf, type OpenDatabase, openStore } from "./testing/log-suite.ts";
 import { describeMigration } from "./testing/migration-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
@@ -82,7 +82,7 @@ describe("SQLite", () => {
     const page = { limit: 20, after: 1, before: 9 };
     const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
     const byId = "USING INDEX event_by_id (id=?)";
-    const reads: [expected: string, read: () => Promise<unknown>][] = [
+    const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
       [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" })],
       [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" })],
       [byId, () => history.offsetOf("o", "c", "id")],
@@ -99,12 +99,18 @@ describe("SQLite", () => {
         "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
         () => createLogReader({ reader: driver }).readAfter("o", 1, 20),
       ],
+      [
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
+        () => createLogReader({ reader: driver }).readFrom("o", 1, 20),
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)", // only where the id of the head is not written down
+      ],
     ];
-    for (const [expected, read] of reads) {
+    for (const [expected, read, ...others] of reads) {
       await read();
       const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query.mock.lastCall?.[0]}`).all();
       expect(steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:event|e) (.*)/.exec(detail)?.[1] ?? [])).toEqual([
         expected,
+        ...others,
       ]);
     }
     query.mockRestore();
@@ -149,6 +155,13 @@ describe("SQLite", () => {
   test("of the version before retention forgets nothing but what had been deleted", async () => {
     const { driver, remove } = openInFolder();
     await expectRemovalsAfterVersion6(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("of the version before ids of heads finds them in the log", async () => {
+    const { driver, remove } = openInFolder();
+    await expectHeadsAfterVersion8(driver);
     await driver.close();
     remove();
   });

@@ -31,8 +31,8 @@ export function createBusModel(random: Random, { loss, doubles, lateMs }: Climat
   function carry(from: Link, to: Link, event: LogEvent): void {
     if (!from.isConnected || !to.isConnected || severed.has(`${from.name}>${to.name}`)) return;
     if (random.next() < loss) return;
-    const { org, offset } = event;
-    const hint: Hint = event.payload.length > largestHintBytes ? { org, offset } : event;
+    const { org, offset, id, prev } = event;
+    const hint: Hint = event.payload.length > largestHintBytes ? { org, offset, id, prev } : event;
     const copies = random.next() < doubles ? 2 : 1;
     for (let copy = 0; copy < copies; copy++) setTimeout(arrive, 1 + random.integer(0, lateMs), to, hint);
   }

@@ -23,6 +23,7 @@ export type Hearing = {
   readonly beganAt: number;
   /** Where the log stood in the session's snapshot; there once the server took it. */
   head: number | undefined;
+  headId: string | undefined;
   /** What the server answered to `connect`. */
   answer: { recovered?: boolean; error?: { code: string } } | undefined;
   answeredAt: number | undefined;
@@ -54,7 +55,9 @@ export type Clients = {
 export function recordSession(hearings: Hearing[], token: string, session: Session): void {
   const { attempt }: { attempt: number } = JSON.parse(token);
   const hearing = hearings[attempt];
-  if (hearing !== undefined) hearing.head = session.head;
+  if (hearing === undefined) return;
+  hearing.head = session.head;
+  hearing.headId = session.headId;
 }
 
 /** A client that comes and goes, as long as there is something to happen, and then stays. */
@@ -110,6 +113,7 @@ function connect(clients: Clients, node: Node, wish: Wish) {
     issuedAt,
     beganAt: now(),
     head: undefined,
+    headId: undefined,
     answer: undefined,
     answeredAt: undefined,
     joinedAt: undefined,

@@ -20,9 +20,9 @@ export function chooseClimate(random: Random) {
     clients: random.integer(2, 5),
     writers: random.integer(1, 4),
     activeMs,
-    writes: random.integer(5, oneOf(20, 40, 100)),
+    writes: random.integer(5, oneOf(20, 40, 100, 100)),
     /** Messages that `since` gives at most. */
-    maxRecovered: oneOf(10, 100),
+    maxRecovered: oneOf(10, 100, 100),
     /** How long a transaction holds its lock, and how long after it its events are announced. */
     commitMs: oneOf(1, 10, 60),
     announceMs: oneOf(0, 2, 30),
@@ -55,6 +55,10 @@ export function chooseClimate(random: Random) {
     },
     restarts: losesNoHint ? 0 : oneOf(0, 0, 1, 2),
     isPurged: random.next() < 0.3,
+    /** How often a standby takes over, how long the database is away then, and how much it lacks. */
+    failovers: random.next() < 0.4 ? 1 : 0,
+    failoverMs: oneOf(0, 0, 1_000),
+    standbyLagMs: activeMs * oneOf(0.02, 0.1, 0.4),
   };
 }
 

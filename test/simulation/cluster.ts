@@ -16,6 +16,7 @@ export type Cluster = {
   restartNode(): Promise<void>;
   breakBus(): Promise<void>;
   severNodes(): Promise<void>;
+  failOver(): Promise<void>;
   /** When the database is away. */
   readonly outages: { from: number; to: number }[];
   /** When a node was on the bus again, and looked at the heads at once. */
@@ -47,6 +48,9 @@ export function createCluster(options: Options): Cluster {
     const from = random.integer(0, climate.activeMs);
     return { from, to: from + random.integer(1, longestTroubleMs) };
   });
+  const failsOverAt = random.integer(1, climate.activeMs);
+  if (climate.failovers > 0 && climate.failoverMs > 0)
+    outages.push({ from: failsOverAt - climate.failoverMs, to: failsOverAt - 1 });
   for (const { from, to } of outages) note(() => `the database will be away from ${from} to ${to} ms`);
 
   const store = {
@@ -68,8 +72,11 @@ export function createCluster(options: Options): Cluster {
       store,
       maxRecovered: climate.maxRecovered,
       onSession,
+      note,
       onError(error) {
-        if (!(error instanceof StoreFault) && !stopped.has(name)) onError(`${name}: ${error}`);
+        const isExpected =
+          error instanceof StoreFault || (error instanceof Error && "code" in error && error.code === "unavailable");
+        if (!isExpected && !stopped.has(name)) onError(`${name}: ${error}`);
       },
     });
     note(() => `${name} starts`);
@@ -123,6 +130,11 @@ export function createCluster(options: Options): Cluster {
       await pause(random.integer(1, longestTroubleMs));
       bus.mend();
       note(() => "all nodes hear one another");
+    },
+    async failOver() {
+      await pause(failsOverAt);
+      database.failOver(Math.max(0, now() - random.integer(0, climate.standbyLagMs)));
+      note(() => "a standby takes over");
     },
     outages,
     heals,

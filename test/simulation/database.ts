@@ -1,4 +1,10 @@
-import type { LogEvent, MembershipChange, SessionEnd } from "../../src/contract/log-event.ts";
+import {
+  type LogEvent,
+  type LogPlace,
+  logStart,
+  type MembershipChange,
+  type SessionEnd,
+} from "../../src/contract/log-event.ts";
 import { createQueue, type Queue } from "../../src/lib/queue.ts";
 
 /** What a transaction does to an organization. */
@@ -11,6 +17,14 @@ export type Change =
 /** An event that is in the log, since when (milliseconds), and what it changes if it is about membership. */
 export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined };
 
+/** A log up to the failover that lost its end. What it has up to `keptUpTo` is also in the log that went on. */
+export type LostLife = {
+  readonly commits: readonly (Commit | undefined)[];
+  readonly validAfter: ReadonlyMap<string, number>;
+  readonly keptUpTo: number;
+  readonly endedAt: number;
+};
+
 /** One organization as the database knows it: its log, and what follows from it. */
 export type Organization = {
   readonly id: string;
@@ -20,6 +34,7 @@ export type Organization = {
   purgedUpTo: number;
   /** By offset. Of what was purged only the judge still knows. */
   readonly commits: (Commit | undefined)[];
+  readonly lost: LostLife[];
   readonly participants: Map<string, Set<string>>;
   /** Tokens of a user that were issued up to this time are refused. */
   readonly validAfter: Map<string, number>;
@@ -37,6 +52,7 @@ export function createDatabase(now: () => number) {
   const eventById = new Map<string, LogEvent>();
   const fillings = new Map<number, string>(); // large texts are costly to make
   let ids = 0;
+  let failovers = 0;
 
   function get(org: string): Organization {
     const found = organizations.get(org);
@@ -51,6 +67,7 @@ export function createDatabase(now: () => number) {
       givenOut: 0,
       purgedUpTo: 0,
       commits: [],
+      lost: [],
       participants: new Map(),
       validAfter: new Map(),
       lock: createQueue(),
@@ -81,23 +98,52 @@ export function createDatabase(now: () => number) {
     return event;
   }
 
-  /** Stores events at the offsets that they have, with what follows from them. */
+  /** What follows from an event. */
+  function follow({ participants, validAfter }: Organization, { event, change }: Commit): void {
+    const members = participants.get(event.cid ?? "") ?? new Set();
+    if (change !== undefined) participants.set(event.cid ?? "", members);
+    for (const uid of change?.added ?? []) members.add(uid);
+    for (const uid of change?.removed ?? []) members.delete(uid);
+    if (event.kind === "session") {
+      const end: SessionEnd = JSON.parse(event.payload);
+      for (const uid of end.uids ?? []) validAfter.set(uid, end.issuedBefore);
+    }
+  }
+
+  /** Stores events at the offsets that they have, with what follows from them; they learn what they follow. */
   function commit(org: string, events: LogEvent[]): void {
     const organization = get(org);
-    const { commits, participants, validAfter } = organization;
+    const { commits } = organization;
     for (const event of events) {
       const change: MembershipChange | undefined = event.kind === "membership" ? JSON.parse(event.payload) : undefined;
-      commits[event.offset] = { event, at: now(), change };
+      event.prev = event.offset === 1 ? logStart.id : commits[event.offset - 1]?.event.id;
+      const committed = { event, at: now(), change };
+      commits[event.offset] = committed;
       organization.head = Math.max(organization.head, event.offset);
-      const members = participants.get(event.cid ?? "") ?? new Set();
-      if (change !== undefined) participants.set(event.cid ?? "", members);
-      for (const uid of change?.added ?? []) members.add(uid);
-      for (const uid of change?.removed ?? []) members.delete(uid);
-      if (event.kind === "session") {
-        const end: SessionEnd = JSON.parse(event.payload);
-        for (const uid of end.uids ?? []) validAfter.set(uid, end.issuedBefore);
-      }
+      follow(organization, committed);
     }
+  }
+
+  /** A standby takes over that has nothing of what was committed after a time. */
+  function failOver(upToMs: number): void {
+    failovers++;
+    for (const organization of organizations.values()) {
+      const { commits, head, participants, validAfter, lost } = organization;
+      const kept = commits.findLastIndex((one) => one !== undefined && one.at <= upToMs);
+      if (kept === head) continue;
+      lost.push({ commits: [...commits], validAfter: new Map(validAfter), keptUpTo: kept, endedAt: now() });
+      commits.length = kept + 1;
+      organization.head = kept;
+      organization.givenOut = kept;
+      organization.purgedUpTo = Math.min(organization.purgedUpTo, kept);
+      participants.clear();
+      validAfter.clear();
+      for (const one of commits) if (one !== undefined) follow(organization, one);
+    }
+  }
+
+  function headOf({ head, commits }: Organization): LogPlace {
+    return head === 0 ? logStart : { offset: head, id: commits[head]?.event.id };
   }
 
   function stored(org: string, after: number, upTo: number, isWanted: (event: LogEvent) => boolean): LogEvent[] {
@@ -118,13 +164,19 @@ export function createDatabase(now: () => number) {
 
   /** What the ports of the product read, answered at once. */
   const reads = {
-    heads: (orgs: string[]) => new Map(orgs.map((org) => [org, get(org).head])),
+    heads: (orgs: string[]) => new Map(orgs.map((org) => [org, headOf(get(org))])),
+    readFrom(org: string, offset: number, limit: number) {
+      const { purgedUpTo, commits } = get(org);
+      const anchor = offset > purgedUpTo ? commits[offset]?.event.id : undefined;
+      return { head: headOf(get(org)), anchor, events: reads.readAfter(org, offset, limit) };
+    },
     readAfter: (org: string, offset: number, limit: number) =>
       stored(org, offset, get(org).head, () => true).slice(0, limit),
     snapshot(org: string, uid: string) {
-      const { head, participants, validAfter } = get(org);
+      const { participants, validAfter } = get(org);
+      const { offset: head, id: headId } = headOf(get(org));
       const cids = [...participants].filter(([, members]) => members.has(uid)).map(([cid]) => cid);
-      return { head, cids, tokensValidAfter: validAfter.get(uid) ?? 0, isUser: true };
+      return { head, headId, cids, tokensValidAfter: validAfter.get(uid) ?? 0, isUser: true };
     },
     findMessage(org: string, id: string) {
       const [event] = stored(org, 0, get(org).head, (one) => one.kind === "message" && one.id === id);
@@ -141,6 +193,9 @@ export function createDatabase(now: () => number) {
     get,
     prepare,
     commit,
+    failOver,
+    /** How often a standby took over: transactions that are under way then come to nothing. */
+    failovers: () => failovers,
     reads,
     /** Forgets what was committed up to a time. */
     purge(org: string, upToMs: number): void {

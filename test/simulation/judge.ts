@@ -20,6 +20,9 @@ export type History = Pick<Cluster, "outages" | "heals" | "stopped"> & {
   endedAt: number;
 };
 
+/** The log as a connection knew it; `lostAt` if its end was lost, and what is up to `keptUpTo` was not. */
+type Known = { commits: readonly (Commit | undefined)[]; keptUpTo: number; lostAt: number };
+
 /** What of the promises was broken, in words; nothing when all were kept. */
 export function judge(history: History): string[] {
   return history.hearings.flatMap((hearing) =>
@@ -29,10 +32,12 @@ export function judge(history: History): string[] {
 
 function* judgeHearing(history: History, hearing: Hearing): Iterable<string> {
   const { answer, head, heard, ended, unknown } = hearing;
-  const { commits } = history.organization(hearing.org);
+  const known = knownBy(history, hearing);
+  const { commits } = known;
   const signOut = commits.find((commit) => commit !== undefined && endsHearing(commit.event, hearing));
   for (const text of unknown) yield `was told ${text}`;
   yield* judgeEnd(history, hearing, signOut);
+  yield* judgeLoss(history, hearing, known);
   if (answer?.error !== undefined || answer === undefined || head === undefined) {
     if (heard.length > 0) yield "hears events, and was not let in";
     if (ended === undefined) yield "waits for ever to be let in";
@@ -46,8 +51,8 @@ function* judgeHearing(history: History, hearing: Hearing): Iterable<string> {
     if (before !== undefined && before.offset >= event.offset)
       yield `hears ${event.id} at ${event.offset} after ${before.id} at ${before.offset}`;
   }
-  yield* judgeReplay(history, hearing, head);
-  yield* judgeLive(history, hearing, head, signOut?.event.offset ?? Number.POSITIVE_INFINITY);
+  yield* judgeReplay(history, hearing, known, head);
+  yield* judgeLive(history, hearing, known, head, signOut?.event.offset ?? Number.POSITIVE_INFINITY);
 }
 
 /** Whether it ended as it had to, and only for a reason. */
@@ -61,20 +66,55 @@ function* judgeEnd(history: History, hearing: Hearing, signOut: Commit | undefin
   const wasTroubled =
     history.climate.store.misses > 0 ||
     history.outages.some(({ from, to }) => from <= ended.at && hearing.beganAt <= to);
-  const { validAfter } = history.organization(hearing.org);
+  const { validAfter, commits, lost } = history.organization(hearing.org);
+  const lives = [{ validAfter, commits }, ...lost];
+  const endsIt = (commit: Commit | undefined) => commit !== undefined && endsHearing(commit.event, hearing);
+  // Who is being let in may be signed out in the log that went on, and have been told where another one stood.
+  const wasSignedOut =
+    signOut !== undefined || (hearing.joinedAt === undefined && lives.some((life) => life.commits.some(endsIt)));
+  const isSetBack = lost.some(({ endedAt }) => endedAt <= ended.at);
   const isExpected =
     ended.byClient ||
     (ended.code === abnormalCode && (isSlowReader || isStopped || (hearing.isStream && wasTroubled))) ||
-    (ended.code === internalCode && (wasTroubled || isStopped)) ||
-    (ended.code === restartingCode && isStopped) ||
-    (ended.code === normalCode && hearing.isStream && (isStopped || signOut !== undefined)) ||
-    (ended.code === unauthorizedCode && (validAfter.get(hearing.uid) ?? -1) >= hearing.issuedAt) ||
-    (ended.code === removedCode && signOut !== undefined);
+    (ended.code === internalCode && (wasTroubled || isStopped || (isSetBack && hearing.joinedAt === undefined))) ||
+    (ended.code === restartingCode && (isStopped || isSetBack)) ||
+    (ended.code === normalCode && hearing.isStream && (isStopped || isSetBack || wasSignedOut)) ||
+    (ended.code === unauthorizedCode &&
+      lives.some((life) => (life.validAfter.get(hearing.uid) ?? -1) >= hearing.issuedAt)) ||
+    (ended.code === removedCode && wasSignedOut);
   if (!isExpected) yield `ends with ${ended.code} for no reason`;
 }
 
+/** Who knows what was lost is told so in time, whatever became of the log since. */
+function* judgeLoss(history: History, hearing: Hearing, { keptUpTo, lostAt }: Known): Iterable<string> {
+  if (lostAt === Number.POSITIVE_INFINITY) return;
+  const { ended, heard } = hearing;
+  const knownAt = Math.max(lostAt, ...heard.flatMap(({ event, at }) => (event.offset > keptUpTo ? [at] : [])));
+  const due = foundAt(history, hearing, knownAt, lostAt);
+  if (ended === undefined) yield `stays open, though what it knows was lost at ${lostAt}`;
+  else if (ended.at > due) yield `is told at ${ended.at} that what it knows was lost, due at ${due}`;
+}
+
+/** By when a node has found what is wrong: by the first hint of the log that went on, or when it looks at the heads. */
+function foundAt(
+  { climate, outages, organization }: History,
+  { org, joinedAt }: Hearing,
+  knownAt: number,
+  lostAt: number,
+): number {
+  if (joinedAt === undefined || climate.store.misses > 0) return Number.POSITIVE_INFINITY;
+  const next = organization(org).commits.find((commit) => commit !== undefined && commit.at >= lostAt);
+  const isTold = climate.losesNoHint && next !== undefined;
+  const toldAt = isTold ? next.at + climate.announceMs + climate.bus.lateMs : Number.POSITIVE_INFINITY;
+  return afterOutages(
+    outages,
+    Math.max(knownAt, joinedAt),
+    (from) => Math.min(from + headCheckMs, Math.max(from, toldAt)) + readsMsOf(climate),
+  );
+}
+
 /** `since` gives exactly what was missed, or says that it cannot. */
-function* judgeReplay(history: History, hearing: Hearing, head: number): Iterable<string> {
+function* judgeReplay(history: History, hearing: Hearing, known: Known, head: number): Iterable<string> {
   const { since, answer, heard, ended, isStream } = hearing;
   const replayed = heard.map(({ event }) => event).filter(({ offset }) => offset <= head);
   if (since === undefined) {
@@ -82,10 +122,11 @@ function* judgeReplay(history: History, hearing: Hearing, head: number): Iterabl
     if (replayed.length > 0) yield `hears ${replayed[0]?.id}, which is older than the connection`;
     return;
   }
-  const { commits, purgedUpTo } = history.organization(hearing.org);
+  const { purgedUpTo, lost } = history.organization(hearing.org);
+  const { commits } = known;
   const takings = new Map<string, Taking>();
   const takingOf = (cid: string): Taking => {
-    const taking = takings.get(cid) ?? takesPart(history, hearing, cid);
+    const taking = takings.get(cid) ?? takesPart(history, hearing, known, cid);
     takings.set(cid, taking);
     return taking;
   };
@@ -101,6 +142,7 @@ function* judgeReplay(history: History, hearing: Hearing, head: number): Iterabl
     if (answer?.recovered === undefined && !isEmpty) yield "is not told whether it recovered";
     const isPossible =
       seen !== undefined &&
+      !lost.some(({ endedAt }) => endedAt >= hearing.beganAt || endedAt === known.lostAt) &&
       seen.event.offset > purgedUpTo &&
       (hearing.answeredAt ?? 0) - seen.at <= maxRecoveredMs &&
       allowed.size <= history.climate.maxRecovered;
@@ -119,9 +161,9 @@ function* judgeReplay(history: History, hearing: Hearing, head: number): Iterabl
 }
 
 /** What was committed after the snapshot is heard: all of it, nothing else, and in time. */
-function* judgeLive(history: History, hearing: Hearing, head: number, before: number): Iterable<string> {
+function* judgeLive(history: History, hearing: Hearing, known: Known, head: number, before: number): Iterable<string> {
   const live = hearing.heard.filter(({ event }) => event.offset > head);
-  const expected = concerning(history, hearing).filter(({ event }) => event.offset > head && event.offset < before);
+  const expected = concerning(known, hearing).filter(({ event }) => event.offset > head && event.offset < before);
   for (const [index, { event }] of live.entries()) {
     const due = expected[index]?.event;
     if (due !== event) {
@@ -136,6 +178,8 @@ function* judgeLive(history: History, hearing: Hearing, head: number, before: nu
     const at = live[index]?.at;
     const due = dueAt(history, hearing, commit);
     const { id, offset } = commit.event;
+    const isSettled = known.lostAt === Number.POSITIVE_INFINITY || (offset <= known.keptUpTo && due < known.lostAt);
+    if (!isSettled) continue; // nobody can promise what was lost, nor what came with it
     if (at === undefined && isWhole) yield `never hears ${id} at ${offset}`;
     else if (at === undefined && index >= live.length + lost && ended !== undefined && due < ended.at)
       yield `has not heard ${id} at ${offset} when it ends at ${ended.at}, due at ${due}`;
@@ -150,23 +194,52 @@ function dueAt(
   { at }: Commit,
 ): number {
   if (joinedAt === undefined || isSlowReader || climate.store.misses > 0) return Number.POSITIVE_INFINITY;
-  const readsMs = 12 * climate.store.latencyMs + (climate.large > 0 ? 2_000 : 600);
-  const heal = heals.find((one) => one.node === node && one.at >= at)?.at ?? Number.POSITIVE_INFINITY;
-  let from = Math.max(at, joinedAt);
-  for (;;) {
+  const readsMs = readsMsOf(climate);
+  const heal = heals.find((one) => one.node === node && one.at > at)?.at ?? Number.POSITIVE_INFINITY;
+  return afterOutages(outages, Math.max(at, joinedAt), (from) => {
     const toldAt = climate.losesNoHint ? from + climate.announceMs + climate.bus.lateMs : from + headCheckMs;
-    const due = Math.min(toldAt, heal < from ? toldAt : heal) + readsMs;
+    return Math.min(toldAt, heal < from ? toldAt : heal) + readsMs;
+  });
+}
+
+/** When something is due that takes its time from a moment on, and begins again while the database is away: then nobody can know. */
+function afterOutages(outages: History["outages"], begin: number, dueFrom: (from: number) => number): number {
+  let from = begin;
+  for (;;) {
+    const due = dueFrom(from);
     const outage = outages.find((one) => one.from <= due && from <= one.to);
     if (outage === undefined) return due;
-    from = outage.to + 1; // while the database is away nobody can know
+    from = outage.to + 1;
   }
 }
 
+function readsMsOf({ store, large }: Climate): number {
+  return 12 * store.latencyMs + (large > 0 ? 2_000 : 600);
+}
+
+/** The life of the log that a connection knows: a lost one if it heard, or was told where it stood, or was ended by what was lost. */
+function knownBy({ organization }: History, hearing: Hearing): Known {
+  const { head = 0, headId, heard, ended } = hearing;
+  const { commits, lost } = organization(hearing.org);
+  const laterSignOut = commits.find((commit) => commit !== undefined && endsHearing(commit.event, hearing));
+  for (const life of lost) {
+    const isLost = ({ offset }: LogEvent) => offset > life.keptUpTo;
+    const stood = head > life.keptUpTo && life.commits[head]?.event.id === headId;
+    const hasHeard = heard.some(({ event }) => isLost(event) && life.commits[event.offset]?.event === event);
+    const signOut = life.commits.find((commit) => commit !== undefined && endsHearing(commit.event, hearing));
+    const wasEnded = ended?.code === removedCode || (hearing.isStream && ended?.code === normalCode);
+    const isLater = laterSignOut === undefined || (ended?.at ?? 0) < laterSignOut.at;
+    const wasSignedOut = wasEnded && isLater && signOut !== undefined && isLost(signOut.event);
+    if (stood || hasHeard || wasSignedOut) return { ...life, lostAt: life.endedAt };
+  }
+  return { commits, keptUpTo: Number.POSITIVE_INFINITY, lostAt: Number.POSITIVE_INFINITY };
+}
+
 /** The events of the log that a connection of the user is to hear, by what the log itself says about membership. */
-function concerning({ organization }: History, { org, uid }: Hearing): Commit[] {
+function concerning({ commits }: Known, { uid }: Hearing): Commit[] {
   const cids = new Set<string>();
   const found: Commit[] = [];
-  for (const commit of organization(org).commits) {
+  for (const commit of commits) {
     if (commit === undefined) continue;
     const { kind, cid = "", uids } = commit.event;
     if (kind === "message" && cids.has(cid)) found.push(commit);
@@ -183,12 +256,17 @@ type Taking = "throughout" | "sometimes" | "never";
 function takesPart(
   { organization, endedAt }: History,
   { org, uid, beganAt, joinedAt, ended }: Hearing,
+  { commits }: Known,
   cid: string,
 ): Taking {
   const until = joinedAt ?? ended?.at ?? endedAt;
   let isParticipant = false;
   const states = new Set<boolean>();
-  for (const commit of organization(org).commits) {
+  for (const { commits: lost, keptUpTo } of organization(org).lost) {
+    const changes = lost.slice(keptUpTo + 1).filter((commit) => commit?.event.cid === cid && commit.at <= until);
+    if (changes.some((commit) => commit?.change !== undefined)) return "sometimes"; // as it may have been when it was read
+  }
+  for (const commit of commits) {
     if (commit?.change === undefined || commit.event.cid !== cid || commit.at > until) continue;
     if (commit.at >= beganAt) states.add(isParticipant);
     if (commit.change.added.includes(uid)) isParticipant = true;

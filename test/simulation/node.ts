@@ -58,6 +58,7 @@ type Options = {
   /** Messages that `since` gives at most. */
   maxRecovered: number;
   onSession(token: string, session: Session): void;
+  note(text: () => string): void;
   onError(error: unknown): void;
 };
 
@@ -67,7 +68,7 @@ export function tokenOf(identity: { org: string; uid: string; issuedAt: number; 
 }
 
 export function createNode(options: Options): Node {
-  const { name, product, database, bus, random, now, store, maxRecovered, onSession, onError } = options;
+  const { name, product, database, bus, random, now, store, maxRecovered, onSession, note, onError } = options;
   const topics: SocketTopics = new Map();
   const links = new Set<Link>();
   const clock = { now };
@@ -112,6 +113,7 @@ export function createNode(options: Options): Node {
     },
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
+      readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
       readAfter: (org, offset, limit) => ask(() => reads.readAfter(org, offset, limit)),
     },
     sessions: {
@@ -160,6 +162,8 @@ export function createNode(options: Options): Node {
       countSubscribers: (topic) => topics.get(topic)?.size ?? 0,
     },
     nodeId: name,
+    onBreak: (org, { played, head }) =>
+      note(() => `${name} finds that ${org} was set back: it played ${played.id}, and the head is ${head.id}`),
     onError,
     onRecovery: () => undefined,
   });

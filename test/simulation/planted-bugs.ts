@@ -15,6 +15,9 @@ export type PlantedBug = { name: string; changes?: Change[] } & Omit<Variant, "p
 const sequencer = "gateway/sequencer.ts";
 const sequencers = "gateway/sequencers.ts";
 const joining = "gateway/join.ts";
+const silentBus = { loss: 1, doubles: 0, lateMs: 0, outages: 0, severances: 0 };
+const slowStore = { latencyMs: 300, outages: 0, misses: 0 };
+const follows = "const follows = isNext && prev !== undefined && prev === last.id;";
 
 /** Where a sequencer, a join, a writer or a node can go wrong. */
 export const plantedBugs: PlantedBug[] = [
@@ -27,36 +30,42 @@ export const plantedBugs: PlantedBug[] = [
   { name: "heads are not looked at when the bus is there again", checksHeadsOnConnect: false },
   {
     name: "a hole is passed over",
-    changes: [{ file: sequencer, from: "event.offset === last + 1 &&", to: "event.offset > last &&" }],
+    changes: [{ file: sequencer, from: follows, to: "const follows = true;" }],
   },
   {
     name: "the head is taken for what was played",
     changes: [
       {
         file: sequencer,
-        from: "target = Math.max(target, head);",
-        to: "target = last = position = Math.max(last, head);",
+        from: "tell(head.offset);",
+        to: "tell(head.offset);\n passOver(head);",
       },
     ],
   },
   {
     name: "a hint is played again when it comes again",
     changes: [
-      { file: sequencer, from: "if (isStopped || event.offset <= last) return;", to: "if (isStopped) return;" },
-      { file: sequencer, from: "event.offset === last + 1 &&", to: "event.offset <= last + 1 &&" },
+      { file: sequencer, from: "if (offset <= last.offset) {", to: "if (offset < last.offset) {" },
+      { file: sequencer, from: follows, to: "const follows = offset <= last.offset + 1;" },
     ],
   },
   {
     name: "what a hint brought meanwhile is played again when it is read",
-    changes: [{ file: sequencer, from: "if (event.offset > last) append(event);", to: "append(event);" }],
+    changes: [
+      {
+        file: sequencer,
+        from: "if (event.offset > last.offset) {",
+        to: "if (event.offset > 0) {",
+      },
+    ],
   },
   {
     name: "a hint that came too early is dropped and forgotten",
     changes: [
       {
         file: sequencer,
-        from: "target = Math.max(target, event.offset);",
-        to: "if (event.offset > last + 1) return;",
+        from: "tell(offset);\n      const isNext",
+        to: "if (offset > last.offset + 1) return;\n      const isNext",
       },
     ],
   },
@@ -64,19 +73,19 @@ export const plantedBugs: PlantedBug[] = [
     name: "a hint without its event is ignored",
     changes: [
       {
-        file: sequencers,
-        from: "if (hint.payload === undefined) sequencer.noticeHead(hint.offset);",
-        to: "if (hint.payload === undefined) return;",
+        file: sequencer,
+        from: "const { offset, id, prev } = hint;",
+        to: "const { offset, id, prev } = hint;\n if (hint.payload === undefined) return;",
       },
     ],
   },
   {
     name: "a read that failed is not tried again",
-    changes: [{ file: sequencer, from: "if (isRetry) repairAfter(retryDelayMs);", to: "if (isRetry) return;" }],
+    changes: [{ file: sequencer, from: "repairAfter(retryDelayMs);", to: "" }],
   },
   {
     name: "who joins does not wait for the node to be as far as the snapshot",
-    changes: [{ file: joining, from: "await sequencer.reached(head);", to: "" }],
+    changes: [{ file: joining, from: "await sequencer.reached(head, headId);", to: "" }],
   },
   {
     name: "who joins is not given what was played meanwhile",
@@ -106,7 +115,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "the ring does not know how far back it reaches",
-    changes: [{ file: "gateway/ring.ts", from: "if (offset < before) return undefined;", to: "" }],
+    changes: [{ file: "gateway/ring.ts", from: "if (offset < before.offset) return undefined;", to: "" }],
   },
   {
     name: "what was played is not kept for those who join",
@@ -132,7 +141,9 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "the sequencer is given back while a connection still needs it",
-    changes: [{ file: joining, from: "owner.hold(() => sequencers.release(org));", to: "sequencers.release(org);" }],
+    changes: [
+      { file: joining, from: "owner.hold(() => sequencers.release(sequencer));", to: "sequencers.release(sequencer);" },
+    ],
   },
   {
     name: "a connection that closes while it connects keeps what is taken for it after that",
@@ -142,7 +153,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "the sequencer of a connection that is gone is kept",
-    changes: [{ file: joining, from: "owner.hold(() => sequencers.release(org));", to: "" }],
+    changes: [{ file: joining, from: "owner.hold(() => sequencers.release(sequencer));", to: "" }],
   },
   {
     name: "the place of a user who is gone is kept",
@@ -155,6 +166,60 @@ export const plantedBugs: PlantedBug[] = [
   {
     name: "a burst is played at once",
     changes: [{ file: sequencer, from: "if (turnBytes > 0 && turnBytes + bytes > bytesPerTurn) break;", to: "" }],
+  },
+  {
+    name: "a hint at a place that was played is dropped on its number alone",
+    changes: [{ file: sequencer, from: "if (id === undefined || idAt(offset) !== id) doubt();", to: "" }],
+  },
+  {
+    name: "a hint is played on its number alone",
+    changes: [{ file: sequencer, from: follows, to: "const follows = isNext;" }],
+  },
+  {
+    name: "what was held back is played on its number alone",
+    changes: [
+      {
+        file: "gateway/held.ts",
+        from: "return event?.prev !== undefined && event.prev === id ? event : undefined;",
+        to: "return id === undefined ? undefined : event;",
+      },
+    ],
+  },
+  {
+    name: "the head check does not compare ids",
+    changes: [{ file: sequencer, from: "head.id !== last.id", to: "false" }],
+    climate: { losesNoHint: false, failovers: 1, restarts: 0, bus: silentBus },
+  },
+  {
+    name: "the head check does not look back",
+    changes: [{ file: sequencer, from: "head.offset < last.offset ||", to: "" }],
+  },
+  {
+    name: "a read does not look at what stands where it begins",
+    changes: [{ file: sequencer, from: "if (!isSameLog(from, page)) return breakOff(from, page);", to: "" }],
+  },
+  {
+    name: "what a hint brought while it was read is not compared with the page",
+    changes: [
+      { file: sequencer, from: "} else if (idAt(event.offset) !== event.id) {", to: "} else if (event.offset < 0) {" },
+    ],
+  },
+  {
+    name: "rings and positions are kept after the past changed",
+    changes: [{ file: sequencers, from: "remove(org, entry);\n          onBreak", to: "onBreak" }],
+  },
+  {
+    name: "connections stay open after the past changed",
+    changes: [{ file: "gateway/gateway.ts", from: 'connection.end("restarting");', to: "connection.isOpen;" }],
+  },
+  {
+    name: "who joins is let in whatever log the session stood in",
+    changes: [{ file: sequencer, from: "if (id === undefined || idAt(offset) === id) return;", to: "return;" }],
+  },
+  {
+    name: "a replay is of two logs",
+    changes: [{ file: joining, from: "await sequencer.verified(); // so that", to: "// so that" }],
+    climate: { failovers: 1, failoverMs: 0, restarts: 0, maxRecovered: 1_000, writes: 300, store: slowStore },
   },
   {
     name: "a request whose connection fails later is answered twice",

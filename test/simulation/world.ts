@@ -18,6 +18,8 @@ export type Variant = {
   writing?: Writing;
   /** Whether a node looks at the heads when the bus is there again; true unless said otherwise. */
   checksHeadsOnConnect?: boolean;
+  /** What the world is like whatever the seed, for what only rare worlds show. */
+  climate?: Partial<Climate>;
 };
 
 /** What became of a world. */
@@ -38,7 +40,7 @@ export function simulate(seed: number, variant: Variant, isTraced = false): Repo
 function runWorld(seed: number, variant: Variant, isTraced: boolean, time: SimulatedTime): Report {
   const { product, writing = "announces after the commit", checksHeadsOnConnect = true } = variant;
   const random = createRandom(seed);
-  const climate = chooseClimate(random);
+  const climate = { ...chooseClimate(random), ...variant.climate };
   const database = createDatabase(time.now);
   const orgs = names("o", climate.organizations);
   const uids = names("u", climate.users);
@@ -76,6 +78,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   act(climate.restarts, cluster.restartNode);
   act(climate.bus.outages, cluster.breakBus);
   act(climate.bus.severances, cluster.severNodes);
+  act(climate.failovers, cluster.failOver);
   act(climate.isPurged ? 1 : 0, async () => {
     for (;;) {
       await pause(1_000);

@@ -47,8 +47,9 @@ async function write(writers: Writers, node: Node, org: string): Promise<void> {
   async function transact(): Promise<LogEvent[]> {
     const events = reserved ?? prepare(writers, org);
     if (writing === "announces early") announce(writers, node, events);
+    const failovers = database.failovers();
     await pause(random.integer(0, climate.commitMs));
-    if (!node.isAlive || random.next() < climate.aborts) return [];
+    if (!node.isAlive || database.failovers() !== failovers || random.next() < climate.aborts) return [];
     database.commit(org, events);
     writers.note(() => `${node.name} commits ${events.map(({ id, offset, kind }) => `${kind} ${id} at ${offset}`)}`);
     return events;

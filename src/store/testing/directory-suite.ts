@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { logStart } from "../../contract/log-event.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
 /** What every engine's directory must do: the suite of the ports for organizations, users, conversations, history. */
@@ -153,7 +154,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       await store.organizations.put(org, "again", 6);
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 6);
       expect((await store.sends.append(messageOf(org, { mid: "once" }))).outcome).toBe("stored");
-      expect((await store.log.heads([org])).get(org)).toBe(5);
+      expect((await store.log.heads([org])).get(org)?.offset).toBe(5);
     });
 
     test("refuses the tokens of a deleted organization for ever, also when it is made again", async () => {
@@ -174,25 +175,28 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
     test("tells in one snapshot all that decides about a connection", async () => {
       const { conversations, organizations, standing, users } = context.store;
       const org = await createOrganization();
-      const head = async () => (await context.store.log.heads([org])).get(org) ?? Number.NaN;
+      const place = async () => {
+        const { offset: head, id: headId } = (await context.store.log.heads([org])).get(org) ?? logStart;
+        return { head, headId };
+      };
       const nobody = { cids: [], tokensValidAfter: 0, isUser: false };
-      expect(await standing.snapshot(org, "a")).toEqual({ ...nobody, head: await head() });
+      expect(await standing.snapshot(org, "a")).toEqual({ ...nobody, ...(await place()) });
       for (const cid of ["c1", "c2"]) await conversations.put(org, cid, { participants: ["a", "b"] }, 1);
       const joined = await standing.snapshot(org, "a");
       expect({ ...joined, cids: joined?.cids.sort() }).toEqual({
-        head: await head(),
+        ...(await place()),
         cids: ["c1", "c2"],
         tokensValidAfter: 0,
         isUser: true,
       });
       await users.endSessions(org, "a", 500);
       expect(await standing.snapshot(org, "a")).toMatchObject({
-        head: await head(),
+        ...(await place()),
         tokensValidAfter: 500,
         isUser: true,
       });
       await users.remove(org, "a", 600);
-      const removed = { head: await head(), cids: [], tokensValidAfter: 600, isUser: false };
+      const removed = { ...(await place()), cids: [], tokensValidAfter: 600, isUser: false };
       expect(await standing.snapshot(org, "a")).toEqual(removed);
       expect(await standing.snapshot(org, "b")).toMatchObject({ tokensValidAfter: 0, isUser: true });
       await organizations.remove(org, 700);

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HeraldError } from "../../contract/errors.ts";
-import type { LogEvent } from "../../contract/log-event.ts";
+import { type LogEvent, logStart } from "../../contract/log-event.ts";
 import { createId } from "../../lib/ids.ts";
+import type { Driver } from "../driver.ts";
+import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
-import { createStore, type Database } from "../store.ts";
+import { createStore, createWrites, type Database } from "../store.ts";
 
 /** Opens an empty database for a suite, its schema up to date. `announce` hears of every commit. */
 export type OpenDatabase = (
@@ -74,7 +76,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(results.every(({ outcome }) => outcome === "stored")).toBe(true);
       expect(announced.map(({ id }) => id)).toEqual(sends.map(({ id }) => id));
       expect(announced.map(({ offset }) => offset)).toEqual(sends.map((_, index) => index + 2)); // 1 is the membership
-      expect(await store.log.heads([org, "nobody"])).toEqual(new Map([[org, 301]]));
+      expect(await store.log.heads([org, "nobody"])).toEqual(new Map([[org, { offset: 301, id: sends.at(-1)?.id }]]));
     });
 
     test("reads back what it announced, page by page", async () => {
@@ -83,8 +85,9 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       announced.length = 0;
       const system = messageOf(org, { kind: "system", cid: undefined, uids: ["u2", "zoë"] });
       await Promise.all([messageOf(org), system, messageOf(org)].map((send) => store.sends.append(send)));
-      expect(await store.log.readAfter(org, 1, 100)).toEqual(announced);
-      expect(await store.log.readAfter(org, 1, 2)).toEqual(announced.slice(0, 2));
+      const stored = announced.map(({ prev: _, ...event }) => event);
+      expect(await store.log.readAfter(org, 1, 100)).toEqual(stored);
+      expect(await store.log.readAfter(org, 1, 2)).toEqual(stored.slice(0, 2));
       expect(await store.log.readAfter(org, 4, 100)).toEqual([]);
     });
 
@@ -112,7 +115,43 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       results.push(await append());
       expect(results.filter(({ outcome }) => outcome === "stored")).toHaveLength(1);
       expect(new Set(results.map((result) => ("id" in result ? result.id : undefined))).size).toBe(1);
-      expect(await store.log.heads([org])).toEqual(new Map([[org, 2]]));
+      expect((await store.log.heads([org])).get(org)?.offset).toBe(2);
+    });
+
+    test("names with each event the one before it, and at the head the last: sends, membership, sign-outs, also in one batch", async () => {
+      const { store, announced } = context;
+      announced.length = 0;
+      const org = await createOrganization();
+      const other = await createOrganization();
+      const both = Array.from({ length: 20 }, (_, index) => messageOf(index % 3 === 0 ? other : org));
+      await Promise.all(both.map((send) => store.sends.append(send)));
+      await store.participants.add(org, "c1", "u3", 100, 1);
+      await store.users.endSessions(org, "u3", 1);
+      await store.sends.append(messageOf(org));
+      const snapshot = await store.standing.snapshot(org, "u1");
+      for (const one of [org, other]) {
+        const events = announced.filter((event) => event.org === one);
+        expect(events.map(({ prev }) => prev)).toEqual(["", ...events.slice(0, -1).map(({ id }) => id)]);
+        const { offset, id } = events.at(-1) ?? {};
+        expect(await store.log.heads([one])).toEqual(new Map([[one, { offset: offset ?? 0, id }]]));
+        if (one === org) expect(snapshot).toMatchObject({ head: offset ?? 0, headId: id });
+      }
+    });
+
+    test("reads from a place what stands there, what follows, and the head, in one snapshot", async () => {
+      const { store, announced } = context;
+      announced.length = 0;
+      const org = await createOrganization();
+      await Promise.all(Array.from({ length: 4 }, () => store.sends.append(messageOf(org))));
+      const stored = announced.map(({ prev: _, ...event }) => event);
+      const head = { offset: 5, id: stored[4]?.id };
+      expect(await store.log.readFrom(org, 3, 100)).toEqual({ head, anchor: stored[2]?.id, events: stored.slice(3) });
+      expect(await store.log.readFrom(org, 2, 1)).toEqual({ head, anchor: stored[1]?.id, events: stored.slice(2, 3) });
+      expect(await store.log.readFrom(org, 5, 100)).toEqual({ head, anchor: stored[4]?.id, events: [] });
+      expect(await store.log.readFrom(org, 5, 0)).toEqual({ head, anchor: stored[4]?.id, events: [] });
+      expect(await store.log.readFrom(org, 9, 100)).toEqual({ head, anchor: undefined, events: [] });
+      expect(await store.log.readFrom(org, 0, 100)).toEqual({ head, anchor: undefined, events: stored });
+      expect(await store.log.readFrom("nobody", 7, 100)).toEqual({ head: logStart, anchor: undefined, events: [] });
     });
 
     test("refuses an id that was used for another payload, in one batch and later", async () => {
@@ -195,4 +234,62 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(rejected[0]?.reason.code).toBe("unavailable");
     });
   });
+}
+
+/**
+ * What becomes of heads that a Herald wrote which does not write ids down, before the migration to version 9 and beside nodes that do:
+ * the id is found in the log while the event is there, and nobody claims to know what came before the next one.
+ */
+export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
+  await migrateStore(driver, 8);
+  const writeAsBefore = async (offset: number): Promise<string> => {
+    const id = createId();
+    await driver.transaction(async (sql) => {
+      await sql.limitTo(["o"]);
+      const insert = `INSERT INTO event (org, "offset", kind, id, payload, created_at) VALUES ('o', ?, 'message', ?, '{}', 1)`;
+      await sql.run(insert, offset, id);
+      await sql.run("UPDATE organization SET head = ? WHERE id = 'o'", offset);
+    });
+    return id;
+  };
+  await driver.transaction((sql) => sql.run("INSERT INTO organization (id, created_at) VALUES ('o', 1)"));
+  const first = await writeAsBefore(1);
+  await migrateStore(driver);
+
+  const announced: LogEvent[] = [];
+  const announce = (events: LogEvent[]) => void announced.push(...events);
+  const { log, standing, conversations } = createStore({
+    reader: driver,
+    writes: createWrites({ driver, announce }),
+    announce,
+  });
+  const headIs = async (offset: number, id: string | undefined) => {
+    expect(await log.heads(["o"])).toEqual(new Map([["o", { offset, id }]]));
+    expect(await standing.snapshot("o", "u")).toMatchObject({ head: offset, headId: id });
+    expect(await log.readFrom("o", offset, 10)).toMatchObject({ head: { offset, id }, events: [] });
+  };
+  await headIs(1, first);
+  await conversations.put("o", "c", { participants: ["u"] }, 1);
+  await headIs(2, announced[0]?.id);
+  const third = await writeAsBefore(3);
+  await headIs(3, third);
+  await conversations.put("o", "d", { participants: ["u"] }, 1);
+  await conversations.put("o", "e", { participants: ["u"] }, 1);
+  expect(announced.map(({ offset, prev }) => [offset, prev])).toEqual([
+    [2, undefined],
+    [4, undefined],
+    [5, announced[1]?.id],
+  ]);
+  const sixth = await writeAsBefore(6);
+  await driver.transaction(async (sql) => {
+    await sql.limitTo(["o"]);
+    await sql.run(`DELETE FROM event WHERE "offset" <> 6`);
+  });
+  const last = { offset: 6, id: sixth };
+  expect(await log.readFrom("o", 3, 10)).toMatchObject({ head: last, anchor: undefined, events: [{ id: sixth }] });
+  await driver.transaction(async (sql) => {
+    await sql.limitTo(["o"]);
+    await sql.run("DELETE FROM event");
+  });
+  await headIs(6, undefined);
 }

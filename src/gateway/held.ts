@@ -1,0 +1,48 @@
+import type { LogEvent, LogPlace } from "../contract/log-event.ts";
+
+const maxHeld = 1024;
+const maxHeldBytes = 4 * 1024 * 1024;
+
+/** Events that came too early. */
+export type Held = {
+  /** What does not fit is not kept: it is read from the store when its turn comes. */
+  add(event: LogEvent): void;
+  /** Takes out the event that follows a place, by its offset and by the id that it names. One of another log is forgotten. */
+  takeNext(place: LogPlace): LogEvent | undefined;
+  /** Takes out what is not early any more. */
+  forgetUpTo(offset: number): LogEvent[];
+};
+
+/** Holds at most 1,024 events and about 4 MiB of them. */
+export function createHeld(): Held {
+  const events = new Map<number, LogEvent>();
+  let bytes = 0;
+
+  function take(offset: number): LogEvent | undefined {
+    const event = events.get(offset);
+    if (event === undefined) return undefined;
+    events.delete(offset);
+    bytes -= event.payload.length;
+    return event;
+  }
+
+  return {
+    add(event) {
+      if (events.has(event.offset) || events.size >= maxHeld || bytes >= maxHeldBytes) return;
+      events.set(event.offset, event);
+      bytes += event.payload.length;
+    },
+    takeNext({ offset, id }) {
+      const event = take(offset + 1);
+      return event?.prev !== undefined && event.prev === id ? event : undefined;
+    },
+    forgetUpTo(offset) {
+      const early: LogEvent[] = [];
+      for (const heldAt of events.keys()) {
+        const event = heldAt <= offset ? take(heldAt) : undefined;
+        if (event !== undefined) early.push(event);
+      }
+      return early;
+    },
+  };
+}
