@@ -10,7 +10,7 @@ export type Backlog = {
   forget(line: Slow): void;
   /** Looks at those that are slow. While more than the limit waits for all together, cuts those that are the most behind. */
   check(): void;
-  /** Bytes that waited when that was checked. */
+  /** Bytes that waited when that was last checked; 0 when nobody is slow any more. */
   readonly bytes: number;
 };
 
@@ -49,7 +49,7 @@ export function createBacklog({ maxBytes }: { maxBytes: number }): Backlog {
       }
     },
     get bytes() {
-      return bytes;
+      return slow.size === 0 ? 0 : bytes;
     },
   };
 }

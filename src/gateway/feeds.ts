@@ -9,11 +9,12 @@ import { createEventFilter, type EventFilter } from "./feed-filter.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { Places } from "./places.ts";
 import type { Register } from "./register.ts";
-import type { Sequencer } from "./sequencer.ts";
+import type { Played, Sequencer } from "./sequencer.ts";
 import type { Sequencers } from "./sequencers.ts";
 import type { StreamFrames } from "./stream-frames.ts";
 
 const startsTried = 5;
+const toNobody: Played = { connections: 0, isSlow: false };
 const permitEveryMs = 1000;
 
 type Dependencies = {
@@ -118,19 +119,21 @@ export function createFeeds(dependencies: Dependencies) {
 
   return {
     ...opening,
-    /** Plays an event to the feeds of its organization. True when one of them is slow to take it. */
-    play(event: LogEvent): boolean {
+    /** Plays an event to the feeds of its organization. */
+    play(event: LogEvent): Played {
       const ofOrganization = feeds.get(event.org);
-      if (ofOrganization === undefined) return false;
+      if (ofOrganization === undefined) return toNobody;
       const isOver = endsOrganization(event);
       let isSlow = false;
+      let connections = 0;
       for (const { stream, shows } of ofOrganization) {
         if (isOver) stream.end();
         if (!shows(event)) continue;
         stream.push(frames.forFeeds(event));
         isSlow = stream.isSlow || isSlow;
+        connections++;
       }
-      return isSlow;
+      return { isSlow, connections };
     },
     /** Ends the feeds of an organization, so that they begin anew. */
     endOrganization(org: string): void {

@@ -25,7 +25,7 @@ import { answerPresence } from "./presence.ts";
 import { createRegister } from "./register.ts";
 import { createRequestHandler } from "./requests.ts";
 import { createRoster } from "./roster.ts";
-import type { LogBreak } from "./sequencer.ts";
+import type { LogBreak, Played } from "./sequencer.ts";
 import { createSequencers, type Log } from "./sequencers.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
@@ -100,16 +100,23 @@ export function createGateway(dependencies: Dependencies) {
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery });
   const audiences = createAudiences();
   const play = createPlayer({ topics, roster, joining, audiences, backlog, ledger });
-  const playToAll = (event: LogEvent) => {
+  const handedOver = () => deliveries.message + deliveries.system_message;
+  function playToAll(event: LogEvent): Played {
+    const before = handedOver();
     const isSlow = play(event);
-    return feeds.play(event) || isSlow;
-  };
+    const toFeeds = feeds.play(event);
+    return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
+  }
   const { tracePlay } = dependencies;
   const sequencers = createSequencers({
     bus,
     log,
     clock,
-    play: (event) => limitBacklog(tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay)),
+    play(event) {
+      const played = tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay);
+      if (played.isSlow) limitBacklog();
+      return played;
+    },
     onRepair,
     onBreak(org, found) {
       noteBreak();
@@ -132,29 +139,26 @@ export function createGateway(dependencies: Dependencies) {
 
   let backlogCheckedAt = 0;
 
-  function playTraced(event: LogEvent, trace: NonNullable<typeof tracePlay>): boolean {
-    let isSlow = false;
+  function playTraced(event: LogEvent, trace: NonNullable<typeof tracePlay>): Played {
+    let played: Played = { isSlow: false, connections: 0 };
     trace(event, () => {
-      const before = deliveries.message + deliveries.system_message;
-      isSlow = playToAll(event);
-      return deliveries.message + deliveries.system_message - before;
+      played = playToAll(event);
+      return played.connections;
     });
-    return isSlow;
+    return played;
   }
 
   /** What waits for all connections together is looked at when somebody is slow, and not for each event of a burst. */
-  function limitBacklog(isSlow: boolean): boolean {
+  function limitBacklog(): void {
     const now = performance.now();
-    if (isSlow && now - backlogCheckedAt >= backlogCheckMs) {
-      backlogCheckedAt = now;
-      backlog.check();
-    }
-    return isSlow;
+    if (now - backlogCheckedAt < backlogCheckMs) return;
+    backlogCheckedAt = now;
+    backlog.check();
   }
 
   const tickTimer = setInterval(() => {
     wheel.turn();
-    limitBacklog(true);
+    limitBacklog();
   }, tickMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
   bus.respond((question) => answerPresence(roster, question));

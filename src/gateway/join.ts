@@ -1,5 +1,6 @@
 import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
 import type { Limiter } from "../lib/limiter.ts";
+import { nextTurn } from "../lib/next-turn.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { Session } from "../services/sessions.ts";
@@ -68,7 +69,6 @@ export function createJoiner(dependencies: Dependencies): Joiner {
         );
       }
       after = end;
-      await nextTurn();
     }
   }
 
@@ -118,11 +118,6 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       }
     },
   };
-}
-
-/** Lets the event loop turn: where the database answers at once, one page after another would hold up everybody else. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */

@@ -125,7 +125,7 @@ describe("a sequencer that is told less than it needs", () => {
     const unknown = createSequencer({
       start: { offset: 5, id: undefined },
       read: async () => ({ head: placeOf(log.at(log.head)), anchor: "e5", events: [] }),
-      play: ({ offset }) => played.push(offset) === 0,
+      play: ({ offset }) => ({ isSlow: played.push(offset) === 0, connections: 1 }),
       onRepair: () => undefined,
       onBreak: (found) => breaks.push(found),
       onError: () => undefined,

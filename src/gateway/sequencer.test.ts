@@ -81,6 +81,14 @@ describe("a sequencer", () => {
     expect(played).toEqual(upTo(10));
   });
 
+  test("lets the loop turn sooner when what it plays goes to many", async () => {
+    const { sequencer, played } = setUp({ connections: 10_000 });
+    for (const offset of upTo(10)) sequencer.offer(event(offset, 1_000)); // 10 MB to all, 1 kB to each
+    expect(played).toEqual([1, 2]);
+    await settled(sequencer, 10);
+    expect(played).toEqual(upTo(10));
+  });
+
   test("plays a part of a burst and then waits while somebody is slow, also when its events come one by one", async () => {
     const times: number[] = [];
     const { sequencer, played } = setUp({

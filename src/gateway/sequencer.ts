@@ -5,7 +5,8 @@ import { createHeld } from "./held.ts";
 import { createRing } from "./ring.ts";
 import { createWaiters } from "./waiters.ts";
 
-const bytesPerTurn = 256 * 1024;
+const bytesPerTurn = 256 * 1024; // to one connection
+const writtenPerTurn = 16 * 1024 * 1024; // to all together
 const maxReadyBytes = 4 * 1024 * 1024;
 const repairDelayMs = 5;
 const retryDelayMs = 250;
@@ -39,6 +40,9 @@ export type Sequencer = {
   stop(): void;
 };
 
+/** To how many connections an event was played, and whether one of them is slow to take it. */
+export type Played = { connections: number; isSlow: boolean };
+
 /** Where a log stopped being the one that was played: the place that was played, what stands there now, and the head. */
 export type LogBreak = { played: LogPlace; found: string | undefined; head: LogPlace };
 
@@ -47,8 +51,8 @@ type Options = {
   start: LogPlace;
   /** Reads the log from `offset`: what stands there, and about `limit` events after it. */
   read(offset: number, limit: number): Promise<LogPage>;
-  /** Plays one event, at once. True when some listener is slow to take it. */
-  play(event: LogEvent): boolean;
+  /** Plays one event, at once. */
+  play(event: LogEvent): Played;
   /** Called when a read brought what no hint had brought. */
   onRepair(): void;
   /** The log changed its past: what was played last is not what stands there. The sequencer is over; called once. */
@@ -74,6 +78,7 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
   let target = start.offset; // the highest offset that somebody told of
   let toldMeanwhile = 0; // the same since the read began that is under way
   let turnBytes = 0; // played in this turn of the event loop
+  let turnWritten = 0; // the same, for each connection that it was played to
   let isTurnEnding = false;
   let isTurnSlow = false;
   let isReading = false;
@@ -112,7 +117,9 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
     position = event.offset; // before all that may fail: nothing is ever played twice
     ring.push(event);
     try {
-      isTurnSlow = play(event) || isTurnSlow;
+      const { connections, isSlow } = play(event);
+      turnWritten += connections * bytesOf(event);
+      isTurnSlow ||= isSlow;
     } catch (error) {
       onError(error);
     }
@@ -123,7 +130,7 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
     let count = 0;
     for (let event = ready[0]; event !== undefined; event = ready[count]) {
       const bytes = bytesOf(event);
-      if (turnBytes > 0 && turnBytes + bytes > bytesPerTurn) break;
+      if (turnBytes > 0 && (turnBytes + bytes > bytesPerTurn || turnWritten >= writtenPerTurn)) break;
       playNow(event);
       turnBytes += bytes;
       readyBytes -= bytes;
@@ -149,6 +156,7 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
     isTurnEnding = false;
     isTurnSlow = false;
     turnBytes = 0;
+    turnWritten = 0;
     pump();
   }
 

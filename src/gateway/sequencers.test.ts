@@ -20,7 +20,7 @@ test("an organization that does not get to start keeps no other from hearing wha
     },
     play(heard) {
       played.resolve(heard);
-      return false;
+      return { connections: 1, isSlow: false };
     },
     clock: systemClock,
     onRepair: () => undefined,
@@ -45,7 +45,7 @@ test("an organization whose log was set back begins anew, and who had the sequen
       readFrom: async () => ({ head, anchor: undefined, events: [] }),
       readAfter: async () => [],
     },
-    play: () => false,
+    play: () => ({ connections: 0, isSlow: false }),
     clock: systemClock,
     onRepair: () => undefined,
     onBreak: (org, { played, head: found }) => breaks.push(`${org}: ${played.id}, ${found.offset}`),
@@ -74,7 +74,7 @@ test("an organization that is itself lost is found out", async () => {
       readFrom: async () => ({ head: logStart, anchor: undefined, events: [] }),
       readAfter: async () => [],
     },
-    play: () => false,
+    play: () => ({ connections: 0, isSlow: false }),
     clock: systemClock,
     onRepair: () => undefined,
     onBreak: (org) => breaks.push(org),

@@ -1,7 +1,7 @@
 import type { Bus, Hint } from "../bus/bus.ts";
 import { type LogEvent, type LogPage, type LogPlace, logStart } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createSequencer, type LogBreak, type Sequencer } from "./sequencer.ts";
+import { createSequencer, type LogBreak, type Played, type Sequencer } from "./sequencer.ts";
 
 const lingerMs = 10_000;
 
@@ -35,7 +35,7 @@ type Options = {
   bus: Pick<Bus, "subscribe">;
   log: Log;
   clock: Clock;
-  play(event: LogEvent): boolean;
+  play(event: LogEvent): Played;
   /** Called when a read of the store brought what the bus had not. */
   onRepair(): void;
   /** The organization's log is no longer the one that was played: who heard it has to join anew. */

@@ -66,16 +66,28 @@ export function createStreams(dependencies: Dependencies) {
     return connection;
   }
 
+  /** What is no `HeraldError` is a fault of ours, and told to the log. */
+  function tellFault(thrown: unknown): HeraldError {
+    const error = toHeraldError(thrown);
+    if (error.code === "internal") onError(thrown);
+    return error;
+  }
+
   /** Resolves once the connection is admitted, with what the client is told of its recovery. */
   function join(connection: StreamConnection, session: Session, since: string | undefined) {
     return new Promise<boolean | undefined>((admit, refuse) => {
+      let isAdmitted = false;
+      const onAdmitted = (isRecovered: boolean | undefined) => {
+        isAdmitted = true;
+        admit(isRecovered);
+      };
       // A join that ends without admitting has lost its client: the answer goes nowhere, but must not be waited for.
-      joiner.join(connection, session, since, admit).then(
+      joiner.join(connection, session, since, onAdmitted).then(
         () => admit(undefined),
         (error: unknown) => {
           connection.cut();
-          onError(error);
-          refuse(error);
+          if (isAdmitted) tellFault(error);
+          else refuse(error);
         },
       );
     });
@@ -112,9 +124,7 @@ export function createStreams(dependencies: Dependencies) {
       return await open(request, address, id, owner);
     } catch (thrown) {
       owner.close();
-      const error = toHeraldError(thrown);
-      if (error.code === "internal") onError(thrown);
-      return problemResponse(error, id);
+      return problemResponse(tellFault(thrown), id);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { nextTurn } from "../lib/next-turn.ts";
 import type { MissedMessage, MissedMessages } from "../store/ports.ts";
 
 /** Who was away, and up to where the log is to be caught up with. */
@@ -49,9 +50,4 @@ export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options):
       return page;
     },
   };
-}
-
-/** A read of SQLite is synchronous: others have their turn between two of them. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

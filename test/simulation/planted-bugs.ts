@@ -165,7 +165,7 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "a burst is played at once",
-    changes: [{ file: sequencer, from: "if (turnBytes > 0 && turnBytes + bytes > bytesPerTurn) break;", to: "" }],
+    changes: [{ file: sequencer, from: "turnBytes + bytes > bytesPerTurn ||", to: "" }],
   },
   {
     name: "a hint at a place that was played is dropped on its number alone",

@@ -23,10 +23,22 @@ export const after = (from: number, offset: number) => event(offset, 10, "x", fr
 /** The place of an event. */
 export const placeOf = ({ offset, id }: LogEvent) => (offset === 0 ? logStart : { offset, id });
 
-type Setting = { position?: number; committed?: number; purgedUpTo?: number; play?: (event: LogEvent) => boolean };
+type Setting = {
+  position?: number;
+  committed?: number;
+  purgedUpTo?: number;
+  play?: (event: LogEvent) => boolean;
+  connections?: number;
+};
 
 /** A log that reads like the store, and a sequencer on it. */
-export function setUp({ position = 0, committed = 0, purgedUpTo = 0, play = () => false }: Setting = {}) {
+export function setUp({
+  position = 0,
+  committed = 0,
+  purgedUpTo = 0,
+  play = () => false,
+  connections = 1,
+}: Setting = {}) {
   const log = {
     head: committed,
     setBackTo: Number.POSITIVE_INFINITY,
@@ -63,7 +75,7 @@ export function setUp({ position = 0, committed = 0, purgedUpTo = 0, play = () =
     },
     play: (one) => {
       played.push(one.offset);
-      return play(one);
+      return { isSlow: play(one), connections };
     },
     onRepair: () => log.repairs++,
     onBreak: (found) => breaks.push(found),
