@@ -42,6 +42,9 @@ if (postgres !== undefined) {
     test("is changed without the time limits of other statements", async () => {
       await using database = await openDatabase();
       const hasty = database.connect({ statement: 50, idleTransaction: 50, deadline: 100 });
+      const limits = ["statement_timeout", "idle_in_transaction_session_timeout"];
+      const name = new URL(database.url).pathname.slice(1);
+      for (const limit of limits) await database.driver.run(`ALTER DATABASE ${name} SET ${limit} = 50`);
       const known = withMigration(
         "-- expand, 9.0.0\nCREATE TABLE shade AS SELECT CAST(pg_sleep(0.5) AS text) AS slept;\n",
       );
