@@ -5,6 +5,11 @@ import { unavailable } from "../contract/errors.ts";
 export type Pool = {
   /** Runs a call on the connection that has the least to do, or refuses it as `unavailable` when none was free for too long. */
   use<Result>(run: (connection: SQL) => Promise<Result>): Promise<Result>;
+  /**
+   * Gives up the connections that have nothing to do and that nothing was heard of since a time (of `performance.now`): if the
+   * way to the server is gone, their next call would be the one to find out.
+   */
+  doubt(since: number): void;
   /** Resolves when all calls are through and the connections are closed. */
   close(): Promise<void>;
 };
@@ -19,6 +24,8 @@ type Options = {
   deadlineMs: number;
   /** A call that no connection was free for is refused after this; those that run are left alone. */
   waitMs: number;
+  /** Called when a connection is given up, with since when nothing was heard of it. */
+  onSilence(since: number): void;
 };
 
 type Call = { startedAt: number; start(line: Line): void; refuse(error: Error): void };
@@ -26,6 +33,7 @@ type Line = {
   connection: SQL;
   calls: Set<Call>;
   runningSince: number;
+  answeredAt: number;
   lastTookMs: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 };
@@ -38,14 +46,14 @@ const closeWithinSeconds = 5;
  * Connections to PostgreSQL. What waits here has not been sent yet, so a queue, however long, tells nothing of the server: the
  * time of a call counts from the end of the one before it on its connection, since the server answers in order.
  */
-export function createPool({ connect, connections, depth, deadlineMs, waitMs }: Options): Pool {
+export function createPool({ connect, connections, depth, deadlineMs, waitMs, onSilence }: Options): Pool {
   const lines = Array.from({ length: connections }, openLine);
   const waiting = new Set<Call>();
   let waitTimer: ReturnType<typeof setTimeout> | undefined;
   let onIdle: (() => void) | undefined;
 
   function openLine(): Line {
-    return { connection: connect(), calls: new Set(), runningSince: 0, lastTookMs: 0, timer: undefined };
+    return { connection: connect(), calls: new Set(), runningSince: 0, answeredAt: 0, lastTookMs: 0, timer: undefined };
   }
 
   const isIdle = () => waiting.size === 0 && lines.every(({ calls }) => calls.size === 0);
@@ -75,6 +83,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs }: 
     const now = performance.now();
     line.lastTookMs = now - line.runningSince;
     line.runningSince = now;
+    line.answeredAt = now;
     startWaiting(now);
     if (onIdle !== undefined && isIdle()) onIdle();
   }
@@ -99,12 +108,18 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs }: 
   function giveUp(line: Line): void {
     const calls = [...line.calls];
     line.calls.clear();
-    lines.splice(lines.indexOf(line), 1, openLine());
-    line.connection.close({ timeout: 0 }).catch(() => undefined); // its calls reject, and are answered here
+    renew(line);
     for (const call of calls)
       call.refuse(unavailable({ detail: "the database does not answer; retry with the same id" }));
+    onSilence(line.runningSince);
     startWaiting(performance.now());
     if (onIdle !== undefined && isIdle()) onIdle();
+  }
+
+  function renew(line: Line): void {
+    clearTimeout(line.timer);
+    lines[lines.indexOf(line)] = openLine();
+    line.connection.close({ timeout: 0 }).catch(() => undefined); // its calls reject, and are answered already
   }
 
   function refuseLate(): void {
@@ -145,6 +160,9 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs }: 
         waiting.add(call);
         waitTimer ??= setTimeout(refuseLate, waitMs);
       });
+    },
+    doubt(since) {
+      for (const line of [...lines]) if (line.calls.size === 0 && line.answeredAt < since) renew(line);
     },
     async close() {
       if (!isIdle()) {

@@ -202,6 +202,22 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
+    test("gives up the connections that have been silent since, when one does not answer: the way to the server is gone", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
+      const ask = "SELECT pg_backend_pid() AS pid";
+      const writing = await driver.transaction((sql) => sql.all<{ pid: number }>(ask));
+      const before = [...(await pidsOf(driver)), ...writing.map(({ pid }) => pid)];
+      for (const pid of before) process.kill(pid, "SIGSTOP");
+      try {
+        await expect(driver.all("SELECT 1")).rejects.toMatchObject({ code: "unavailable" });
+        expect(await driver.transaction((sql) => sql.all(ask))).toHaveLength(1);
+        for (const pid of await pidsOf(driver)) expect(before).not.toContain(pid);
+      } finally {
+        for (const pid of before) process.kill(pid, "SIGCONT");
+      }
+      await driver.close();
+    });
+
     test("refuses a read that has waited for too long, and that one alone", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { wait: 300 });
       const before = await pidsOf(driver);

@@ -79,7 +79,16 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
         isFirst = false;
       });
     };
-    const pool = createPool({ connect: connectNext, connections, depth, deadlineMs: deadline, waitMs: wait });
+    const pool = createPool({
+      connect: connectNext,
+      connections,
+      depth,
+      deadlineMs: deadline,
+      waitMs: wait,
+      onSilence: (since) => {
+        for (const each of [writer, housekeeper, readers]) each.doubt(since);
+      },
+    });
     return {
       ...pool,
       async use(run) {
