@@ -15,6 +15,7 @@ import { createAddressSet } from "./lib/addresses.ts";
 import { createClientAddress } from "./lib/client-address.ts";
 import { steadyClock, systemClock } from "./lib/clock.ts";
 import { followTls } from "./lib/follow-tls.ts";
+import { createGuard } from "./lib/guard.ts";
 import { createHttpServer, type HttpServer, overTlsOnly, urlOf } from "./lib/http-server.ts";
 import { createId } from "./lib/ids.ts";
 import { inTime } from "./lib/in-time.ts";
@@ -139,8 +140,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => bus.close());
   const tracing = await openTracing(config, nodeId, log);
   starting.defer(() => atMost(tracesMayTakeMs, tracing?.stop().catch(onError)));
+  const guard = createGuard(onError);
+  // After the commit: what fails here must not fail what was acknowledged, and the head check finds what was not published.
   const announce = (events: LogEvent[]) =>
-    tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish);
+    guard(() => (tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish)));
   const database = await openDatabase(config, {
     announce,
     onCrash(error) {
@@ -157,7 +160,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
   const counting = createCounting({ nodeId, clock, steadyClock });
   starting.defer(counting.watchEventLoop());
-  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing) });
+  const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing, guard) });
   const refusals = createRefusals({
     perSecond: config.HERALD_LIMIT_REFUSALS_PER_SECOND,
     burst: config.HERALD_LIMIT_REFUSALS_BURST,

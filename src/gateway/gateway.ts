@@ -12,6 +12,7 @@ import type { FeedStarts } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
+import { createAccounting, type TracePlay } from "./accounting.ts";
 import { createAudiences } from "./audiences.ts";
 import { createBacklog } from "./backlog.ts";
 import { createFeeds } from "./feeds.ts";
@@ -66,8 +67,8 @@ type Dependencies = OutageEvents & {
   nodeId: string;
   /** Called when an organization's log is no longer the one that was played; those who heard it were told to join anew. */
   onBreak(org: string, found: LogBreak): void;
-  /** Put around the play of each event, if it is there; `play` gives how many connections the event was handed to. */
-  tracePlay?: ((event: LogEvent, play: () => number) => void) | undefined;
+  /** Put around the play of each event, if it is there. */
+  tracePlay?: TracePlay | undefined;
 };
 
 /** Those who are told to come back are told different times, so that they do not come together. */
@@ -82,10 +83,10 @@ function tellToComeBack(): HeraldError {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, sessions, catchUp, history, receipts, ledger, clock, steadyClock, limits, clientAddress } =
-    dependencies;
+  const { bus, log, sessions, catchUp, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery } = dependencies;
-  const { figures, onDelivery, onRepair, noteBreak, onCut } = createGatewayFigures(dependencies);
+  const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = createGatewayFigures(dependencies);
+  const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
   const { deliveries } = figures;
   const wheel = createTimerWheel({ clock: steadyClock, tickMs });
   const heartbeats = createHeartbeats({ wheel });
@@ -107,7 +108,6 @@ export function createGateway(dependencies: Dependencies) {
     const toFeeds = feeds.play(event);
     return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
   }
-  const { tracePlay } = dependencies;
   const sequencers = createSequencers({
     bus,
     log,
@@ -139,7 +139,7 @@ export function createGateway(dependencies: Dependencies) {
 
   let backlogCheckedAt = 0;
 
-  function playTraced(event: LogEvent, trace: NonNullable<typeof tracePlay>): Played {
+  function playTraced(event: LogEvent, trace: TracePlay): Played {
     let played: Played = { isSlow: false, connections: 0 };
     trace(event, () => {
       played = playToAll(event);

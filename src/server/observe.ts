@@ -1,19 +1,36 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import type { CommitMark } from "../contract/log-event.ts";
+import type { Guard } from "../lib/guard.ts";
 import type { CommitObserver } from "../store/send-log.ts";
 import type { createCounting } from "./figures.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** What looks on while sends are committed: it counts and, where there are traces, goes on with them. */
+/**
+ * What looks on while sends are committed: it counts and, where there are traces, goes on with them. Nothing of it that fails
+ * fails a send.
+ */
 export function observeCommits(
   counting: Pick<ReturnType<typeof createCounting>, "onCommit">,
-  tracing: Tracing | undefined,
+  tracing: Pick<Tracing, "onAppend" | "onCommit"> | undefined,
+  guard: Guard,
 ): CommitObserver {
   return {
-    onAppend: tracing?.onAppend,
+    onAppend: tracing && ((send) => guard(() => tracing.onAppend(send))),
     onCommit(sends, tookMs) {
-      const mark = counting.onCommit(sends.length, tookMs);
-      return tracing === undefined ? () => mark : (send) => tracing.onCommit(send, sends.length, mark);
+      let mark: CommitMark | undefined;
+      guard(() => {
+        mark = counting.onCommit(sends.length, tookMs);
+      });
+      const counted = mark;
+      if (tracing === undefined || counted === undefined) return () => counted;
+      return (send) => {
+        let traced = counted;
+        guard(() => {
+          traced = tracing.onCommit(send, sends.length, counted);
+        });
+        return traced;
+      };
     },
   };
 }

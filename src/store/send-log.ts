@@ -14,7 +14,7 @@ const uidWeight = 64;
 
 type Options = {
   log: BatchLog;
-  /** Called after commits with their events, in offset order. */
+  /** Called after commits with their events, in offset order. Must not throw. */
   announce(events: LogEvent[]): void;
   observer?: CommitObserver | undefined;
   batchSize?: number;
@@ -25,8 +25,8 @@ type Options = {
 export type CommitObserver = {
   /** A send begins to wait for its commit. */
   onAppend?: ((send: NewSend) => void) | undefined;
-  /** A commit is through. Gives what goes with the event of each send that was stored. */
-  onCommit(sends: NewSend[], tookMs: number): (send: NewSend) => CommitMark;
+  /** A commit is through, which nothing takes back: must not throw. Gives what goes with the event of each send that was stored. */
+  onCommit(sends: NewSend[], tookMs: number): (send: NewSend) => CommitMark | undefined;
 };
 
 /**

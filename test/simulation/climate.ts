@@ -54,6 +54,8 @@ export function chooseClimate(random: Random) {
       misses: losesNoHint ? 0 : oneOf(0, 0, 0, 0.1),
     },
     restarts: losesNoHint ? 0 : oneOf(0, 0, 1, 2),
+    /** How often writing down who heard something fails. */
+    ledgerFails: oneOf(0, 0, 0, 0.2),
     isPurged: random.next() < 0.3,
     /** How often a standby takes over, how long the database is away then, and how much it lacks. */
     failovers: random.next() < 0.4 ? 1 : 0,

@@ -71,6 +71,7 @@ export function createCluster(options: Options): Cluster {
       now,
       store,
       maxRecovered: climate.maxRecovered,
+      ledgerFails: climate.ledgerFails,
       onSession,
       note,
       onError(error) {

@@ -24,7 +24,7 @@ export type Product = {
   createSessions: typeof createSessions;
 };
 
-/** A read that failed because the seed wanted it to. */
+/** A read, or an entry in the ledger, that failed because the seed wanted it to. */
 export class StoreFault extends Error {}
 
 /** A node of the cluster: the product's gateway and services on a database, a bus and sockets that are simulated. */
@@ -57,6 +57,8 @@ type Options = {
   store: { isFailing(): boolean; latencyMs(): number };
   /** Messages that `since` gives at most. */
   maxRecovered: number;
+  /** How often the ledger throws. */
+  ledgerFails: number;
   onSession(token: string, session: Session): void;
   note(text: () => string): void;
   onError(error: unknown): void;
@@ -68,7 +70,8 @@ export function tokenOf(identity: { org: string; uid: string; issuedAt: number; 
 }
 
 export function createNode(options: Options): Node {
-  const { name, product, database, bus, random, now, store, maxRecovered, onSession, note, onError } = options;
+  const { name, product, database, bus, random, now, store, maxRecovered, ledgerFails, onSession, note, onError } =
+    options;
   const topics: SocketTopics = new Map();
   const links = new Set<Link>();
   const clock = { now };
@@ -98,11 +101,16 @@ export function createNode(options: Options): Node {
     clock,
   });
 
+  function failSometimes(): void {
+    if (ledgerFails > 0 && random.next() < ledgerFails) throw new StoreFault("the ledger fails");
+  }
+
   /** Who is said to have heard an event are the sockets that follow its topic, and streams. */
   function expectHeard({ org, offset, cid = "" }: PlayedEvent, { connections }: Audience): void {
     const sockets = topics.get(conversationTopic(org, cid))?.size ?? 0;
     if (connections < sockets || connections > sockets + gateway.count("sse"))
       onError(new Error(`event ${offset} of ${org} was heard by ${sockets} sockets, and ${connections} are counted`));
+    failSometimes();
   }
 
   const gateway = product.createGateway({
@@ -136,7 +144,7 @@ export function createNode(options: Options): Node {
     }),
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
-    ledger: { played: expectHeard, playedTo: () => undefined, given: () => undefined, flush: neverUsed },
+    ledger: { played: expectHeard, playedTo: failSometimes, given: failSometimes, flush: neverUsed },
     feedStarts: { find: neverUsed },
     clock,
     steadyClock: clock,

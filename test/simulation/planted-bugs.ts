@@ -222,6 +222,37 @@ export const plantedBugs: PlantedBug[] = [
     climate: { failovers: 1, failoverMs: 0, restarts: 0, maxRecovered: 1_000, writes: 300, store: slowStore },
   },
   {
+    name: "who cannot be written down in the ledger is not let in",
+    changes: [
+      {
+        file: "gateway/accounting.ts",
+        from: "given: (uid, events) => guard(() => ledger.given(uid, events)),",
+        to: "given: ledger.given,",
+      },
+    ],
+  },
+  {
+    name: "what fails after an event was played has it played again",
+    changes: [
+      {
+        file: "gateway/accounting.ts",
+        from: "guard(() => ledger.played(event, audience))",
+        to: "ledger.played(event, audience)",
+      },
+      { file: sequencer, from: "position = event.offset; // before", to: "// before" },
+      {
+        file: sequencer,
+        from: "isTurnSlow = play(event) || isTurnSlow;",
+        to: "isTurnSlow = play(event) || isTurnSlow;\n position = event.offset;",
+      },
+      {
+        file: sequencer,
+        from: "      playNow(event);",
+        to: "      playNow(event);\n if (position !== event.offset) break;",
+      },
+    ],
+  },
+  {
     name: "a request whose connection fails later is answered twice",
     changes: [{ file: "gateway/socket-sessions.ts", from: "if (isAnswered) throw thrown;", to: "" }],
   },

@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { createGuard } from "./guard.ts";
+
+test("what work throws is told once in a while, and disturbs nobody", () => {
+  const errors: unknown[] = [];
+  const guard = createGuard((error) => errors.push(error));
+  const done: number[] = [];
+  for (const number of [1, 2, 3])
+    guard(() => {
+      if (number < 3) throw new Error(`${number}`);
+      done.push(number);
+    });
+  expect(done).toEqual([3]);
+  expect(errors.map(String)).toEqual(["Error: 1"]);
+});
