@@ -224,6 +224,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       organizations,
       lagEvents: lag.events,
       bus: bus.state(),
+      busDropped: bus.dropped,
     });
   };
   starting.defer(() => connections.stop());

@@ -132,7 +132,7 @@ if (nats !== undefined) {
       await bus.subscribe("o", one.handler);
       bus.publish([event("o", 1, "x".repeat(600_000)), event("o", 2)]);
       while (one.hints.length < 2) await Bun.sleep(1);
-      expect(one.hints[0]).toEqual({ org: "o", offset: 1 });
+      expect(one.hints[0]).toEqual({ org: "o", offset: 1, id: "e1", prev: undefined });
       expect(one.hints[1]).toMatchObject({ offset: 2, payload: "{}" });
       await bus.close();
     });
@@ -206,12 +206,16 @@ if (nats !== undefined) {
       const one = collect();
       await bus.subscribe("o", one.handler);
       const stranger = await connect({ servers: nats.url });
-      stranger.publish(logSubject("o"), "{");
+      const unreadable = ["{", "", "null", "{}", "[]", '{"org":"p","offset":1}', '{"org":"o","offset":null}'];
+      for (const text of unreadable) stranger.publish(logSubject("o"), text);
       await stranger.flush();
       await stranger.close();
       bus.publish([event("o", 1)]);
       expect(await one.take(1)).toEqual([1]);
-      expect(errors.map(String)).toEqual([`Error: a message on ${logSubject("o")} cannot be handled`]);
+      expect(errors.map(String)).toEqual([
+        `Error: a message on ${logSubject("o")} cannot be read; 1 were dropped since the start`,
+      ]);
+      expect(bus.dropped).toBe(unreadable.length);
       await bus.close();
     });
 

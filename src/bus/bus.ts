@@ -24,6 +24,8 @@ export type Bus = {
   request(question: PresenceQuestion, nodes: string[]): Promise<Map<string, PresenceAnswer>>;
   /** Says how this node answers. Until then it does not. */
   respond(answer: (question: PresenceQuestion) => PresenceAnswer): void;
+  /** How many messages could not be read, and were dropped. */
+  readonly dropped: number;
   /** Whether the connection to the other nodes is there; `none` where there are no others. */
   state(): BusState;
   close(): Promise<void>;

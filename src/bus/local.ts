@@ -25,6 +25,7 @@ export function createLocalBus({ nodeId }: { nodeId: string }): Bus {
     respond(newAnswer) {
       answer = newAnswer;
     },
+    dropped: 0,
     state: () => "none",
     async close() {
       handlers.clear();

@@ -6,9 +6,11 @@ import {
   type Subscription,
 } from "@nats-io/transport-node";
 import { type HeraldError, unavailable } from "../contract/errors.ts";
-import type { LogEvent } from "../contract/log-event.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import { createGuard } from "../lib/guard.ts";
 import type { Bus, Hint } from "./bus.ts";
+import { decodeHint, encodeHint } from "./hint-codec.ts";
+import { decodeAnswer, decodeQuestion, type SignedAnswer } from "./presence-codec.ts";
 import { logSubject, presenceSubject } from "./subjects.ts";
 
 const pingIntervalMs = 2_000;
@@ -43,7 +45,6 @@ type Options = BusEvents & {
 };
 
 type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };
-type Signed = { node: string; answer: PresenceAnswer };
 
 /**
  * The bus between nodes, on NATS core. A node starts and works without it; it is joined when it is there. A message larger
@@ -53,6 +54,8 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
   const subscribers = new Set<Subscriber>();
   let connection: NatsConnection | undefined;
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
+  const guard = createGuard(onError);
+  let dropped = 0;
   let isThere = false;
   let isClosing = false;
 
@@ -83,8 +86,9 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     for (const subscriber of subscribers) listen(opened, subscriber);
     hear(opened, presenceSubject, (message) => {
       if (answer === undefined) return;
-      const signed: Signed = { node: nodeId, answer: answer(message.json<PresenceQuestion>()) };
-      message.respond(JSON.stringify(signed));
+      const question = decodeQuestion(message.string());
+      if (question === undefined) return drop(message);
+      message.respond(JSON.stringify({ node: nodeId, answer: answer(question) } satisfies SignedAnswer));
     });
     isThere = true;
     watch(opened).catch(onError);
@@ -103,7 +107,14 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     }
   }
 
-  /** Anyone who reaches the bus can send anything: what cannot be handled is told, and harms nothing else. */
+  /** Anyone who reaches the bus can send anything: what cannot be read is counted and told, and harms nothing else. */
+  function drop({ subject }: Msg): void {
+    dropped++;
+    guard(() => {
+      throw new Error(`a message on ${subject} cannot be read; ${dropped} were dropped since the start`);
+    });
+  }
+
   function hear(opened: NatsConnection, subject: string, handle: (message: Msg) => void): Subscription {
     return opened.subscribe(subject, {
       callback(error, message) {
@@ -118,22 +129,20 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
   }
 
   function listen(opened: NatsConnection, subscriber: Subscriber): void {
-    subscriber.subscription = hear(opened, logSubject(subscriber.org), (message) =>
-      subscriber.handler(message.json<Hint>()),
-    );
-  }
-
-  function encode(event: LogEvent, maxBytes: number): string {
-    const text = JSON.stringify(event);
-    const { org, offset } = event;
-    return Buffer.byteLength(text) <= maxBytes ? text : JSON.stringify({ org, offset } satisfies Hint);
+    const { org, handler } = subscriber;
+    subscriber.subscription = hear(opened, logSubject(org), (message) => {
+      const hint = decodeHint(message.string(), org);
+      if (hint === undefined) drop(message);
+      else handler(hint);
+    });
   }
 
   return {
     publish(events) {
-      if (connection === undefined || connection.isClosed()) return;
-      const maxBytes = (connection.info?.max_payload ?? 0) / 2;
-      for (const event of events) connection.publish(logSubject(event.org), encode(event, maxBytes));
+      const opened = connection;
+      if (opened === undefined || opened.isClosed()) return;
+      const maxBytes = (opened.info?.max_payload ?? 0) / 2;
+      for (const event of events) guard(() => opened.publish(logSubject(event.org), encodeHint(event, maxBytes)));
     },
     async subscribe(org, handler) {
       const subscriber: Subscriber = { org, handler, subscription: undefined };
@@ -155,9 +164,13 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
       try {
         const options = { strategy: "timer", maxWait: answerWithinMs } as const;
         for await (const message of await connection.requestMany(presenceSubject, JSON.stringify(question), options)) {
-          const { node, answer: theirs } = message.json<Signed>();
-          answers.set(node, theirs);
-          missing.delete(node);
+          const signed = decodeAnswer(message.string());
+          if (signed === undefined) {
+            drop(message);
+            continue;
+          }
+          answers.set(signed.node, signed.answer);
+          missing.delete(signed.node);
           if (missing.size === 0) break;
         }
       } catch (cause) {
@@ -169,6 +182,9 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     },
     respond(newAnswer) {
       answer = newAnswer;
+    },
+    get dropped() {
+      return dropped;
     },
     state: () => (isThere ? "up" : "down"),
     async close() {

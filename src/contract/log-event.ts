@@ -1,5 +1,5 @@
-/** What an event of an organization's log is about. */
-export type EventKind = "message" | "system" | "membership" | "session";
+/** What an event of an organization's log is about. `unknown`: something that a later version knows, which plays to nobody. */
+export type EventKind = "message" | "system" | "membership" | "session" | "unknown";
 
 /**
  * A place in a log: an offset, and the id of the event there. The number alone says nothing: after a failover another event may

@@ -74,6 +74,10 @@ export const metricCatalogue = {
     type: "gauge",
     help: "1 while the bus between the nodes is there, 0 while it is not. Absent without HERALD_BUS_URL.",
   },
+  herald_bus_hints_dropped_total: {
+    type: "counter",
+    help: "Messages on the bus that could not be read, and were dropped: somebody else writes there, or another version. Absent without HERALD_BUS_URL.",
+  },
   herald_event_loop_delay_seconds: {
     type: "histogram",
     help: "How late the process got round to what was due, looked at 50 times a second.",

@@ -61,7 +61,7 @@ export const onlineQuery = pageQuery.extend({
 
 /** What nodes ask one another of an organization: about these users, or who is connected, by id, after a place. */
 export type PresenceQuestion = { org: string } & (
-  | { uids: string[]; devices?: boolean }
+  | { uids: string[]; devices?: boolean | undefined }
   | { after: string; limit: number }
 );
 

@@ -24,6 +24,7 @@ function event(offset: number) {
 function setUp(tracePlay?: TracePlay) {
   const heard: string[] = [];
   const errors: unknown[] = [];
+  const unknown: string[] = [];
   const accounting = createAccounting({
     ledger: { played: broken, playedTo: broken, given: broken, flush: broken },
     onDelivery: broken,
@@ -54,7 +55,15 @@ function setUp(tracePlay?: TracePlay) {
   for (const topic of [conversationTopic("o", "c"), userTopic("o", "u")]) topics.addStream(topic, listener);
   roster.add(connection);
   audiences.join(connection, "c");
-  const play = createPlayer({ topics, roster, joining, audiences, ledger, backlog: { suspect: broken } });
+  const play = createPlayer({
+    topics,
+    roster,
+    joining,
+    audiences,
+    ledger,
+    backlog: { suspect: broken },
+    onUnknown: ({ id }) => unknown.push(id),
+  });
   const sequencer = createSequencer({
     start: placeOf(event(0)),
     read: broken,
@@ -67,8 +76,14 @@ function setUp(tracePlay?: TracePlay) {
     onBreak: broken,
     onError: (error) => errors.push(error),
   });
-  return { sequencer, heard, errors };
+  return { sequencer, heard, unknown, errors };
 }
+
+test("an event of a kind that this version does not know takes its place, and is played to nobody", () => {
+  const { sequencer, heard, unknown } = setUp();
+  for (const one of [event(1), { ...event(2), kind: "unknown" as const }, event(3)]) sequencer.offer(one);
+  expect([heard, unknown, sequencer.position]).toEqual([["e1", "e3"], ["e2"], 3]);
+});
 
 describe("accounting that fails", () => {
   test("keeps no message from anybody, gives none twice, and is told", () => {

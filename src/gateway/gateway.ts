@@ -100,7 +100,13 @@ export function createGateway(dependencies: Dependencies) {
   const frames = createStreamFrames();
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery });
   const audiences = createAudiences();
-  const play = createPlayer({ topics, roster, joining, audiences, backlog, ledger });
+  let hasMetUnknown = false;
+  const onUnknown = ({ org, offset }: LogEvent) => {
+    if (!hasMetUnknown)
+      onError(new Error(`event ${offset} of ${org} is of a kind of a later version; such are passed over`));
+    hasMetUnknown = true;
+  };
+  const play = createPlayer({ topics, roster, joining, audiences, backlog, ledger, onUnknown });
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
     const before = handedOver();

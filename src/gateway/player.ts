@@ -21,6 +21,8 @@ type Dependencies = {
   audiences: Audiences;
   backlog: Pick<Backlog, "suspect">;
   ledger: Pick<DeliveryLedger, "played" | "playedTo">;
+  /** Called for an event of a kind that this version does not know: it is played to nobody. */
+  onUnknown(event: LogEvent): void;
 };
 
 /** Plays an event to the connections that it concerns. True when some socket is slow to take it. */
@@ -31,6 +33,7 @@ export function createPlayer({
   audiences,
   backlog,
   ledger,
+  onUnknown,
 }: Dependencies): (event: LogEvent) => boolean {
   /** Publishes to a topic that these users follow. True when some connection is slow to take it. */
   function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): boolean {
@@ -91,6 +94,9 @@ export function createPlayer({
         return false;
       case "session":
         playSession(event);
+        return false;
+      case "unknown":
+        onUnknown(event);
         return false;
     }
   };

@@ -16,13 +16,23 @@ type Measured = {
   organizations: number;
   lagEvents: number;
   bus: BusState;
+  busDropped: number;
 };
 
 /** The media type of what `printMetrics` gives. */
 export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Every metric of this process; those of a worker carry its number. */
-export function measure({ figures, node, connections, held, organizations, lagEvents, bus }: Measured): MetricFamily[] {
+export function measure({
+  figures,
+  node,
+  connections,
+  held,
+  organizations,
+  lagEvents,
+  bus,
+  busDropped,
+}: Measured): MetricFamily[] {
   const { gateway, sends, commits, calls, eventLoopDelays } = figures;
   const families: MetricFamily[] = [
     family("herald_build_info", one({ version: about.version, bun: Bun.version }, 1)),
@@ -57,6 +67,7 @@ export function measure({ figures, node, connections, held, organizations, lagEv
     ),
     family("herald_slow_consumers_cut_total", one({}, gateway.slowConsumersCut)),
     family("herald_bus_connected", bus === "none" ? [] : one({}, bus === "up" ? 1 : 0)),
+    family("herald_bus_hints_dropped_total", bus === "none" ? [] : one({}, busDropped)),
     family("herald_event_loop_delay_seconds", seconds("herald_event_loop_delay_seconds", eventLoopDelays)),
     family(
       "herald_http_requests_total",

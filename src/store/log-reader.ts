@@ -53,12 +53,11 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
 }
 
 function toEvent(org: string, row: EventRow): LogEvent {
-  if (!isKind(row.kind)) throw new Error(`the log holds an event of the unknown kind ${row.kind}`);
   const uids: string[] | undefined = row.uids === null ? undefined : JSON.parse(row.uids);
   return {
     org,
     offset: Number(row.offset),
-    kind: row.kind,
+    kind: isKind(row.kind) ? row.kind : "unknown",
     id: row.id,
     cid: row.cid ?? undefined,
     payload: row.payload,

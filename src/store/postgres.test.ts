@@ -7,7 +7,7 @@ import { describeAudit, entryAt } from "./testing/audit-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
-import { describeLog, expectHeadsAfterVersion8 } from "./testing/log-suite.ts";
+import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "./testing/log-suite.ts";
 import { describeNodeRegistry } from "./testing/node-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
@@ -59,6 +59,12 @@ if (postgres !== undefined) {
     test("is brought up from the version before ids of heads, which runs beside it for a while", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectHeadsAfterVersion8(driver);
+      await driver.close();
+    });
+
+    test("is read where a later version made events of other kinds", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectUnknownKinds(driver);
       await driver.close();
     });
 

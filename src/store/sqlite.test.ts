@@ -15,7 +15,14 @@ import { describeAudit } from "./testing/audit-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
-import { describeLog, expectHeadsAfterVersion8, messageOf, type OpenDatabase, openStore } from "./testing/log-suite.ts";
+import {
+  describeLog,
+  expectHeadsAfterVersion8,
+  expectUnknownKinds,
+  messageOf,
+  type OpenDatabase,
+  openStore,
+} from "./testing/log-suite.ts";
 import { describeMigration } from "./testing/migration-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 
@@ -162,6 +169,13 @@ describe("SQLite", () => {
   test("of the version before ids of heads finds them in the log", async () => {
     const { driver, remove } = openInFolder();
     await expectHeadsAfterVersion8(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("with events of kinds that a later version made is read", async () => {
+    const { driver, remove } = openInFolder();
+    await expectUnknownKinds(driver);
     await driver.close();
     remove();
   });

@@ -293,3 +293,27 @@ export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
   });
   await headIs(6, undefined);
 }
+
+/** What becomes of an event of a kind that a later version made: it keeps its place, and stops nobody. */
+export async function expectUnknownKinds(driver: Driver): Promise<void> {
+  await migrateStore(driver);
+  const announce = () => undefined;
+  const { log, conversations } = createStore({
+    reader: driver,
+    writes: createWrites({ driver, announce }),
+    announce,
+  });
+  await driver.transaction(async (sql) => {
+    await sql.limitTo(["o"]);
+    await sql.run("INSERT INTO organization (id, created_at, head) VALUES ('o', 1, 1)");
+    await sql.run(
+      `INSERT INTO event (org, "offset", kind, id, payload, created_at) VALUES ('o', 1, 'edit', 'e1', '{"edited":1}', 1)`,
+    );
+  });
+  await conversations.put("o", "c", { participants: ["u"] }, 1);
+  const { events } = await log.readFrom("o", 0, 10);
+  expect(events.map(({ offset, kind }) => [offset, kind])).toEqual([
+    [1, "unknown"],
+    [2, "membership"],
+  ]);
+}

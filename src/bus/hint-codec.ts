@@ -1,0 +1,67 @@
+import type { CommitMark, EventKind, LogEvent } from "../contract/log-event.ts";
+import type { Hint } from "./bus.ts";
+
+/** What this node writes. Hints of the version before carry none, and neither `prev` nor, where there is no payload, `id`. */
+const version = 1;
+
+const kinds = new Set<unknown>(["message", "system", "membership", "session"] satisfies EventKind[]);
+
+/** A hint as text: the event, or where that is larger than `maxBytes` where it stands. */
+export function encodeHint(event: LogEvent, maxBytes: number): string {
+  const text = JSON.stringify({ v: version, ...event });
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const { org, offset, id, prev } = event;
+  return JSON.stringify({ v: version, org, offset, id, prev });
+}
+
+/**
+ * The hint that a text on an organization's subject holds, or `undefined` where it holds none that can be read. What it says may
+ * still be wrong: whoever reaches the bus can write. Fields are looked at by hand, since every event of every node comes this way.
+ */
+export function decodeHint(text: string, org: string): Hint | undefined {
+  const read = toObject(text);
+  if (read === undefined || (read.v !== undefined && read.v !== version) || read.org !== org) return undefined;
+  const { offset, kind, id, cid, payload, uids, prev } = read;
+  if (typeof offset !== "number" || !Number.isSafeInteger(offset) || offset < 1) return undefined;
+  if (!isOptionalText(prev) || !isOptionalText(cid) || !isOptionalText(id)) return undefined;
+  if (payload === undefined) return { org, offset, prev, ...(id !== undefined && { id }) };
+  if (typeof payload !== "string" || id === undefined || typeof kind !== "string") return undefined;
+  if (uids !== undefined && !isTexts(uids)) return undefined;
+  const place = { org, offset, id, cid, payload, uids, prev, committed: toMark(read.committed) };
+  return { ...place, kind: isKind(kind) ? kind : "unknown" };
+}
+
+/** What a text of JSON holds, if it is an object. */
+export function toObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Of a mark that cannot be read nothing is kept: then nobody measures this delivery. */
+function toMark(value: unknown): CommitMark | undefined {
+  if (!isObject(value)) return undefined;
+  const { node, steadyMs, wallMs, trace } = value;
+  if (typeof node !== "string" || !Number.isFinite(steadyMs) || !Number.isFinite(wallMs)) return undefined;
+  if (typeof steadyMs !== "number" || typeof wallMs !== "number") return undefined;
+  return { node, steadyMs, wallMs, ...(typeof trace === "string" && { trace }) };
+}
+
+function isOptionalText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function isKind(kind: string): kind is EventKind {
+  return kinds.has(kind);
+}
