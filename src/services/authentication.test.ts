@@ -83,9 +83,10 @@ describe("a key", () => {
   test("with a typo is looked up nowhere", async () => {
     await using context = await openKeys();
     const { key } = await context.create();
+    const latest = await context.create();
     context.link.asked.length = 0;
     await context.ask(`${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`);
-    expect(context.link.asked).toEqual([[]]);
+    expect(context.link.asked).toEqual([[latest.id]]); // which is always asked for: it shows that nothing was lost
   });
 
   test("that nobody knows cannot hammer the store: a thousand at once cost two questions", async () => {
@@ -123,6 +124,41 @@ describe("a revocation", () => {
     await other.cache.refresh();
     expect(other.cache.get(id)).toBeUndefined();
     expect(await other.ask(key)).toBe("unauthorized");
+  });
+
+  for (const changesSince of [1, 2, 3, 4])
+    test(`holds everywhere when the database lost its end before it, and ${changesSince} changes were made since`, async () => {
+      await using context = await openKeys();
+      const other = context.startNode();
+      const [stolen, used] = [await context.create(), await context.create()];
+      const setBack = await context.snapshotKeys();
+      const lost = [await context.create(), await context.create()];
+      for (const { key } of [stolen, used, ...lost]) expect(await other.ask(key)).toMatchObject({ rights: {} });
+      await setBack();
+      await context.keys.revoke(context.admin, stolen.id);
+      for (let change = 1; change < changesSince; change++) await context.keys.rotate(context.admin, used.id, 3600);
+      await other.cache.refresh();
+      expect(await other.ask(stolen.key)).toBe("unauthorized");
+      expect(await other.ask(used.key)).toMatchObject({ rights: {} });
+      for (const { key } of lost) expect(await other.ask(key)).toBe("unauthorized");
+    });
+
+  test("holds everywhere when it was lost and made again at the same version, beside another that was not", async () => {
+    await using context = await openKeys();
+    const other = context.startNode();
+    const [stolen, quiet, first] = [await context.create(), await context.create(), await context.create()];
+    for (const { key } of [stolen, quiet, first]) await other.ask(key);
+    const setBack = await context.snapshotKeys();
+    await context.keys.revoke(context.admin, first.id);
+    await context.keys.revoke(context.admin, stolen.id);
+    await other.cache.refresh();
+    await setBack();
+    context.time.now += 1;
+    await context.keys.revoke(context.admin, quiet.id);
+    await context.keys.revoke(context.admin, stolen.id);
+    await other.cache.refresh();
+    for (const { key } of [stolen, quiet]) expect(await other.ask(key)).toBe("unauthorized");
+    expect(await other.ask(first.key)).toMatchObject({ rights: {} });
   });
 
   test("that cannot be asked for is assumed after 4 seconds: 503 until the store answers again", async () => {

@@ -2,7 +2,7 @@ import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createAddressSet } from "../lib/addresses.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { KeyReads, StoredKey } from "../store/ports.ts";
+import type { KeyChange, KeyReads, StoredKey } from "../store/ports.ts";
 import type { Caller } from "./permissions.ts";
 
 /** A secret of a key as requests are checked against it. */
@@ -43,23 +43,29 @@ const maxWaiting = 20_000;
 /**
  * Keeps keys in memory, so that no request asks the database for one that is known. One query at a time, and at most one
  * in 10 ms, asks what changed since the one before: unknown keys cannot hammer the database, and an answer can never
- * overwrite a later one. The key that was there first goes first when there are too many.
+ * overwrite a later one. Where the key that was changed last is not as it was then, all keys are forgotten: the database
+ * may have lost its end, and with it revocations, and others may stand at their versions. The key that was there first goes first when there are too many.
  */
 export function createKeyCache(options: Options): KeyCache {
   const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
   const known = new Map<string, KnownKey>();
-  let seenVersion: number | undefined;
+  let seen: KeyChange | undefined; // a key that was changed last, as far as this cache knows
   let trustedUntil = Number.NEGATIVE_INFINITY;
 
   async function read(ids: (string | undefined)[]): Promise<void> {
     const startedAt = elapsed.now();
     const asked = new Set(ids.filter((id) => id !== undefined));
-    seenVersion ??= await keys.version();
-    for (const { id, version, key } of await keys.changes(seenVersion, [...asked])) {
-      seenVersion = Math.max(seenVersion, version);
+    seen ??= await keys.latest();
+    const changes = await keys.changes(seen?.version ?? 0, seen === undefined ? [...asked] : [...asked, seen.id]);
+    // Else that key was changed again, or the database lost its last change: then nobody can say what else it lost.
+    if (!changes.some(({ id, version, mark }) => id === seen?.id && version === seen.version && mark === seen.mark))
+      known.clear();
+    for (const change of changes) {
+      const { id, key } = change;
       if (key === undefined) known.delete(id);
       else if (asked.has(id) || known.has(id)) keep(key);
     }
+    seen = latestOf(changes);
     trustedUntil = startedAt + trustMs;
   }
 
@@ -90,6 +96,13 @@ export function createKeyCache(options: Options): KeyCache {
     get: (id) => (elapsed.now() < trustedUntil ? known.get(id) : undefined),
     refresh: (id) => lookups.add(id),
   };
+}
+
+function latestOf(changes: KeyChange[]): KeyChange | undefined {
+  return changes.reduce<KeyChange | undefined>(
+    (latest, change) => (latest === undefined || change.version > latest.version ? change : latest),
+    undefined,
+  );
 }
 
 function toKnown(key: StoredKey): KnownKey {

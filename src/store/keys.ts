@@ -104,9 +104,9 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
           : await reader.all<KeyRow>(listOfOne, org, after, limit);
       return rows.map(toKey);
     },
-    async version() {
-      const [row] = await reader.all<{ version: number }>("SELECT version FROM api_key_version");
-      return Number(row?.version ?? 0);
+    async latest() {
+      const [row] = await reader.all<KeyRow>(`SELECT ${columns} FROM api_key ORDER BY version DESC LIMIT 1`);
+      return row && toChange(row);
     },
     async changes(since, ids) {
       const rows = await reader.all<KeyRow>(findChanges, since, JSON.stringify(ids));
@@ -140,7 +140,9 @@ function rotated(secrets: StoredSecret[], { digest, othersEndAt, keep, now }: Ro
 }
 
 function toChange(row: KeyRow): KeyChange {
-  return { id: row.id, version: Number(row.version), key: row.revoked_at === null ? toKey(row) : undefined };
+  const { id, secrets, revoked_at } = row;
+  const key = revoked_at === null ? toKey(row) : undefined;
+  return { id, version: Number(row.version), mark: JSON.stringify([id, revoked_at, secrets]), key };
 }
 
 function toKey(row: KeyRow): StoredKey {

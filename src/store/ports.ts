@@ -272,16 +272,19 @@ export type KeyReads = {
   get(id: string): Promise<StoredKey | undefined>;
   /** By id, those of `org` only if it is given. */
   list(page: EntityPage & { org: string | undefined }): Promise<StoredKey[]>;
-  /** The version of the last change of any key. Versions are in the order of commits. */
-  version(): Promise<number>;
+  /** A key that was changed last, `undefined` while there is none. Versions are in the order of commits. */
+  latest(): Promise<KeyChange | undefined>;
   /** In one snapshot: the keys changed after the version `since`, and those of `ids` that there are, revoked ones too. */
   changes(since: number, ids: string[]): Promise<KeyChange[]>;
   /** How many keys have digests that were made with another pepper. */
   countOfOtherPepper(pepper: string): Promise<number>;
 };
 
-/** A key as it is since the version; `key` is `undefined` when it was revoked. */
-export type KeyChange = { id: string; version: number; key: StoredKey | undefined };
+/**
+ * A key as it is since the version; `key` is `undefined` when it was revoked. `mark` tells its last change from any other, also
+ * from one of the same number in a database that lost its end and went on.
+ */
+export type KeyChange = { id: string; version: number; mark: string; key: StoredKey | undefined };
 
 /** A new secret, and when those before it end at the latest. `keep` of all secrets stay: the oldest end first. */
 export type Rotation = { digest: string; pepper: string; othersEndAt: number; keep: number; now: number };

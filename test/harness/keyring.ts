@@ -10,6 +10,7 @@ import { createKeyUsage } from "../../src/services/key-usage.ts";
 import { createKeys } from "../../src/services/keys.ts";
 import type { Caller } from "../../src/services/permissions.ts";
 import { createRefusals } from "../../src/services/refusals.ts";
+import type { Row } from "../../src/store/driver.ts";
 import { migrateStore } from "../../src/store/migrate.ts";
 import type { KeyReads } from "../../src/store/ports.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
@@ -76,6 +77,18 @@ export async function openKeys(options: { maxKeys?: number; trustMs?: number } =
     admin,
     create: (request: Partial<CreateKeyRequest> = {}) =>
       node.keys.create(admin, { name: "a key", scopes: ["*"], ...request }),
+    /** Remembers the keys of the database; gives the function that sets it back to them, as a standby does that lagged. */
+    async snapshotKeys(): Promise<() => Promise<void>> {
+      const tables = ["api_key", "api_key_version"];
+      const rows = await Promise.all(tables.map((table) => driver.all<Row>(`SELECT * FROM ${table}`)));
+      return () =>
+        driver.transaction(async (sql) => {
+          for (const [index, table] of tables.entries()) {
+            await sql.run(`DELETE FROM ${table}`);
+            await sql.rows.insert(table, rows[index] ?? []);
+          }
+        });
+    },
     async [Symbol.asyncDispose]() {
       await driver.close();
       rmSync(folder, { recursive: true });
