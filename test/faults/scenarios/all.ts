@@ -1,7 +1,7 @@
 import type { AnyScenario } from "../scenario.ts";
 import { clockStep } from "./clock.ts";
 import { diskFullEmbedded, diskFullPostgres } from "./disk-full.ts";
-import { failoverSynchronous } from "./failover.ts";
+import { failoverSynchronous, failoverWithLag, restoredBackup } from "./failover.ts";
 import { freezeNode } from "./freeze-node.ts";
 import { killNode } from "./kill-node.ts";
 import { natsFrozen, natsKilled } from "./nats.ts";
@@ -18,7 +18,9 @@ export const scenarios: readonly AnyScenario[] = [
   postgresImmediateRestart,
   postgresFrozen,
   postgresOutOfConnections,
+  failoverWithLag,
   failoverSynchronous,
+  restoredBackup,
   natsKilled,
   natsFrozen,
   natsPartition,

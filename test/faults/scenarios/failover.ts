@@ -2,11 +2,39 @@ import type { Postgres } from "../../harness/postgres.ts";
 import { defineScenario } from "../scenario.ts";
 import { onSuccession, type Succession } from "../succession.ts";
 
+const told =
+  "What the database lost is counted. Who heard of it is closed with 1012 and told `recovered: false`; what is acknowledged afterwards everyone hears.";
+/** How many sends are lost: in turn few, so that offsets are soon beyond those that were lost, and many. */
+const lostSends = (round: number, size: "short" | "long"): [fewest: number, most: number] =>
+  round % 2 === 0 ? [1, 3] : [20, size === "short" ? 60 : 200];
+
 /** The database's address leads to the standby, as when a name is changed, before and while that takes over. */
 async function failOver({ handOver }: Succession, standby: Postgres, org: string): Promise<void> {
   await handOver(standby, org);
   await standby.promote();
 }
+
+/** A standby that lags takes over: what it had not yet received is gone. */
+export const failoverWithLag = defineScenario({
+  name: "failover-with-lag",
+  row: "PostgreSQL killed (SIGKILL); an asynchronous standby that lags takes over",
+  expected: told,
+  rounds: { short: 2, long: 6 },
+  holdMs: { short: [0, 300], long: [0, 3_000] },
+  allows: ["503", "none"],
+  breaksConnections: true,
+  closesWith: [1012],
+  losesTail: true,
+  stage: onSuccession,
+  async break(stage, { round, callers, random, org, size }) {
+    const { database } = stage;
+    const standby = await database.addStandby({ isSynchronous: false });
+    database.freezeReplication();
+    await callers.progress(random.integer(...lostSends(round, size)));
+    await database.killPrimary();
+    return () => failOver(stage, standby, org.id);
+  },
+});
 
 /** A standby takes over that has all that was acknowledged, though it heard nothing for a while before. */
 export const failoverSynchronous = defineScenario({
@@ -27,5 +55,25 @@ export const failoverSynchronous = defineScenario({
       await database.killPrimary();
       await failOver(stage, standby, org.id);
     };
+  },
+});
+
+/** The database goes back to a backup while nodes run. */
+export const restoredBackup = defineScenario({
+  name: "restored-backup",
+  row: "PostgreSQL stopped, and started again from a backup that was made earlier (pg_basebackup)",
+  expected: told,
+  rounds: { short: 2, long: 6 },
+  holdMs: { short: [0, 300], long: [0, 3_000] },
+  allows: ["503", "none"],
+  breaksConnections: true,
+  closesWith: [1012],
+  losesTail: true,
+  stage: onSuccession,
+  async break({ database, handOver }, { round, callers, random, org, size }) {
+    const backup = await database.primary.copy();
+    await callers.progress(random.integer(...lostSends(round, size)));
+    await database.primary.shutDown("fast");
+    return () => handOver(backup, org.id);
   },
 });
