@@ -44,6 +44,8 @@ export type Result = Recoveries & {
   gapsAdmitted: number;
   /** Connections that were not told that the database lost what they had heard. */
   untold: number;
+  /** Messages that were heard on connections that were made after the database had lost them. */
+  ghosts: number;
   /** Offsets without an event. */
   holes: number;
   /** The longest that a message took from its 201 to the last of the followers, in milliseconds, faults and all. */
@@ -87,6 +89,7 @@ export function toResult({ scenario, seed, recoveries, callers, hearing, stored,
     unstored: verdict.unstored,
     gapsAdmitted: verdict.gapsAdmitted,
     untold: verdict.untold,
+    ghosts: verdict.ghosts,
     holes: stored.holes,
     ...recoveries,
     slowestDeliveryMs: slowestDelivery(callers, hearing),
@@ -108,8 +111,9 @@ function slowestDelivery({ acknowledged }: Callers, { heardByAllAt }: Hearing): 
 
 /** What is not as it must be, in words; empty when all is well. */
 export function faultsOf(scenario: AnyScenario, result: Result): string[] {
-  const { lost, doubled, misordered, unstored, gapsAdmitted, untold, holes, refusedElsewhere, otherAnswers } = result;
-  const mustBeZero = { lost, doubled, misordered, unstored, gapsAdmitted, untold, holes, refusedElsewhere };
+  const { lost, doubled, misordered, unstored, gapsAdmitted, untold, ghosts, holes, refusedElsewhere, otherAnswers } =
+    result;
+  const mustBeZero = { lost, doubled, misordered, unstored, gapsAdmitted, untold, ghosts, holes, refusedElsewhere };
   const faults = Object.entries(mustBeZero).flatMap(([what, count]) => (count === 0 ? [] : `${count} ${what}`));
   for (const [answer, count] of Object.entries(otherAnswers))
     if (!scenario.allows.includes(answer)) faults.push(`${count} answers ${answer}`);

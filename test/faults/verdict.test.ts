@@ -54,6 +54,7 @@ describe("the judge of what a client heard of a past that the database lost", ()
     ["a client that reads everything page by page", [told, run("", { ...back, paged: ["e", "d"] })]],
     ["a stream, which has no code", [run("abcx"), run("de", { ...back, since: "x" })]],
     ["a client that had heard nothing of it", [run("abcde")]],
+    ["a stream that ends before it begins", [run("abcx"), run("", { since: "x", joinedAt: 200 }), run("de", back)]],
     ["a break in that past", [run("abcx"), run("y", { since: "x", joinedAt: 50, recovered: true }), run("de", back)]],
   ])("finds no fault with %s", (_, runs) => {
     expect(judge(runs, createChronicle(stored, pasts), true)).toEqual(flawless);
@@ -64,6 +65,11 @@ describe("the judge of what a client heard of a past that the database lost", ()
     ["a hole in that past", [run("abcy", { closeCode: 1012 }), run("de", back)], { lost: 1 }],
     ["another code", [run("abcxy", { closeCode: 1006 }), run("de", back)], { untold: 1 }],
     ["a client that is told that all is well", [told, run("de", { ...back, recovered: true })], { untold: 1 }],
+    [
+      "a client that hears of that past after its end, and reads what it missed",
+      [told, run("xy", { ...back, paged: ["d"], closeCode: 1012 }), run("e", { ...back, joinedAt: 300 })],
+      { ghosts: 2 },
+    ],
     ["a client that missed something and was not given it", [told, run("e", back)], { lost: 1 }],
     [
       "a gap that needed not be",

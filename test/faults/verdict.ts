@@ -14,9 +14,19 @@ export type Verdict = {
   gapsAdmitted: number;
   /** Connections that had heard what the database then lost, and were not closed with 1012 or not told `recovered: false`. */
   untold: number;
+  /** Messages that were heard on a connection that was made after the database had lost them. */
+  ghosts: number;
 };
 
-export const flawless: Verdict = { lost: 0, doubled: 0, misordered: 0, unstored: 0, gapsAdmitted: 0, untold: 0 };
+export const flawless: Verdict = {
+  lost: 0,
+  doubled: 0,
+  misordered: 0,
+  unstored: 0,
+  gapsAdmitted: 0,
+  untold: 0,
+  ghosts: 0,
+};
 
 /** What stood in the database until another server took over, or the same one went back. */
 export type Past = {
@@ -60,6 +70,7 @@ export function add(left: Verdict, right: Verdict): Verdict {
     unstored: left.unstored + right.unstored,
     gapsAdmitted: left.gapsAdmitted + right.gapsAdmitted,
     untold: left.untold + right.untold,
+    ghosts: left.ghosts + right.ghosts,
   };
 }
 
@@ -73,6 +84,7 @@ export function judge(runs: readonly Run[], chronicle: Chronicle, reachesEnd: bo
   const verdict = { ...flawless };
   let heardUpTo: number | undefined; // over all connections
   let heardOf: LostPast | undefined; // where that position is
+  const read = new Set<string>(); // page by page
   const leavePast = () => {
     if (heardOf !== undefined && heardUpTo !== undefined) heardUpTo = Math.min(heardUpTo, heardOf.kept - 1);
     heardOf = undefined;
@@ -82,7 +94,8 @@ export function judge(runs: readonly Run[], chronicle: Chronicle, reachesEnd: bo
     if (past !== heardOf && run.ids.length + run.paged.length > 0) leavePast();
     const positions = past?.positions ?? chronicle.positions;
     const onThisConnection = new Set<string>();
-    let last = afterPaging(run, chronicle, heardUpTo);
+    for (const id of run.paged) read.add(id);
+    let last = afterPaging(read, chronicle, heardUpTo);
     if (last !== undefined) heardUpTo = last;
     for (const id of run.ids) {
       const position = positions.get(id);
@@ -98,21 +111,31 @@ export function judge(runs: readonly Run[], chronicle: Chronicle, reachesEnd: bo
     if (last !== undefined) heardUpTo = Math.max(last, heardUpTo ?? last);
     heardOf ??= past;
     if (past !== undefined && run.closeCode !== undefined && run.closeCode !== 1012) verdict.untold += 1;
-    if (run.joinedAt !== undefined && run.since !== undefined) {
-      const lostPast = chronicle.lostWith(run.since);
-      if (lostPast === undefined && run.recovered === false) verdict.gapsAdmitted += 1;
-      if (lostPast !== undefined && run.joinedAt > lostPast.endedAt && run.recovered !== false) verdict.untold += 1;
-    }
+    if (past !== undefined && isAfter(run, past))
+      verdict.ghosts += run.ids.filter((id) => chronicle.lostWith(id) !== undefined).length;
+    const pastOfSince = run.since === undefined ? undefined : chronicle.lostWith(run.since);
+    if (pastOfSince === undefined && run.recovered === false) verdict.gapsAdmitted += 1;
+    // A stream that ends before it has begun says nothing, neither of this nor of messages.
+    const saysAnything = run.recovered !== undefined || run.ids.length > 0;
+    if (pastOfSince !== undefined && isAfter(run, pastOfSince) && saysAnything && run.recovered !== false)
+      verdict.untold += 1;
   }
   leavePast();
   if (reachesEnd) verdict.lost += chronicle.messages.length - 1 - (heardUpTo ?? -1);
   return verdict;
 }
 
-/** Where a client stands that has heard up to a position and has read these pages. */
-function afterPaging({ paged }: Run, { messages }: Chronicle, heardUpTo: number | undefined): number | undefined {
+function isAfter({ joinedAt }: Run, { endedAt }: Past): boolean {
+  return joinedAt !== undefined && joinedAt > endedAt;
+}
+
+/** Where a client stands that has heard up to a position and has read these messages. */
+function afterPaging(
+  read: ReadonlySet<string>,
+  { messages }: Chronicle,
+  heardUpTo: number | undefined,
+): number | undefined {
   if (heardUpTo === undefined) return undefined;
-  const read = new Set(paged);
   let position = heardUpTo;
   for (let next = messages[position + 1]; next !== undefined && read.has(next); next = messages[position + 1])
     position += 1;
