@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { leftBehind } from "./left-behind.ts";
+
+/** Something that tells its counts as a node does, one set after another; the last of them stays. */
+function serveCounts(...sets: Record<string, number>[]) {
+  const server = Bun.serve({
+    port: 0,
+    fetch() {
+      const counts = sets.length > 1 ? sets.shift() : sets[0];
+      const lines = Object.entries(counts ?? {}).map(([what, count]) => `herald_held{what="${what}"} ${count}`);
+      return new Response(["# TYPE herald_held gauge", ...lines, "other 3", ""].join("\n"));
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, key: "a key", [Symbol.dispose]: () => void server.stop(true) };
+}
+
+test("what is given back a little later is not left behind", async () => {
+  using node = serveCounts({ joined: 2, timers: 1 }, { joined: 0, timers: 1 }, { joined: 0, timers: 0 });
+  expect(await leftBehind([node], "short")).toEqual([]);
+});
+
+test("what stays is named, for each node", async () => {
+  using good = serveCounts({ joined: 0 });
+  using bad = serveCounts({ joined: 0, user_places: 25 });
+  expect(await leftBehind([good, bad], "short", 50)).toEqual([`${bad.url} holds 25 user_places when all have left`]);
+});
+
+test("what is kept for a while counts in long runs", async () => {
+  using node = serveCounts({ sequencers: 1 });
+  expect(await leftBehind([node], "short", 50)).toEqual([]);
+  expect(await leftBehind([node], "long", 50)).toEqual([`${node.url} holds 1 sequencers when all have left`]);
+});
