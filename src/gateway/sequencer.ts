@@ -26,8 +26,8 @@ export type Sequencer = {
   /** The store said, a moment ago, that the log goes so far; what is missing is read from it. */
   noticeHead(head: LogPlace): void;
   /**
-   * Resolves once everything up to a place of the log was played. Rejects with `unavailable` when it is no place of this log,
-   * since the log was set back, and when the sequencer is over.
+   * Resolves once everything up to a place of the log was played, and what was played beyond it is still of the log. Rejects
+   * with `unavailable` when it is no place of this log, since the log was set back, and when the sequencer is over.
    */
   reached(offset: number, id: string | undefined): Promise<void>;
   /**
@@ -277,10 +277,13 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
         if (target > last.offset && ready.length === 0) repairAfter(0);
         await played;
       }
-      if (id === undefined || idAt(offset) === id) return;
-      const { head, anchor } = await read(offset, 0); // too long ago, or another log
-      await verified();
-      if (anchor === undefined ? head.offset < offset : anchor !== id) throw setBack();
+      if (id !== undefined && idAt(offset) !== id) {
+        const { head, anchor } = await read(offset, 0); // too long ago, or another log
+        await verified();
+        if (anchor === undefined ? head.offset < offset : anchor !== id) throw setBack();
+      } else if (position > offset) {
+        await verified(); // what was played beyond the place may be of a past that is gone, though the place is not
+      }
     },
     verified,
     playedAfter: (offset) => ring.after(offset),

@@ -38,6 +38,7 @@ function* judgeHearing(history: History, hearing: Hearing): Iterable<string> {
   for (const text of unknown) yield `was told ${text}`;
   yield* judgeEnd(history, hearing, signOut);
   yield* judgeLoss(history, hearing, known);
+  yield* judgeGhosts(history, hearing);
   if (answer?.error !== undefined || answer === undefined || head === undefined) {
     if (heard.length > 0) yield "hears events, and was not let in";
     if (ended === undefined) yield "waits for ever to be let in";
@@ -93,6 +94,20 @@ function* judgeLoss(history: History, hearing: Hearing, { keptUpTo, lostAt }: Kn
   const due = foundAt(history, hearing, knownAt, lostAt);
   if (ended === undefined) yield `stays open, though what it knows was lost at ${lostAt}`;
   else if (ended.at > due) yield `is told at ${ended.at} that what it knows was lost, due at ${due}`;
+}
+
+/**
+ * What was lost before a connection began is nothing that it may be given when it joins. Later it may: a hint that was on its way
+ * when the database lost its event fits to all that is left, until the log goes on.
+ */
+function* judgeGhosts({ organization }: History, { org, beganAt, joinedAt, heard }: Hearing): Iterable<string> {
+  const { commits, lost } = organization(org);
+  const lives = [{ commits }, ...lost.filter(({ endedAt }) => endedAt > beganAt)];
+  for (const { event, at } of heard) {
+    if (joinedAt === undefined || at > joinedAt) continue;
+    const isGhost = !lives.some((life) => life.commits[event.offset]?.event === event);
+    if (isGhost) yield `is given ${event.id}, which was lost before it connected`;
+  }
 }
 
 /** By when a node has found what is wrong: by the first hint of the log that went on, or when it looks at the heads. */

@@ -214,7 +214,18 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "who joins is let in whatever log the session stood in",
-    changes: [{ file: sequencer, from: "if (id === undefined || idAt(offset) === id) return;", to: "return;" }],
+    changes: [
+      {
+        file: sequencer,
+        from: "if (id !== undefined && idAt(offset) !== id) {",
+        to: "return;\n if (id !== undefined && idAt(offset) !== id) {",
+      },
+    ],
+  },
+  {
+    name: "who joins is given what was played beyond the session, though that is gone",
+    changes: [{ file: sequencer, from: "} else if (position > offset) {", to: "} else if (offset < 0) {" }],
+    climate: { failovers: 1, failoverMs: 0, nodes: 3, store: slowStore },
   },
   {
     name: "a replay is of two logs",
@@ -242,8 +253,8 @@ export const plantedBugs: PlantedBug[] = [
       { file: sequencer, from: "position = event.offset; // before", to: "// before" },
       {
         file: sequencer,
-        from: "isTurnSlow = play(event) || isTurnSlow;",
-        to: "isTurnSlow = play(event) || isTurnSlow;\n position = event.offset;",
+        from: "isTurnSlow ||= isSlow;",
+        to: "isTurnSlow ||= isSlow;\n position = event.offset;",
       },
       {
         file: sequencer,
