@@ -14,7 +14,7 @@ export const assumptions = {
   busOverheadBytes: 150,
   headCheckSeconds: 5,
   pingSeconds: 25,
-  /** Events that a node keeps of an organization for those who join: between 512 and 1,024. */
+  /** Events that a node keeps of an organization for those who join: between 512 and 1,024, and none for longer than 30 s. */
   rememberedEvents: 768,
   uptimeSeconds: 86_400,
 } as const;

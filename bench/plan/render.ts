@@ -99,11 +99,6 @@ function oneNode(costs: Costs, target: number): string[][] {
     row("connects a second", cpu(costs.connectCpu), "token, snapshot, join"),
     row("organizations, by memory, quiet", memory / costs.organizationBytes, "sequencer and subscription"),
     row(
-      "organizations, by memory, busy",
-      memory / (costs.organizationBytes + assumptions.rememberedEvents * costs.rememberedEventBytes),
-      `the last ${assumptions.rememberedEvents} events of each`,
-    ),
-    row(
       "commits a second of one node",
       target / commitSeconds(costs),
       "one writer connection; one commit after another",

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createOwner } from "../lib/owner.ts";
 import { createAccounting, type TracePlay } from "./accounting.ts";
 import { createAudiences } from "./audiences.ts";
+import { createBudget } from "./budget.ts";
 import type { Connection } from "./connection.ts";
 import { createPlayer } from "./player.ts";
 import { createRoster } from "./roster.ts";
@@ -66,6 +67,7 @@ function setUp(tracePlay?: TracePlay) {
   });
   const sequencer = createSequencer({
     start: placeOf(event(0)),
+    budget: createBudget(),
     read: broken,
     play(one) {
       if (accounting.tracePlay === undefined) return { isSlow: play(one), connections: 1 };

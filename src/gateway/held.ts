@@ -1,4 +1,6 @@
 import type { LogEvent, LogPlace } from "../contract/log-event.ts";
+import type { Budget } from "./budget.ts";
+import { weightOf } from "./ring.ts";
 
 const maxHeld = 1024;
 const maxHeldBytes = 4 * 1024 * 1024;
@@ -13,8 +15,8 @@ export type Held = {
   forgetUpTo(offset: number): LogEvent[];
 };
 
-/** Holds at most 1,024 events and about 4 MiB of them. */
-export function createHeld(): Held {
+/** Holds at most 1,024 events and about 4 MiB of them, and no more where the budget is spent. */
+export function createHeld(budget: Budget): Held {
   const events = new Map<number, LogEvent>();
   let bytes = 0;
 
@@ -22,15 +24,17 @@ export function createHeld(): Held {
     const event = events.get(offset);
     if (event === undefined) return undefined;
     events.delete(offset);
-    bytes -= event.payload.length;
+    bytes -= weightOf(event);
+    budget.giveBack(weightOf(event));
     return event;
   }
 
   return {
     add(event) {
-      if (events.has(event.offset) || events.size >= maxHeld || bytes >= maxHeldBytes) return;
+      if (events.has(event.offset) || events.size >= maxHeld || bytes >= maxHeldBytes || budget.isSpent) return;
       events.set(event.offset, event);
-      bytes += event.payload.length;
+      bytes += weightOf(event);
+      budget.hold(weightOf(event));
     },
     takeNext({ offset, id }) {
       const event = take(offset + 1);

@@ -1,4 +1,5 @@
 import type { LogEvent, LogPlace } from "../contract/log-event.ts";
+import type { Budget } from "./budget.ts";
 
 const maxEvents = 1024;
 const maxBytes = 4 * 1024 * 1024;
@@ -10,42 +11,74 @@ export type Ring = {
   after(offset: number): LogEvent[] | undefined;
   /** The id of the event at an offset, if it is here. */
   idAt(offset: number): string | undefined;
+  /** Forgets what was played before a time, in milliseconds of `performance.now()`. */
+  forgetBefore(time: number): void;
+  /** Forgets everything, and gives its room back. */
+  clear(): void;
 };
 
-/** Begins after a place. Holds at most 1,024 events and about 4 MiB of them. */
-export function createRing(start: LogPlace): Ring {
-  let events: LogEvent[] = [];
-  let bytes = 0;
+type Played = { event: LogEvent; at: number; weight: number };
+
+/** Begins after a place. Holds at most 1,024 events and about 4 MiB of them, and less where the budget of all rings is spent. */
+export function createRing(start: LogPlace, budget: Budget): Ring {
+  let played: Played[] = [];
+  let weight = 0;
   let before = start; // the ring holds everything after this place
 
-  function cut(): void {
-    let count = 0;
-    while (events.length - count > maxEvents / 2 || bytes > maxBytes / 2) {
-      const oldest = events[count];
-      if (oldest === undefined) break;
-      bytes -= oldest.payload.length;
-      before = { offset: oldest.offset, id: oldest.id };
-      count++;
-    }
-    events = events.slice(count);
+  function forgetFirst(count: number): void {
+    const last = played[count - 1]?.event;
+    if (last === undefined) return;
+    const freed = played.slice(0, count).reduce((sum, one) => sum + one.weight, 0);
+    before = { offset: last.offset, id: last.id };
+    played = played.slice(count);
+    weight -= freed;
+    budget.giveBack(freed);
   }
 
-  return {
+  /** Half of it goes at once, so that not every event moves all others. */
+  function cut(): void {
+    let count = 0;
+    for (let left = weight; played.length - count > maxEvents / 2 || left > maxBytes / 2; count++)
+      left -= played[count]?.weight ?? left;
+    forgetFirst(count);
+  }
+
+  const ring: Ring = {
     push(event) {
-      events.push(event);
-      bytes += event.payload.length;
-      if (events.length > maxEvents || bytes > maxBytes) cut();
+      const added = weightOf(event);
+      played.push({ event, at: performance.now(), weight: added });
+      weight += added;
+      if (played.length > maxEvents || weight > maxBytes) cut();
+      budget.take(added, ring);
     },
     after(offset) {
       if (offset < before.offset) return undefined;
-      return events.filter((event) => event.offset > offset);
+      return played.flatMap(({ event }) => (event.offset > offset ? [event] : []));
     },
     idAt(offset) {
       if (offset === before.offset) return before.id;
-      const [first] = events;
-      if (first === undefined || offset < first.offset) return undefined;
-      const likely = events[offset - first.offset]; // there are hardly ever holes
-      return likely?.offset === offset ? likely.id : events.find((event) => event.offset === offset)?.id;
+      const [first] = played;
+      if (first === undefined || offset < first.event.offset) return undefined;
+      const likely = played[offset - first.event.offset]?.event; // there are hardly ever holes
+      if (likely?.offset === offset) return likely.id;
+      return played.find(({ event }) => event.offset === offset)?.event.id;
+    },
+    forgetBefore(time) {
+      const count = played.findIndex(({ at }) => at >= time);
+      forgetFirst(count === -1 ? played.length : count);
+    },
+    clear() {
+      forgetFirst(played.length);
+      budget.leave(ring);
     },
   };
+  return ring;
+}
+
+const eventBytes = 600; // an event with its ids and its place in a ring, without payload and recipients
+const uidBytes = 40;
+
+/** About how many bytes of memory an event takes. */
+export function weightOf({ payload, uids }: LogEvent): number {
+  return eventBytes + payload.length + (uids?.length ?? 0) * uidBytes;
 }

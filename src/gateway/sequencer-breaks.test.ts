@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createBudget } from "./budget.ts";
 import { createSequencer } from "./sequencer.ts";
 import { after, event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 
@@ -124,6 +125,7 @@ describe("a sequencer that is told less than it needs", () => {
     const { sequencer, played, breaks, log } = setUp({ position: 5, committed: 5 });
     const unknown = createSequencer({
       start: { offset: 5, id: undefined },
+      budget: createBudget(),
       read: async () => ({ head: placeOf(log.at(log.head)), anchor: "e5", events: [] }),
       play: ({ offset }) => ({ isSlow: played.push(offset) === 0, connections: 1 }),
       onRepair: () => undefined,

@@ -1,8 +1,9 @@
 import type { Hint } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors.ts";
 import type { LogEvent, LogPage, LogPlace } from "../contract/log-event.ts";
+import type { Budget } from "./budget.ts";
 import { createHeld } from "./held.ts";
-import { createRing } from "./ring.ts";
+import { createRing, weightOf } from "./ring.ts";
 import { createWaiters } from "./waiters.ts";
 
 const bytesPerTurn = 256 * 1024; // to one connection
@@ -37,6 +38,8 @@ export type Sequencer = {
   verified(): Promise<void>;
   /** What was played after `offset`, or `undefined` when that was too long ago to be still at hand. */
   playedAfter(offset: number): LogEvent[] | undefined;
+  /** What was played before a time, in milliseconds of `performance.now()`, is not kept at hand any more. */
+  forgetBefore(time: number): void;
   stop(): void;
 };
 
@@ -49,6 +52,8 @@ export type LogBreak = { played: LogPlace; found: string | undefined; head: LogP
 type Options = {
   /** Everything up to this place is over: the first event that is played follows it. */
   start: LogPlace;
+  /** What it keeps in memory counts against this, which it shares with others. */
+  budget: Budget;
   /** Reads the log from `offset`: what stands there, and about `limit` events after it. */
   read(offset: number, limit: number): Promise<LogPage>;
   /** Plays one event, at once. */
@@ -67,9 +72,9 @@ type Options = {
  * whether it is the same log still. Offsets that the store no longer has were purged: since offsets are given in the order of
  * commits, nothing will ever appear there, so they are passed over.
  */
-export function createSequencer({ start, read, play, onRepair, onBreak, onError }: Options): Sequencer {
-  const ring = createRing(start);
-  const held = createHeld();
+export function createSequencer({ start, budget, read, play, onRepair, onBreak, onError }: Options): Sequencer {
+  const ring = createRing(start, budget);
+  const held = createHeld(budget);
   const waiters = createWaiters();
   let position = start.offset;
   let ready: LogEvent[] = [];
@@ -108,13 +113,20 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
     while (next !== undefined) {
       ready.push(next);
       readyBytes += bytesOf(next);
+      budget.hold(weightOf(next));
       last = { offset: next.offset, id: next.id };
-      next = readyBytes < maxReadyBytes ? held.takeNext(last) : undefined;
+      next = hasRoom() ? held.takeNext(last) : undefined;
     }
+  }
+
+  /** What finds none is read from the store when its turn comes. */
+  function hasRoom(): boolean {
+    return ready.length === 0 || (readyBytes < maxReadyBytes && !budget.isSpent);
   }
 
   function playNow(event: LogEvent): void {
     position = event.offset; // before all that may fail: nothing is ever played twice
+    budget.giveBack(weightOf(event));
     ring.push(event);
     try {
       const { connections, isSlow } = play(event);
@@ -169,7 +181,7 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
   }
 
   async function repair(): Promise<void> {
-    const limit = readyBytes < maxReadyBytes ? pageSize : 0;
+    const limit = hasRoom() ? pageSize : 0;
     if (isOver || isReading || !(isInDoubt || (target > last.offset && limit > 0))) return;
     const from = last;
     isReading = true;
@@ -234,7 +246,10 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
   function stop(): void {
     isOver = true;
     clearTimeout(repairTimer);
+    for (const event of ready) budget.giveBack(weightOf(event));
     ready = [];
+    held.forgetUpTo(Number.POSITIVE_INFINITY);
+    ring.clear();
     waiters.rejectAll(over());
   }
 
@@ -255,7 +270,7 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
       tell(offset);
       const isNext = offset === last.offset + 1;
       const follows = isNext && prev !== undefined && prev === last.id;
-      if (hint.payload !== undefined && follows && readyBytes < maxReadyBytes) {
+      if (hint.payload !== undefined && follows && hasRoom()) {
         append(hint);
         pump();
         return;
@@ -287,6 +302,7 @@ export function createSequencer({ start, read, play, onRepair, onBreak, onError 
     },
     verified,
     playedAfter: (offset) => ring.after(offset),
+    forgetBefore: ring.forgetBefore,
     stop,
   };
 }

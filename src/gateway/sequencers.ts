@@ -1,9 +1,11 @@
 import type { Bus, Hint } from "../bus/bus.ts";
 import { type LogEvent, type LogPage, type LogPlace, logStart } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
+import { createBudget } from "./budget.ts";
 import { createSequencer, type LogBreak, type Played, type Sequencer } from "./sequencer.ts";
 
 const lingerMs = 10_000;
+const keptMs = 30_000; // more than a join takes; a slower one reads the store
 
 /** The sequencers of this node: one for each organization that has connections here. */
 export type Sequencers = {
@@ -47,6 +49,8 @@ type Entry = {
   org: string;
   users: number;
   started: Promise<Sequencer>;
+  /** Once it has started. */
+  sequencer(): Sequencer | undefined;
   end(): void;
   lingerTimer: ReturnType<typeof setTimeout> | undefined;
 };
@@ -56,6 +60,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
   const entries = new Map<string, Entry>();
   let held = 0;
   const entryOf = new WeakMap<Sequencer, Entry>();
+  const budget = createBudget();
   let lag: Lag = { events: 0, checkedAt: undefined };
 
   function begin(org: string): Entry {
@@ -73,6 +78,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
       const head = (await log.heads([org])).get(org) ?? logStart;
       sequencer = createSequencer({
         start: head,
+        budget,
         read: (offset, limit) => log.readFrom(org, offset, limit),
         play,
         onRepair,
@@ -92,6 +98,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
       org,
       users: 0,
       started: start(),
+      sequencer: () => sequencer,
       end() {
         isOver = true;
         clearTimeout(entry.lingerTimer);
@@ -136,6 +143,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
       if (entry.users === 0) entry.lingerTimer = setTimeout(() => forget(entry.org, entry), lingerMs);
     },
     async checkHeads() {
+      for (const { sequencer } of entries.values()) sequencer()?.forgetBefore(performance.now() - keptMs);
       const heads = entries.size === 0 ? new Map<string, LogPlace>() : await log.heads([...entries.keys()]);
       const checked = { events: 0, checkedAt: clock.now() };
       lag = checked;

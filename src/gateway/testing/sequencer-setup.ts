@@ -1,4 +1,5 @@
 import { type LogEvent, logStart } from "../../contract/log-event.ts";
+import { createBudget } from "../budget.ts";
 import { createSequencer, type LogBreak, type Sequencer } from "../sequencer.ts";
 
 /** An event of a log. Those after `from` are of another life of it: they have other ids. */
@@ -27,6 +28,7 @@ type Setting = {
   position?: number;
   committed?: number;
   purgedUpTo?: number;
+  budgetBytes?: number;
   play?: (event: LogEvent) => boolean;
   connections?: number;
 };
@@ -36,6 +38,7 @@ export function setUp({
   position = 0,
   committed = 0,
   purgedUpTo = 0,
+  budgetBytes,
   play = () => false,
   connections = 1,
 }: Setting = {}) {
@@ -55,11 +58,13 @@ export function setUp({
       log.head = head;
     },
   };
+  const budget = createBudget(budgetBytes);
   const played: number[] = [];
   const errors: unknown[] = [];
   const breaks: LogBreak[] = [];
   const sequencer = createSequencer({
     start: placeOf(log.at(position)),
+    budget,
     read: async (offset, limit) => {
       log.reads++;
       if (log.isBroken) throw new Error("the store is away");
@@ -81,7 +86,7 @@ export function setUp({
     onBreak: (found) => breaks.push(found),
     onError: (error) => errors.push(error),
   });
-  return { sequencer, played, errors, breaks, log };
+  return { sequencer, played, errors, breaks, budget, log };
 }
 
 /** The numbers from `from` to `offset`. */

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { createBudget } from "./budget.ts";
+import { createRing, weightOf } from "./ring.ts";
+import { event, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
+
+const start = { offset: 0, id: "" };
+const mebibyte = 1024 * 1024;
+
+describe("the budget of all rings", () => {
+  test("is never passed by more than one event, however many rings there are: those used least lately go first", () => {
+    const budget = createBudget(mebibyte);
+    const rings = Array.from({ length: 500 }, () => createRing(start, budget));
+    for (const offset of upTo(20)) {
+      for (const ring of rings) {
+        ring.push(event(offset, 5_000));
+        expect(budget.bytes).toBeLessThanOrEqual(mebibyte + weightOf(event(offset, 5_000)));
+      }
+    }
+    expect(rings.at(-1)?.after(19)).toHaveLength(1);
+    expect(rings[0]?.after(19)).toBeUndefined();
+    expect(rings[0]?.after(20)).toEqual([]);
+    expect(rings[0]?.idAt(20)).toBe("e20"); // it knows where it is, though nothing is left
+    for (const ring of rings) ring.clear();
+    expect(budget.bytes).toBe(0);
+  });
+
+  test("counts recipients, and events without a payload", () => {
+    const uids = upTo(1_000).map(String);
+    expect(weightOf({ ...event(1, 0), uids })).toBeGreaterThan(weightOf(event(1, 0)) + 30_000);
+    expect(weightOf(event(1, 0))).toBeGreaterThan(100);
+  });
+
+  test("gets back what a ring forgets by its age", async () => {
+    const budget = createBudget();
+    const ring = createRing(start, budget);
+    for (const offset of upTo(3)) ring.push(event(offset));
+    await Bun.sleep(2);
+    const time = performance.now();
+    ring.push(event(4));
+    ring.forgetBefore(time);
+    expect([ring.after(3)?.length, ring.after(2), budget.bytes]).toEqual([1, undefined, weightOf(event(4))]);
+    ring.forgetBefore(performance.now() + 1);
+    expect([ring.after(4), ring.idAt(4), budget.bytes]).toEqual([[], "e4", 0]);
+  });
+
+  test("that is spent keeps a sequencer from holding, not from playing: it reads the store", async () => {
+    const { sequencer, played, budget, log } = setUp({ committed: 300, budgetBytes: 10_000 });
+    for (const offset of upTo(300, 2)) sequencer.offer(event(offset, 500));
+    await settled(sequencer, 300);
+    expect(played).toEqual(upTo(300));
+    expect(log.reads).toBeGreaterThan(0);
+    for (const offset of [302, 303]) sequencer.offer(event(offset)); // held back
+    sequencer.stop();
+    expect(budget.bytes).toBe(0);
+  });
+});
