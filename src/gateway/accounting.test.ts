@@ -27,7 +27,7 @@ function setUp(tracePlay?: TracePlay) {
   const errors: unknown[] = [];
   const unknown: string[] = [];
   const accounting = createAccounting({
-    ledger: { played: broken, playedTo: broken, given: broken, flush: broken },
+    ledger: { played: broken, playedTo: broken, given: broken, renew: broken, flush: broken },
     onDelivery: broken,
     tracePlay,
     onError: (error) => errors.push(error),

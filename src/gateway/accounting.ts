@@ -19,6 +19,7 @@ export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dep
     played: (event, audience) => guard(() => ledger.played(event, audience)),
     playedTo: (event, uids, connections) => guard(() => ledger.playedTo(event, uids, connections)),
     given: (uid, events) => guard(() => ledger.given(uid, events)),
+    renew: () => guard(ledger.renew),
     flush: ledger.flush,
   };
 

@@ -126,6 +126,7 @@ export function createGateway(dependencies: Dependencies) {
     onRepair,
     onBreak(org, found) {
       noteBreak();
+      ledger.renew();
       for (const connection of [...roster.ofOrganization(org), ...joining.ofOrganization(org)])
         connection.end("restarting");
       feeds.endOrganization(org);

@@ -100,6 +100,19 @@ describe("the ledger of deliveries", () => {
     expect(await usersAt(501)).toEqual([]);
   });
 
+  test("tells its users anew once the store may have lost them", async () => {
+    const audience = audienceOf(100);
+    for (const offset of [1, 2]) {
+      ledger.played(event(offset), audience);
+      await ledger.flush();
+      ledger.renew();
+    }
+    const [first, second] = link.batches.map(({ audiences }) => audiences);
+    expect([first?.length, second?.length, second?.[0]?.parent]).toEqual([1, 1, undefined]);
+    expect(second?.[0]?.added).toHaveLength(100);
+    expect(await usersAt(2)).toHaveLength(100);
+  });
+
   test("keeps what it could not store, and stores it with the next, in whole", async () => {
     const audience = audienceOf(50);
     link.isCut = true;

@@ -20,6 +20,8 @@ export type DeliveryLedger = {
   playedTo(event: PlayedEvent, uids: string[], connections: number): void;
   /** Each event was written to one connection of this user. */
   given(uid: string, events: readonly PlayedEvent[]): void;
+  /** The store may have lost its end: what is written from now on builds on nothing that was stored before. */
+  renew(): void;
   /** Stores what is written down. Rejects when the store is away: what fits is kept, and stored with the next. */
   flush(): Promise<void>;
 };
@@ -190,6 +192,10 @@ export function createDeliveryLedger({
         });
       }
       if (weight + givenWeight > maxWeight) closeGiven();
+    },
+    renew() {
+      epoch++;
+      open.clear();
     },
     async flush() {
       flushing ??= storeAll().finally(() => {

@@ -1,7 +1,7 @@
 import { HeraldError } from "../contract/errors.ts";
 import { joinIds } from "../lib/joined-ids.ts";
 import type { Driver, Rows } from "./driver.ts";
-import type { LogTransaction, LogWriter } from "./log-writer.ts";
+import type { Emitted, LogTransaction, LogWriter } from "./log-writer.ts";
 import type { AppendResult, BatchLog, BatchResult, NewSend } from "./ports.ts";
 
 const findOrganization = "SELECT id, head FROM organization WHERE id = ? AND deleted_at IS NULL";
@@ -66,16 +66,20 @@ async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends
     if (verdict !== undefined) return verdict;
     const { org, cid, mid, createdAt } = send;
     if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
-    if (cid === undefined) return { outcome: "stored", ...emit(send) };
+    if (cid === undefined) return storedAt(emit(send));
     const key = joinIds(org, cid);
     const conversation = circumstances.conversations.get(key);
     const updatedAt = touched.get(key)?.updated_at ?? conversation?.updatedAt ?? 0;
     if (createdAt > updatedAt) touched.set(key, { org, id: cid, updated_at: createdAt });
-    return { outcome: "stored", ...emit({ ...send, recipients: conversation?.participants }) };
+    return storedAt(emit({ ...send, recipients: conversation?.participants }));
   });
 
   await rows.update("conversation", ["org", "id"], [...touched.values()]);
   return results;
+}
+
+function storedAt({ offset, prev }: Emitted): BatchResult {
+  return { outcome: "stored", offset, prev };
 }
 
 async function findCircumstances(rows: Rows, sends: NewSend[]): Promise<Circumstances> {

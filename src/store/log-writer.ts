@@ -87,7 +87,7 @@ export function createLogWriter({
         const stored = { ...event, offset: head.offset + 1, prev: head.id };
         places.set(event.org, stored);
         events.push(stored);
-        return { offset: stored.offset, prev: stored.prev };
+        return stored;
       };
       const result = await work({ sql, heads, emit });
       await store(sql, events);
