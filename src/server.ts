@@ -150,7 +150,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       log.fatal({ err: error }, "the database thread died; the process ends, so that it is started anew");
       process.exit(1);
     },
-    onReconnect: () => void gateway?.checkHeads(),
+    onReconnect: () => void gateway?.onDatabaseBack(),
     onMigration: (message, facts) => log.info(facts, message),
   });
   starting.defer(() => database.close());

@@ -178,6 +178,11 @@ export function createGateway(dependencies: Dependencies) {
     count: register.count,
     /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */
     checkHeads,
+    /** A connection to the database was lost and made anew: it may be another database, which stands elsewhere. Never rejects. */
+    async onDatabaseBack(): Promise<void> {
+      ledger.renew();
+      await checkHeads();
+    },
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** What was counted since the start. */

@@ -16,17 +16,16 @@ function serveCounts(...sets: Record<string, number>[]) {
 
 test("what is given back a little later is not left behind", async () => {
   using node = serveCounts({ joined: 2, timers: 1 }, { joined: 0, timers: 1 }, { joined: 0, timers: 0 });
-  expect(await leftBehind([node], "short")).toEqual([]);
+  expect(await leftBehind([node])).toEqual([]);
 });
 
 test("what stays is named, for each node", async () => {
   using good = serveCounts({ joined: 0 });
   using bad = serveCounts({ joined: 0, user_places: 25 });
-  expect(await leftBehind([good, bad], "short", 50)).toEqual([`${bad.url} holds 25 user_places when all have left`]);
+  expect(await leftBehind([good, bad], 50)).toEqual([`${bad.url} holds 25 user_places when all have left`]);
 });
 
-test("what is kept for a while counts in long runs", async () => {
-  using node = serveCounts({ sequencers: 1 });
-  expect(await leftBehind([node], "short", 50)).toEqual([]);
-  expect(await leftBehind([node], "long", 50)).toEqual([`${node.url} holds 1 sequencers when all have left`]);
+test("a node that does not say what it holds is at fault", async () => {
+  using node = serveCounts({});
+  expect(await leftBehind([node], 50)).toEqual([`${node.url} has no herald_held`]);
 });

@@ -98,7 +98,7 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
   const hearing = await audience.account(stored.messages, stage.pasts ?? []);
   const result = toResult({ scenario, seed, recoveries, callers, hearing, stored, stage });
   audience[Symbol.dispose]();
-  const faults = [...faultsOf(scenario, result), ...(await leftBehind(nodes, size))];
+  const faults = [...faultsOf(scenario, result), ...(await leftBehind(nodes))];
   if (faults.length > 0) faults.push(...nodes.flatMap(({ herald }) => errorsLogged(herald)));
   return { result, faults };
 }
