@@ -77,8 +77,8 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.getByRole("button", { name: "Send" }).click();
     await console.sees("must be 1 to 128 characters");
     await console.sees("needs a non-empty `body` or an attachment");
-    const focused = await page.evaluate(() => document.activeElement?.getAttribute("aria-invalid"));
-    expect(focused).toBe("true");
+    // The focus moves once the page has shown what is wrong.
+    await page.waitForFunction(() => document.activeElement?.getAttribute("aria-invalid") === "true");
     expect(requests.filter((address) => address.includes("/admin/message"))).toEqual([]);
   });
 
