@@ -2,7 +2,7 @@ import type { LogEvent } from "../contract/log-event.ts";
 import { createGuard } from "../lib/guard.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 
-/** Put around the play of an event; `play` gives how many connections the event was handed to. */
+/** Wraps the play of an event; `play` returns how many connections the event was handed to. */
 export type TracePlay = (event: LogEvent, play: () => number) => void;
 
 type Dependencies = {
@@ -12,7 +12,7 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-/** What is written down of deliveries, so that nothing of it that fails keeps an event from anybody, or gives it to somebody twice. */
+/** Guards what is recorded about deliveries: a failure there neither withholds an event from anybody nor delivers it twice. */
 export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dependencies) {
   const guard = createGuard(onError);
   const guarded: DeliveryLedger = {
@@ -23,7 +23,7 @@ export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dep
     flush: ledger.flush,
   };
 
-  /** The event is played within the trace, or without it where the trace did not get that far: once in any case. */
+  /** Plays the event within the trace, or without it when the trace fails before that: once in any case. */
   const traced: TracePlay = (event, play) => {
     let isPlayed = false;
     const playOnce = () => {

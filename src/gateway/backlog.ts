@@ -2,21 +2,21 @@ import type { Line } from "./connection.ts";
 
 /** What waits for lines that are slow to take it. Lines for which nothing waits cost nothing. */
 export type Backlog = {
-  /** Bytes wait for this line: it is looked at until none do. */
+  /** Bytes wait for this line: each check looks at it until none do. */
   watch(line: Slow): void;
-  /** Bytes wait for at least one of these, which are looked at in the next check. Told again by the same name, they replace the earlier ones. */
+  /** Bytes wait for at least one of these lines: the next check looks at all of them. Another call with the same name replaces this one. */
   suspect(name: string, lines: () => Iterable<Slow>): void;
   /** The line is gone. */
   forget(line: Slow): void;
-  /** Looks at those that are slow. While more than the limit waits for all together, cuts those that are the most behind. */
+  /** Looks at the slow lines. Cuts those that are furthest behind until no more than the limit waits for all together. */
   check(): void;
-  /** Bytes that waited when that was last checked; 0 when nobody is slow any more. */
+  /** Bytes that waited at the last check; 0 when no line is slow any more. */
   readonly bytes: number;
 };
 
 type Slow = Pick<Line, "waitingBytes" | "cut">;
 
-/** Nothing waits. `maxBytes` may wait for all lines of the node together. */
+/** An empty backlog. `maxBytes` may wait for all lines of the node together. */
 export function createBacklog({ maxBytes }: { maxBytes: number }): Backlog {
   const slow = new Set<Slow>();
   const suspects = new Map<string, () => Iterable<Slow>>();

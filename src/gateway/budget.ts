@@ -2,11 +2,11 @@ const defaultMaxBytes = 128 * 1024 * 1024;
 
 type Holder = { clear(): void };
 
-/** How much memory all rings of a node may take, with what their sequencers hold back. */
+/** The memory that all rings of a node share, together with what their sequencers hold back. */
 export type Budget = {
-  /** Notes bytes of a ring, the one that was used last now. Where that is too much, the rings that were used least lately are cleared. */
+  /** Counts bytes of a ring, which becomes the one used last. Over the limit, the rings that were used least recently are cleared. */
   take(bytes: number, holder: Holder): void;
-  /** Notes bytes that are held for a moment, and must be. */
+  /** Counts bytes that must be held for a moment, whatever the limit. */
   hold(bytes: number): void;
   giveBack(bytes: number): void;
   /** The ring holds nothing any more. */
@@ -16,12 +16,12 @@ export type Budget = {
   readonly isSpent: boolean;
 };
 
-/** Nothing is taken. 128 MiB unless said otherwise. */
+/** An unused budget, of 128 MiB by default. */
 export function createBudget(maxBytes = defaultMaxBytes): Budget {
   const holders = new Set<Holder>(); // in the order of their last use
   let bytes = 0;
 
-  /** A ring that is empty only makes joins read the store. The one that is in use stays as it is: it is bounded itself. */
+  /** Without a ring, joins read the store. The ring in use is left alone: it has a bound of its own. */
   function makeRoom(used?: Holder): void {
     for (const holder of holders) {
       if (bytes <= maxBytes) return;

@@ -82,7 +82,7 @@ export function createFeeds(dependencies: Dependencies) {
     const { org, filter, address, permit } = wish;
     register.requireOpen();
     places.takeForAddress(owner, networkOf(address));
-    await feedStarts.find(org, filter.uid); // before a sequencer begins for an organization that is not there
+    await feedStarts.find(org, filter.uid); // first, so that no sequencer begins for an organization that does not exist
     const sequencer = await sequencers.acquire(org);
     owner.hold(() => sequencers.release(sequencer));
     const shows = await beginFilter(sequencer, wish);

@@ -15,13 +15,13 @@ export type GatewayFigures = {
   latency: Record<"own" | "bus" | "store", Histogram>;
   /** Reads of the store that brought what the bus had not. */
   repairs: number;
-  /** How often the log of an organization was not the one any more that was played. */
+  /** How often the log of an organization turned out not to be the one that was played. */
   breaks: number;
   /** Connections that ended while bytes waited for them. */
   slowConsumersCut: number;
 };
 
-/** What a node holds for its connections now, by what it is. */
+/** What a node holds for its connections now, by kind. */
 export type HeldFigures = Record<
   | "connections"
   | "address_places"

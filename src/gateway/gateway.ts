@@ -39,7 +39,7 @@ const headCheckMs = 5000;
 const backlogCheckMs = 100;
 const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
-// So many sessions are opened at once, and so many pages of what was missed are read; others wait their turn.
+// How many sessions are opened, and pages of missed messages read, at a time; others wait their turn.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
 const replayed = { places: 8, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: 30_000 };
@@ -67,11 +67,11 @@ type Dependencies = OutageEvents & {
   nodeId: string;
   /** Called when an organization's log is no longer the one that was played; those who heard it were told to join anew. */
   onBreak(org: string, found: LogBreak): void;
-  /** Put around the play of each event, if it is there. */
+  /** Wraps the play of each event, if there is one. */
   tracePlay?: TracePlay | undefined;
 };
 
-/** Those who are told to come back are told different times, so that they do not come together. */
+/** Clients are told different times, so that they do not all come back together. */
 function tellToComeBack(): HeraldError {
   return rateLimited({
     detail: "too many connect to this node at once; come back when `Retry-After` says",
@@ -178,7 +178,7 @@ export function createGateway(dependencies: Dependencies) {
     count: register.count,
     /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */
     checkHeads,
-    /** A connection to the database was lost and made anew: it may be another database, which stands elsewhere. Never rejects. */
+    /** A connection to the database was lost and made anew: it may lead to another server, whose logs end elsewhere. Never rejects. */
     async onDatabaseBack(): Promise<void> {
       ledger.renew();
       await checkHeads();

@@ -1,7 +1,7 @@
 import type { Owner } from "../lib/owner.ts";
 import type { TimerWheel } from "../lib/timer-wheel.ts";
 
-/** Sets the one timer of a line: `act` is called after `ms`, and what was set before is not. It ends with its owner. */
+/** Sets a timer: `act` is called after `ms`, in place of what was set before. It ends with its owner. */
 export type Timer = (ms: number, act: () => void) => void;
 
 /** Timers on a wheel, and the beats that they keep. */
@@ -10,11 +10,11 @@ export type Heartbeats = {
   timerOf(owner: Owner): Timer;
   /** Calls `beat` every `ms` until the owner closes. */
   repeat(owner: Owner, ms: number, beat: () => void): void;
-  /** Pings every `pingMs`, and cuts who has not answered `pongMs` later. */
+  /** Pings every `pingMs`, and cuts a peer that has not answered `pongMs` later. */
   watch(owner: Owner, peer: Peer): void;
 };
 
-/** Somebody who answers pings. */
+/** The other side of a line, which answers pings. */
 export type Peer = {
   pingMs: number;
   pongMs: number;
@@ -24,14 +24,14 @@ export type Peer = {
   cut(): void;
 };
 
-// The golden ratio's fraction: one phase after another as far from all before as can be, so that lines which opened together do not beat together.
+// The fraction of the golden ratio puts each phase far from all earlier ones, so that lines that opened together do not beat together.
 const phaseStep = 0.618034;
 
 /** Heartbeats that are kept as the wheel turns. */
 export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }): Heartbeats {
   let phase = 0;
 
-  /** The first beat comes up to half a span early. */
+  /** The first beat comes up to half an interval early. */
   function firstAfter(ms: number): number {
     phase = (phase + phaseStep) % 1;
     return ms * (0.5 + phase / 2);

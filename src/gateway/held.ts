@@ -9,13 +9,13 @@ const maxHeldBytes = 4 * 1024 * 1024;
 export type Held = {
   /** What does not fit is not kept: it is read from the store when its turn comes. */
   add(event: LogEvent): void;
-  /** Takes out the event that follows a place, by its offset and by the id that it names. One of another log is forgotten. */
+  /** Takes out the event that follows a place: it has the next offset, and names the id at that place. One of another log is forgotten. */
   takeNext(place: LogPlace): LogEvent | undefined;
   /** Takes out what is not early any more. */
   forgetUpTo(offset: number): LogEvent[];
 };
 
-/** Holds at most 1,024 events and about 4 MiB of them, and no more where the budget is spent. */
+/** Holds at most 1,024 events and about 4 MiB of them, and nothing more while the budget is spent. */
 export function createHeld(budget: Budget): Held {
   const events = new Map<number, LogEvent>();
   let bytes = 0;

@@ -17,7 +17,7 @@ export type Places = {
 
 type Limits = { connectionsPerUser: number; connectionsPerAddress: number };
 
-/** Nobody has a connection. */
+/** Places, none of which is taken. */
 export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limits): Places {
   const perUser = createCounters(connectionsPerUser);
   const perAddress = createCounters(connectionsPerAddress);

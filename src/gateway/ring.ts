@@ -35,7 +35,7 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
     budget.giveBack(freed);
   }
 
-  /** Half of it goes at once, so that not every event moves all others. */
+  /** Drops half at once, so that not every new event moves all others. */
   function cut(): void {
     let count = 0;
     for (let left = weight; played.length - count > maxEvents / 2 || left > maxBytes / 2; count++)

@@ -24,21 +24,21 @@ export type Sequencer = {
   readonly isOver: boolean;
   /** A hint from the bus, in any order, any number of times. */
   offer(hint: Hint): void;
-  /** The store said, a moment ago, that the log goes so far; what is missing is read from it. */
+  /** Tells where the log ended when the store was asked, a moment ago; what is missing is read from it. */
   noticeHead(head: LogPlace): void;
   /**
-   * Resolves once everything up to a place of the log was played, and what was played beyond it is still of the log. Rejects
-   * with `unavailable` when it is no place of this log, since the log was set back, and when the sequencer is over.
+   * Resolves once everything up to a place was played, and whatever was played beyond it still belongs to the log. Rejects with
+   * `unavailable` when the place is not of this log, since that was set back, and when the sequencer is over.
    */
   reached(offset: number, id: string | undefined): Promise<void>;
   /**
-   * Resolves when the store, asked after this call, still holds the log that is played: so what was read from it before the
+   * Asks the store whether it still holds the log that is played, and resolves when it does: then what was read before this
    * call is of this log. Rejects as `reached` does.
    */
   verified(): Promise<void>;
   /** What was played after `offset`, or `undefined` when that was too long ago to be still at hand. */
   playedAfter(offset: number): LogEvent[] | undefined;
-  /** What was played before a time, in milliseconds of `performance.now()`, is not kept at hand any more. */
+  /** Forgets what was played before a time, in milliseconds of `performance.now()`. */
   forgetBefore(time: number): void;
   stop(): void;
 };
@@ -68,8 +68,8 @@ type Options = {
 /**
  * The log is the truth and hints only make it fast. An event that follows the one played last, by its offset and by the id
  * that it names, is played; one beyond is held for a few milliseconds, then the hole is read from the store. Whatever does not
- * fit to what was played is neither played nor dropped: the store is asked, and each read shows by the id of the event played last
- * whether it is the same log still. Offsets that the store no longer has were purged: since offsets are given in the order of
+ * fit what was played is neither played nor dropped: the store is asked, and in each read the id of the event played last shows
+ * whether this is still the same log. Offsets that the store no longer has were purged: since offsets are given in the order of
  * commits, nothing will ever appear there, so they are passed over.
  */
 export function createSequencer({ start, budget, read, play, onRepair, onBreak, onError }: Options): Sequencer {
@@ -80,14 +80,14 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
   let ready: LogEvent[] = [];
   let readyBytes = 0;
   let last: LogPlace = start; // the event that is played or made ready last
-  let target = start.offset; // the highest offset that somebody told of
-  let toldMeanwhile = 0; // the same since the read began that is under way
+  let target = start.offset; // the highest offset that was heard of
+  let toldMeanwhile = 0; // the same, since the current read began
   let turnBytes = 0; // played in this turn of the event loop
-  let turnWritten = 0; // the same, for each connection that it was played to
+  let turnWritten = 0; // the same, times the connections that it was played to
   let isTurnEnding = false;
   let isTurnSlow = false;
   let isReading = false;
-  let isInDoubt = false; // something did not fit to what was played
+  let isInDoubt = false; // something did not fit what was played
   let isOver = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -119,7 +119,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     }
   }
 
-  /** What finds none is read from the store when its turn comes. */
+  /** Whether more may be made ready. What finds no room is read from the store when its turn comes. */
   function hasRoom(): boolean {
     return ready.length === 0 || (readyBytes < maxReadyBytes && !budget.isSpent);
   }
@@ -196,7 +196,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
       take(from, page, limit);
     } catch (error) {
       isReading = false;
-      isInDoubt = true; // what was in doubt still is, and it does no harm to what was not
+      isInDoubt = true; // what was in doubt still is, and doubting the rest does no harm
       onError(error);
       repairAfter(retryDelayMs);
       return;
@@ -204,13 +204,13 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     pump();
   }
 
-  /** Takes a page of the log that is played. What hints brought while it was read must be what it says. */
+  /** Takes in a page. What hints brought while it was read must agree with it. */
   function take(from: LogPlace, { head, anchor, events }: LogPage, limit: number): void {
     if (last === from && from.id === undefined) last = { offset: from.offset, id: anchor };
     const heardUpTo = last.offset;
     for (const event of events) {
       if (event.offset > last.offset) {
-        append(event); // and what hints brought that follows it
+        append(event); // and what was held that follows it
       } else if (idAt(event.offset) !== event.id) {
         doubt();
         return;
@@ -219,7 +219,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     if (last.offset > heardUpTo) onRepair();
     else if (limit > 0 && events.length === 0 && last === from && ready.length === 0) passOver(head);
     if (held.forgetUpTo(last.offset).some(({ offset, id }) => idAt(offset) !== id)) doubt();
-    // Nobody knows of more than the head but those who spoke since; who told of more before spoke of another log.
+    // Only offsets that were heard of since the read began may lie beyond its head: higher ones from before were of another log.
     target = Math.max(last.offset, head.offset, toldMeanwhile);
     waiters.endRead(head.offset);
   }
@@ -297,7 +297,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
         await verified();
         if (anchor === undefined ? head.offset < offset : anchor !== id) throw setBack();
       } else if (position > offset) {
-        await verified(); // what was played beyond the place may be of a past that is gone, though the place is not
+        await verified(); // the place is still there, but what was played beyond it may be of a past that is gone
       }
     },
     verified,
@@ -310,8 +310,8 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
 /** Whether a page that was read from a place begins with the event that is known to stand there. */
 function isSameLog(from: LogPlace, { anchor, head }: LogPage): boolean {
   if (anchor !== undefined) return from.id === undefined || anchor === from.id;
-  // Nothing stands there. Events are never removed but when they are old, so where the log goes on it was purged, and it is the
-  // log that was played: another one would have had to grow that far and become old between two looks at its head.
+  // Nothing stands there. Only old events are ever removed, so if the log goes on, this one was purged, and it is the log that was
+  // played: another one would have had to grow that far and become old between two looks at its head.
   if (head.offset !== from.offset) return head.offset > from.offset;
   return from.id === undefined || head.id === undefined || head.id === from.id;
 }

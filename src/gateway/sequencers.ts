@@ -40,7 +40,7 @@ type Options = {
   play(event: LogEvent): Played;
   /** Called when a read of the store brought what the bus had not. */
   onRepair(): void;
-  /** The organization's log is no longer the one that was played: who heard it has to join anew. */
+  /** The organization's log is no longer the one that was played: those who heard it have to join anew. */
   onBreak(org: string, found: LogBreak): void;
   onError(error: unknown): void;
 };

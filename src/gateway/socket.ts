@@ -25,7 +25,7 @@ export type SocketState = {
   /** Requests since `windowStart`, in milliseconds. */
   requests: number;
   windowStart: number;
-  /** How it stands with the time within which it has to connect. */
+  /** The state of the deadline for `connect`. */
   deadline: "running" | "over" | "met";
   /** Whether a request to connect is being answered; until then the deadline closes nothing. */
   isConnecting: boolean;
@@ -75,7 +75,7 @@ export function closeSocket(socket: Socket, { reason, retryAfterSeconds }: Closi
   socket.close(code, retryAfterSeconds === undefined ? meaning : `${meaning}; retry in ${retryAfterSeconds} s`);
 }
 
-/** The line of a socket that has just opened. `onWaiting` is called when bytes wait for it that it alone was sent. */
+/** The line of a socket that has just opened. `onWaiting` is called when bytes wait that were written to it alone. */
 export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) => void): SocketLine {
   const line: SocketLine = {
     owner: socket.data.owner,
@@ -99,7 +99,7 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
   return line;
 }
 
-/** The connection of a user over a WebSocket. `extend` is told when the token was issued that it goes on with. */
+/** The connection of a user over a WebSocket. `extend` is given the time at which its new token was issued. */
 export type SocketConnection = Connection & { extend(issuedAt: number): void };
 
 /** The connection of a session that a socket opened. */

@@ -66,7 +66,7 @@ export function createStreams(dependencies: Dependencies) {
     return connection;
   }
 
-  /** What is no `HeraldError` is a fault of ours, and told to the log. */
+  /** Anything but a `HeraldError` is a fault of ours, and is logged. */
   function tellFault(thrown: unknown): HeraldError {
     const error = toHeraldError(thrown);
     if (error.code === "internal") onError(thrown);

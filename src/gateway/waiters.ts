@@ -2,20 +2,20 @@ import { unavailable } from "../contract/errors.ts";
 
 type Waiter = { offset: number; since: number; resolve(): void; reject(reason: unknown): void };
 
-/** Those who wait for a sequencer to be somewhere, or for the store to be read. */
+/** Calls that wait for a sequencer to reach an offset, or for a read of the store. */
 export type Waiters = {
   /** Resolves when everything up to `offset` was played. */
   until(offset: number): Promise<void>;
   /** Resolves when a read that begins after this call has ended well. */
   untilRead(): Promise<void>;
   beginRead(): void;
-  /** A read ended well and found this head: who waited for more before it began waits for what is not there. */
+  /** A read ended well and found this head. Rejects those who waited for a higher offset before it began: there is none. */
   endRead(head: number): void;
   resolveUpTo(offset: number): void;
   rejectAll(reason: unknown): void;
 };
 
-/** Nobody waits. */
+/** Waiters, of whom there are none yet. */
 export function createWaiters(): Waiters {
   const forOffsets = new Set<Waiter>();
   const forReads = new Set<Waiter>();

@@ -2,7 +2,7 @@ import { type LogEvent, logStart } from "../../contract/log-event.ts";
 import { createBudget } from "../budget.ts";
 import { createSequencer, type LogBreak, type Sequencer } from "../sequencer.ts";
 
-/** An event of a log. Those after `from` are of another life of it: they have other ids. */
+/** An event of a log. Events after `from` belong to another life of the log, and have other ids. */
 export function event(offset: number, characters = 10, character = "x", from = Number.POSITIVE_INFINITY): LogEvent {
   const payload = character.repeat(characters);
   const idAt = (at: number) => (at === 0 ? "" : at > from ? `e${at} after ${from}` : `e${at}`);
@@ -18,7 +18,7 @@ export function event(offset: number, characters = 10, character = "x", from = N
   };
 }
 
-/** An event of the life that goes on after `from` was all that was left. */
+/** An event of the life of the log that went on after `from`. */
 export const after = (from: number, offset: number) => event(offset, 10, "x", from);
 
 /** The place of an event. */
@@ -49,7 +49,7 @@ export function setUp({
     reads: 0,
     repairs: 0,
     isBroken: false,
-    /** Called when a read has seen what it answers, and has not answered. */
+    /** Called when a read knows its answer and has not given it yet. */
     onRead: () => {},
     at: (offset: number) => event(offset, 10, "x", log.setBackTo),
     /** A failover: all after `to` is gone, and others wrote up to `head` since. */
