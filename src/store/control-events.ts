@@ -19,7 +19,7 @@ export async function recordMembership(
   emitControl(transaction, "membership", of, change);
 }
 
-/** The same for one user who leaves conversations, in one statement for however many, and an event for each. */
+/** The same for one user who leaves any number of conversations: one statement, and an event for each. */
 export async function recordLeaving(
   transaction: LogTransaction,
   { textsOf }: Dialect,

@@ -16,7 +16,7 @@ export type Dialect = {
   isShared: boolean;
   /** Whether tables can be told which rows to show (row-level security). */
   hasRowSecurity: boolean;
-  /** Reads about how many `rows` a table has, by its name; none where only counting would tell. */
+  /** Reads roughly how many `rows` the named table has; `undefined` where only counting would tell. */
   estimateRows: string | undefined;
   /** Statements that tell the planner what to expect, run after migrations; none where it finds out by itself. */
   statistics: readonly string[];

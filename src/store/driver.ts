@@ -18,8 +18,8 @@ export type Sql = {
 export type Reader = Sql & {
   dialect: Dialect;
   /**
-   * All rows, as one organization, or those that are named, may see them. With row-level security these are, in tables with an
-   * `org`, its own and no others, whatever the text asks for; what `all` sees of such a table is nothing.
+   * All rows that one organization, or several, may see. With row-level security, tables with an `org` show their own rows and no
+   * others, whatever the text asks for; to `all` such a table shows nothing.
    */
   allOf<Shape extends Row>(org: string | readonly string[], text: string, ...values: SqlValue[]): Promise<Shape[]>;
 };
@@ -52,8 +52,8 @@ export type TellMigration = (message: string, facts: Record<string, string | num
 /** A connection that migrates: alone among all nodes that share the database, and with all the time that it takes. */
 export type MigrationSession = Sql & {
   /**
-   * Runs `work` in a transaction. Where it would keep others waiting because it waits for a lock itself, it is given up and
-   * run again from its beginning a moment later.
+   * Runs `work` in a transaction. When it has to wait for a lock, and so holds up others, it is given up, and run again from the
+   * start a moment later.
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /** Makes an index while others write to the table, unless it is there. `statement` is a `CREATE INDEX CONCURRENTLY`. */

@@ -105,7 +105,7 @@ export function createLogWriter({
   };
 }
 
-/** Where a log ends. A Herald that does not write ids down may have written last: then nobody knows the id. */
+/** Where a log ends. A Herald that does not record ids may have written last: then the id is not known. */
 function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
   const offset = Number(head);
   if (offset === 0) return logStart;

@@ -37,8 +37,8 @@ type Options = {
 };
 
 /**
- * Brings the schema up to date, while nodes of the version before go on working on it. Each step is committed for itself, and
- * where one was interrupted the next start goes on. Returns the number of the last migration before and after; the same twice
+ * Brings the schema up to date, while nodes of the version before go on working on it. Each step is committed for itself; after an
+ * interruption the next start goes on from there. Returns the number of the last migration before and after; the same twice
  * when there was nothing to do. Rejects when a newer Herald has made the database unfit for this one.
  */
 export async function migrateStore(
@@ -64,7 +64,7 @@ export async function migrateStore(
   }, tell);
 }
 
-/** How far the database is: the number of the last migration that is done, and of those after it the steps that were begun. */
+/** How far the database is: the number of the last migration that is done, and which steps of later ones were begun. */
 async function readState({ session, dialect }: Run, known: readonly Migration[]) {
   await session.transaction(async (sql) => {
     if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
@@ -89,7 +89,7 @@ async function runMigration(run: Run, of: Numbered, begun: readonly StepRow[]): 
   const { number, migration } = of;
   const { name, kind, steps } = migration;
   const startedAt = performance.now();
-  // Those that a contract ends may not start any more while it is under way.
+  // The versions that a contract shuts out must not start while it is under way.
   if (kind === "contract" && number > lastOfOld) await run.session.transaction((sql) => raiseVersion(sql, number));
   for (const [index, step] of steps.entries()) {
     const earlier = findStep(begun, number, index);
@@ -125,8 +125,8 @@ async function buildIndex({ session, dialect }: Run, of: Numbered, index: number
 }
 
 /**
- * A bounded number of rows in each transaction, in the order of the key, up to the last row that is there at the beginning: what comes
- * later may come faster.
+ * Changes a bounded number of rows in each transaction, in the order of the key, up to the last row that is there at the beginning:
+ * new rows may come faster than this goes.
  */
 async function backfill(
   { session, dialect, tell }: Run,

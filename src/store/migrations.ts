@@ -20,8 +20,8 @@ export type Step =
   | { kind: "index"; statement: string }
   | { kind: "backfill"; statement: string; table: string; key: readonly string[] };
 
-// Before rows in batches and indexes beside writers there was one transaction for all, and every migration was the end of
-// the versions before it.
+// The migrations before this one ran in one transaction, without backfills or concurrent indexes, and each shut out the versions
+// before it.
 const firstOfToday = 9;
 
 /** Every migration, in order. The first has the number 1. */
@@ -37,7 +37,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0009-head-ids", headIds),
 ];
 
-/** The last schema version that Heralds share which do not know of expand and contract. */
+/** The schema version of the last Heralds that do not know expand and contract. */
 export const lastOfOld = firstOfToday - 1;
 
 /**

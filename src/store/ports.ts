@@ -148,7 +148,7 @@ export type UserReads = {
 /** Writes users. */
 export type UserWrites = {
   put(org: string, uid: string, name: string | null | undefined, now: number): Promise<Put | undefined>;
-  /** Makes those into users who are none, in one commit. Those of organizations that are not there are passed over. */
+  /** Creates those of these users who do not exist, in one commit. Users of organizations that do not exist are passed over. */
   ensure(users: readonly { org: string; uid: string }[], now: number): Promise<void>;
   remove(org: string, uid: string, now: number): Promise<boolean>;
   /** Closes the user's connections and refuses tokens issued up to `now`. */
@@ -281,8 +281,8 @@ export type KeyReads = {
 };
 
 /**
- * A key as it is since the version; `key` is `undefined` when it was revoked. `mark` tells its last change from any other, also
- * from one of the same number in a database that lost its end and went on.
+ * A key as it is since `version`; `key` is `undefined` when it was revoked. `mark` tells its last change from any other, even from
+ * one of the same version in a database that lost its end and went on.
  */
 export type KeyChange = { id: string; version: number; mark: string; key: StoredKey | undefined };
 

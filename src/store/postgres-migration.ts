@@ -19,9 +19,9 @@ type Connection = Pick<SQL, "unsafe">;
 type Options = { url: string; transactionOn(connection: Connection): Transaction; tell: TellMigration };
 
 /**
- * Runs `work` on a connection of its own, without limits of time. The lock is the session's, so it ends with the connection,
- * however that ends; and it is asked for again and again, since to wait for it within a statement would hold up `CREATE
- * INDEX CONCURRENTLY`, which waits for every statement that began before it. The connection is not made anew when it is lost: without the lock nothing more is done.
+ * Runs `work` on a connection of its own, without time limits. The lock belongs to the session, so it ends with the connection,
+ * however that ends. It is polled, since a statement that waits for it would hold up `CREATE INDEX CONCURRENTLY`, which waits for
+ * every statement that began before it. A lost connection is not made anew: without the lock nothing more is done.
  */
 export async function runMigration<Result>(
   { url, transactionOn, tell }: Options,
@@ -80,7 +80,7 @@ async function runTransaction<Result>(connection: Connection, work: () => Promis
   }
 }
 
-/** An index that was left half made, by a node that died or by a lock that was not to be had, is dropped first. */
+/** An index that was left half made, by a node that died or for want of a lock, is dropped first. */
 async function createIndex(sql: Transaction, statement: string): Promise<void> {
   const [, name = ""] = /INDEX CONCURRENTLY (\w+) ON/.exec(statement) ?? [];
   const [index] = await sql.all<{ valid: number }>(findIndex, name);

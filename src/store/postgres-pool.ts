@@ -6,8 +6,8 @@ export type Pool = {
   /** Runs a call on the connection that has the least to do, or refuses it as `unavailable` when none was free for too long. */
   use<Result>(run: (connection: SQL) => Promise<Result>): Promise<Result>;
   /**
-   * Gives up the connections that have nothing to do and that nothing was heard of since a time (of `performance.now`): if the
-   * way to the server is gone, their next call would be the one to find out.
+   * Gives up idle connections that have been silent since a time (of `performance.now`): if the way to the server is gone, their
+   * next call would have to find out.
    */
   doubt(since: number): void;
   /** Resolves when all calls are through and the connections are closed. */
@@ -18,13 +18,13 @@ type Options = {
   /** One connection, which is made with its first call, and anew with the next one after it was lost. */
   connect(): SQL;
   connections: number;
-  /** How many calls may be on their way on one connection: what follows waits less for the network. */
+  /** How many calls may be on their way on one connection, so that the next waits less for the network. */
   depth: number;
   /** A call that has run for this long shows that the server is frozen: its connection is given up, and made anew. */
   deadlineMs: number;
   /** A call that no connection was free for is refused after this; those that run are left alone. */
   waitMs: number;
-  /** Called when a connection is given up, with since when nothing was heard of it. */
+  /** Called when a connection is given up, with the time since which it was silent. */
   onSilence(since: number): void;
 };
 
@@ -38,7 +38,7 @@ type Line = {
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** None is put behind a call that takes longer than this, nor behind what follows such a one. */
+/** No call is queued behind one that takes longer than this, nor behind those that follow such a one. */
 const flowsMs = 5;
 const closeWithinSeconds = 5;
 
@@ -77,7 +77,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
     call.start(line);
   }
 
-  /** What comes next is on its way before anyone hears of this call. */
+  /** The next call is on its way before anyone hears of this one. */
   function end(line: Line, call: Call): void {
     if (!line.calls.delete(call)) return; // given up
     const now = performance.now();

@@ -25,7 +25,7 @@ type Options = {
 export type CommitObserver = {
   /** A send begins to wait for its commit. */
   onAppend?: ((send: NewSend) => void) | undefined;
-  /** A commit is through, which nothing takes back: must not throw. Gives what goes with the event of each send that was stored. */
+  /** Called after a commit, which nothing can undo: must not throw. Gives what goes with the event of each stored send. */
   onCommit(sends: NewSend[], tookMs: number): (send: NewSend) => CommitMark | undefined;
 };
 

@@ -29,7 +29,7 @@ export type Report =
 /** How a call ended. */
 export type Answer = { value: unknown } | { results: SentResult[] } | { error: SentError };
 
-/** The outcome of a send as it crosses: nearly all are stored after the one before in the batch, and then its offset says it all. */
+/** The outcome of a send as it crosses. Nearly every send is stored right after the one before it in the batch: then its offset says it all. */
 export type SentResult =
   | number
   | [offset: number, prev: string | undefined]

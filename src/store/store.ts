@@ -56,7 +56,7 @@ export type DatabaseEvents = {
   announce(events: LogEvent[]): void;
   /** The writing thread is gone, which nothing mends: calls are refused from now on. */
   onCrash(error: Error): void;
-  /** A connection to PostgreSQL was made anew after one was lost: another server may have taken over. Once for each of them. */
+  /** A connection to PostgreSQL was made anew after one was lost: another server may have taken over. Called once for each. */
   onReconnect?(): void;
   /** How the schema is brought up to date, for the log. */
   onMigration?: TellMigration | undefined;

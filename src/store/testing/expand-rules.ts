@@ -9,7 +9,7 @@ const addsColumn = new RegExp(
 /** A migration as a file: its name and its SQL. */
 export type MigrationFile = { name: string; sql: string };
 
-/** What is wrong with a migration of after 0008, by the rules of CONTRIBUTING.md; `earlier` are those before it. */
+/** What is wrong with a migration after 0008, by the rules of CONTRIBUTING.md; `earlier` are those before it. */
 export function faultsOf({ name, sql }: MigrationFile, earlier: readonly MigrationFile[]): string[] {
   const [first, expandsIn, contractsIn, ended] = header.exec(sql) ?? [];
   if (first === undefined)
@@ -30,7 +30,7 @@ function faultsOfExpand({ steps }: Migration): string[] {
   });
 }
 
-/** Why the versions before might not go on working beside a statement; nothing if they do. `made` are the tables that the migration made. */
+/** Why earlier versions might not go on working beside a statement; `undefined` if they do. `made`: the tables that the migration itself made. */
 function faultOf({ kind }: Step, statement: string, made: Set<string>): string | undefined {
   const [, created] = /^CREATE TABLE (\S+) \(/.exec(statement) ?? [];
   if (created !== undefined) {

@@ -237,8 +237,8 @@ export function describeLog(engine: string, open: OpenDatabase): void {
 }
 
 /**
- * What becomes of heads that a Herald wrote which does not write ids down, before the migration to version 9 and beside nodes that do:
- * the id is found in the log while the event is there, and nobody claims to know what came before the next one.
+ * Heads written by a Herald that does not record ids, before the migration to version 9 and beside nodes that do: the id is looked up
+ * in the log while the event is there, and the next event does not claim to know the one before it.
  */
 export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
   await migrateStore(driver, 8);
