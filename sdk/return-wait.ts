@@ -1,13 +1,13 @@
 import type { Backoff } from "./backoff.ts";
 import type { Ending } from "./connection.ts";
 
-/** Close code of too many connections or requests, which a client may come back after. */
+/** The close code of too many connections or requests, after which a client may come back. */
 export const tooMany = 4429;
 
-/** The most that a reason is believed: longer than that nobody means. */
+/** The longest wait that a reason may ask for: nobody means a longer one. */
 const mostAskedMs = 3_600_000;
 
-/** The wait after a 4429 that names no time, at least, and the source of chance (0 ≤ n < 1). */
+/** `tooManyMs`: the least wait after a 4429 that names no time. `random`: the source of chance, 0 ≤ n < 1. */
 export type ReturnOptions = { tooManyMs: number; random?: () => number };
 
 /** The milliseconds that the reason of a close asks a client to stay away (`retry in N s`), an hour at most; `undefined` where it names no time. */

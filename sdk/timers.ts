@@ -1,4 +1,4 @@
-/** As long as a timer can be: beyond it, it would end at once. */
+/** The longest that a timer can be set for: a longer one would end at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Resolves after `ms`, 24 days at most, or at once when `signal` aborts. Never rejects. */

@@ -1,7 +1,7 @@
 import type { LogEvent } from "../contract/log-event.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 
-/** What a subscriber hears: an event, or, where that was too large to send, that there is one; versions before 1 say no more than its offset. */
+/** What a subscriber hears: an event, or only its place when it was too large to send. Hints without a version then give the offset alone. */
 export type Hint = LogEvent | (Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined });
 
 /**

@@ -1,12 +1,12 @@
 import type { CommitMark, EventKind, LogEvent } from "../contract/log-event.ts";
 import type { Hint } from "./bus.ts";
 
-/** What this node writes. Hints of the version before carry none, and neither `prev` nor, where there is no payload, `id`. */
+/** The version of hints that this node writes. Older hints name no version and no `prev`, and without a payload no `id`. */
 const version = 1;
 
 const kinds = new Set<unknown>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
-/** A hint as text: the event, or where that is larger than `maxBytes` where it stands. */
+/** A hint as text: the event, or only its place when the text would be larger than `maxBytes`. */
 export function encodeHint(event: LogEvent, maxBytes: number): string {
   const text = JSON.stringify({ v: version, ...event });
   if (Buffer.byteLength(text) <= maxBytes) return text;
@@ -15,8 +15,8 @@ export function encodeHint(event: LogEvent, maxBytes: number): string {
 }
 
 /**
- * The hint that a text on an organization's subject holds, or `undefined` where it holds none that can be read. What it says may
- * still be wrong: whoever reaches the bus can write. Fields are looked at by hand, since every event of every node comes this way.
+ * Reads the hint in a text from an organization's subject; `undefined` when it cannot be read. What it says may still be wrong:
+ * anyone who reaches the bus can write. Fields are checked by hand, since every event of every node comes this way.
  */
 export function decodeHint(text: string, org: string): Hint | undefined {
   const read = toObject(text);
@@ -31,7 +31,7 @@ export function decodeHint(text: string, org: string): Hint | undefined {
   return { ...place, kind: isKind(kind) ? kind : "unknown" };
 }
 
-/** What a text of JSON holds, if it is an object. */
+/** Parses JSON text; `undefined` unless it holds an object. */
 export function toObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -45,7 +45,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Of a mark that cannot be read nothing is kept: then nobody measures this delivery. */
+/** A mark that cannot be read is dropped: then this delivery is not measured. */
 function toMark(value: unknown): CommitMark | undefined {
   if (!isObject(value)) return undefined;
   const { node, steadyMs, wallMs, trace } = value;

@@ -107,7 +107,7 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     }
   }
 
-  /** Anyone who reaches the bus can send anything: what cannot be read is counted and told, and harms nothing else. */
+  /** Anyone who reaches the bus can send anything: what cannot be read is counted and reported, and harms nothing else. */
   function drop({ subject }: Msg): void {
     dropped++;
     guard(() => {

@@ -20,10 +20,10 @@ const signed: z.ZodType<SignedAnswer> = z.object({
   }),
 });
 
-/** What one node answers, and which. */
+/** The answer of one node, and which node that is. */
 export type SignedAnswer = { node: string; answer: PresenceAnswer };
 
-/** The question that a text holds, or `undefined` where it holds none that can be read. */
+/** Reads the question in a text; `undefined` when it cannot be read. */
 export function decodeQuestion(text: string): PresenceQuestion | undefined {
   return question.safeParse(toObject(text)).data;
 }

@@ -1,19 +1,19 @@
-/** What an event of an organization's log is about. `unknown`: something that a later version knows, which plays to nobody. */
+/** What an event of an organization's log is about. `unknown`: a kind that only a later version knows; it plays to nobody. */
 export type EventKind = "message" | "system" | "membership" | "session" | "unknown";
 
 /**
- * A place in a log: an offset, and the id of the event there. The number alone says nothing: after a failover another event may
- * stand at it. At offset 0, where no event is, the id is `""`; it is `undefined` where nobody knows it.
+ * A place in a log: an offset, and the id of the event there. The offset alone proves nothing: after a failover another event may
+ * stand there. At offset 0, before the first event, the id is `""`; it is `undefined` when it is not known.
  */
 export type LogPlace = { offset: number; id: string | undefined };
 
-/** The place before the first event, and where the log of an organization ends that is not there. */
+/** The place before the first event; also the head of an organization that does not exist. */
 export const logStart: LogPlace = { offset: 0, id: "" };
 
 /** A stretch of a log, read in one statement. */
 export type LogPage = {
   head: LogPlace;
-  /** The id of the event at the offset that was read from; `undefined` where there is none, or none any more. */
+  /** The id of the event at the offset that was read from; `undefined` when no event stands there, or none any more. */
   anchor: string | undefined;
   /** What follows it, in order. */
   events: LogEvent[];
@@ -33,8 +33,8 @@ export type LogEvent = {
   /** The recipients of a `system` event. */
   uids: string[] | undefined;
   /**
-   * The id of the event before it, `""` for the first. Only on events that are on their way from their commit, and not where
-   * a version that does not write it down committed the one before.
+   * The id of the event before it, `""` for the first. Present only on events that come straight from their commit, and missing
+   * when a version that does not record ids committed the one before.
    */
   prev?: string | undefined;
   /** Only on events that are on their way from their commit: those that are read from the store have none. */

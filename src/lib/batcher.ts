@@ -16,10 +16,10 @@ type Waiting<Item, Result> = {
   reject(reason: unknown): void;
 };
 
-/** Bounds beside those in number. What is heavier than a bound goes by itself. */
+/** Bounds by weight, beside those by number. An item heavier than a bound goes by itself. */
 export type Weights<Item> = {
   of(item: Item): number;
-  /** Of the items of one batch together. */
+  /** Of all items of one batch together. */
   maxBatch: number;
   /** Of all that wait. */
   maxWaiting: number;
@@ -29,7 +29,7 @@ type Options<Item, Result> = {
   /** Gives one settled result for each item, in order. A rejection rejects the whole batch. */
   flush(items: Item[]): Promise<PromiseSettledResult<Result>[]>;
   maxBatch: number;
-  /** More than this many items waiting, or heavier ones than may: `add` rejects with what `whenFull` makes. */
+  /** When more items than this would wait, or more weight than may, `add` rejects with what `whenFull` makes. */
   maxWaiting: number;
   whenFull(): Error;
   weights?: Weights<Item>;

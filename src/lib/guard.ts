@@ -3,7 +3,7 @@ const tellEveryMs = 1_000;
 /** Runs what must not disturb its caller. */
 export type Guard = (work: () => void) => void;
 
-/** What the work throws is told to `onError`, one in a second at most, and goes no further. */
+/** `onError` is told what the work throws, once a second at most, and it goes no further. */
 export function createGuard(onError: (error: unknown) => void): Guard {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (work) => {

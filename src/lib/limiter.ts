@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Owner } from "./owner.ts";
 
-/** Lets a bounded number of works run at once. The others wait, in the order in which they came. */
+/** Runs a bounded number of tasks at once. The others wait, in the order in which they came. */
 export type Limiter = {
   /**
    * Runs `work` when it has a place, and resolves or rejects as it does. Rejects with what `whenBusy` makes when too many

@@ -1,14 +1,14 @@
-/** What is held for something that ends, such as a connection: all of it is given back when that ends, whoever took it and whenever. */
+/** Holds what is taken for something that ends, such as a connection, and gives all of it back at that end, whoever took it and whenever. */
 export type Owner = {
   readonly isClosed: boolean;
   /**
-   * Takes over what `release` gives back. It is called once: when the owner closes, or now if it has closed. The function that
-   * this returns lets go of it: then the owner does not call it.
+   * Takes charge of what `release` gives back, and calls it once: on close, or now if the owner has closed. The function that this
+   * returns lets go of it: then the owner does not call it.
    */
   hold(release: () => void): () => void;
-  /** Gives all back, the last first. What one release throws keeps no other from being called. Again: nothing happens. */
+  /** Gives everything back, the last first. A release that throws keeps no other from being called. A second call does nothing. */
   close(): void;
-  /** How much is held. */
+  /** How many releases are held. */
   readonly size: number;
 };
 

@@ -15,7 +15,7 @@ type Timer = () => void;
 /** A wheel with a slot for each tick of `tickMs` in which something is due. */
 export function createTimerWheel({ clock, tickMs }: { clock: Clock; tickMs: number }): TimerWheel {
   const slots = new Map<number, Set<Timer>>();
-  let turned = tickOf(clock.now()); // what was due up to this tick was called
+  let turned = tickOf(clock.now()); // everything that was due up to this tick was called
   let size = 0;
 
   function tickOf(ms: number): number {

@@ -7,8 +7,7 @@ import type { createCounting } from "./figures.ts";
 import type { Tracing } from "./tracing.ts";
 
 /**
- * What looks on while sends are committed: it counts and, where there are traces, goes on with them. Nothing of it that fails
- * fails a send.
+ * Watches commits: it counts sends and, where there are traces, continues them. What fails here fails no send.
  */
 export function observeCommits(
   counting: Pick<ReturnType<typeof createCounting>, "onCommit">,

@@ -31,13 +31,13 @@ export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options):
       const count = await missed.countMissed(org, uid, seen.offset, head, maxMessages + 1);
       return count > maxMessages ? undefined : seen.offset;
     },
-    // To find the first messages of many conversations, the store sorts all that lie in the span that it is asked for. So it is asked
-    // for a short one, and for longer ones while there is little in them: a page costs what it holds, however much is left.
+    // To find the first messages of many conversations, the store sorts everything in the span that it is asked for. So the first
+    // span is short, and spans grow while there is little in them: a page costs what it holds, however much is left.
     async read({ org, uid, head }, after) {
       const page: MissedMessage[] = [];
       let length = 0;
       let width = narrowest;
-      // The store ends a page of more than 4 MiB early. What is shorter than a page here was not ended by that, in any script.
+      // The store cuts a page short at 4 MiB. One of fewer characters than `pageLength` was not cut, whatever its script.
       for (let from = after; from < head && page.length < pageSize && length < pageLength; width *= growth) {
         await nextTurn();
         const upTo = Math.min(head, from + width);

@@ -61,7 +61,7 @@ export function createHistoryReader({ history, organizations, conversations, par
         messages.push(row);
         rest = beyond(rest, row);
       }
-      if (rows.length < count) return messages; // a page that the store cut is longer than ours may be: it has ended above
+      if (rows.length < count) return messages; // not cut short by the store: such a page is longer than ours may be, and has ended above
     }
     return messages;
   }

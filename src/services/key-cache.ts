@@ -43,8 +43,9 @@ const maxWaiting = 20_000;
 /**
  * Keeps keys in memory, so that no request asks the database for one that is known. One query at a time, and at most one
  * in 10 ms, asks what changed since the one before: unknown keys cannot hammer the database, and an answer can never
- * overwrite a later one. Where the key that was changed last is not as it was then, all keys are forgotten: the database
- * may have lost its end, and with it revocations, and others may stand at their versions. The key that was there first goes first when there are too many.
+ * overwrite a later one. When the key that was changed last is no longer as it was, all keys are forgotten: the database
+ * may have lost its end, and with it revocations, whose versions other changes may now have. When there are too many keys, the one
+ * that was there first goes first.
  */
 export function createKeyCache(options: Options): KeyCache {
   const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
@@ -57,7 +58,7 @@ export function createKeyCache(options: Options): KeyCache {
     const asked = new Set(ids.filter((id) => id !== undefined));
     seen ??= await keys.latest();
     const changes = await keys.changes(seen?.version ?? 0, seen === undefined ? [...asked] : [...asked, seen.id]);
-    // Else that key was changed again, or the database lost its last change: then nobody can say what else it lost.
+    // Otherwise that key was changed again, or the database lost its last change: nobody can say what else it lost.
     if (!changes.some(({ id, version, mark }) => id === seen?.id && version === seen.version && mark === seen.mark))
       known.clear();
     for (const change of changes) {

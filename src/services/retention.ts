@@ -20,7 +20,7 @@ type Options = {
   keep: Keep;
   /** Which node this is. */
   holder: string;
-  /** This node's clock. What is old is told by the database's, and by none while the two differ by more than a minute. */
+  /** This node's clock. The database's decides what is old; while the two differ by more than a minute, nothing is removed. */
   clock: Clock;
   /** Called when they begin to differ, with how far this node's is ahead in milliseconds. */
   onSkew(skewMs: number): void;
