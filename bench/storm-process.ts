@@ -1,4 +1,4 @@
-// A part of a crowd that wants in at once, in a process of its own: a process has so many file descriptors. The parent orders
+// A part of a crowd that wants in at once, in a process of its own, since one process has few file descriptors. The parent orders
 // `sign` (the tokens), `open` (sockets that say nothing), `connect` (all at once), `tell`; each but `connect` is answered.
 import { type Person, tokenOf } from "./harness/crowd.ts";
 import { createStormCrowd, type StormCrowd, type StormReport } from "./harness/storm-crowd.ts";

@@ -4,7 +4,7 @@ import type { Pace, Series } from "../harness/rounds.ts";
 /** What a part of the bench found: every run, the lines of the table, and tables of its own. */
 export type Findings = { series: Record<string, Series>; rows: Row[]; tables?: string[] };
 
-/** What the command line asks of parts that can do it. */
+/** Options of the command line, for the parts that heed them. */
 export type Wishes = {
   /** The folder of another checkout, to be measured beside this one. */
   against: string | undefined;

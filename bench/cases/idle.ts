@@ -18,14 +18,14 @@ import { warmUp } from "./sends.ts";
 const defaultSize = 10_000;
 const warmUpMs = 1_000;
 const sendEveryMs = 50;
-const burdenBytes = 8_000_000; // more than the kernel takes for who does not read
+const burdenBytes = 8_000_000; // more than the kernel buffers for a reader that has stopped
 const hall = "hall";
 const slowHall = "slow-hall";
 const slowUser: Person = { org: house.org, uid: "slow" };
 
 /**
- * `watchFor`: how often as long as other runs the CPU is watched, and then the probe asks. All are pinged in the second in which they
- * connected, every 25 seconds, so no less shows what pings cost. Who does not read answers no ping and would be cut.
+ * `watchFor`: for how many lengths of a run the CPU is watched, before the probe asks. Each connection is pinged once in 25 seconds,
+ * so a shorter time does not show what pings cost. A reader that has stopped answers no ping, and would be cut.
  */
 const crowds = [
   { what: "sockets, no pings", kind: "socket", pings: {}, hasReader: true, watchFor: [5, 1], roundsAtMost: 5 },
@@ -51,10 +51,10 @@ const measured = {
   othersBusy: ["other programs, in cores", ""],
 } as const;
 
-/** A node with a crowd that only is there, and one more connection that may stop to read. */
+/** A node with an idle crowd, and one more connection that may stop reading. */
 type Place = { name: string; herald: HeraldPeer; reader: Reader | undefined; leave(): Promise<void> };
 
-/** What a node does for 10,000 connections that are only there; beside it, while somebody is sent something, and while that somebody does not read. */
+/** What 10,000 idle connections cost a node: alone, while another connection is sent messages, and while that one does not read. */
 export const idle: Case = async (dataDir, pace, { against, size = defaultSize }) => {
   const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
   const probe = startProbe();
@@ -116,7 +116,7 @@ async function openPlace(
   };
 }
 
-/** Lets so many bytes wait for the reader that Herald itself has to keep some of them. */
+/** Sends the reader more than the kernel buffers, so that Herald has to keep some of it. */
 async function burden({ herald, reader }: Place): Promise<void> {
   reader?.pause();
   const body = "🐌".repeat(30_000);
@@ -137,7 +137,7 @@ async function burden({ herald, reader }: Place): Promise<void> {
   if (held === 0 || held > burdenBytes * 0.9) throw new Error(`of ${burdenBytes} bytes the kernel holds ${held}`);
 }
 
-/** Watches the node's CPU, and then how long it leaves others waiting; meanwhile sends to the reader every so many milliseconds. */
+/** Watches the node's CPU, and then how long it leaves others waiting; meanwhile sends to the reader at a steady interval. */
 function watching({ name, herald }: Place, probe: Probe, { watchFor }: Crowd, everyMs: number | undefined): Contender {
   const [watch, ask] = watchFor;
   return {
@@ -163,7 +163,7 @@ function watching({ name, herald }: Place, probe: Probe, { watchFor }: Crowd, ev
   };
 }
 
-/** Sends to the reader every so many milliseconds, one at a time, until it is told to end. */
+/** Sends to the reader at a steady interval, one message at a time, until it is told to end. */
 async function startSends({ url }: HeraldPeer, everyMs: number): Promise<() => Promise<void>> {
   const lane = await openLane(createRequestTemplate(url, "/admin/message", house.key, sendBody(slowHall)));
   let sending = Promise.resolve();

@@ -34,7 +34,7 @@ const measured = {
   worstPauseMs: ["/healthz meanwhile: worst", "ms"],
 } as const;
 
-/** What `since` costs that brings so many messages of one conversation or of fifty, one replay after another: does it grow with what is sent? */
+/** What a replay costs, by how many messages `since` brings, of one conversation or of fifty: does the cost grow with what is sent? */
 export const replay: Case = async (dataDir, pace, { against, isEmbedded }) => {
   const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
   const probe = startProbe();
@@ -112,7 +112,7 @@ async function send({ url }: HeraldPeer, cid: string, body: string): Promise<str
   return ask.server_mid;
 }
 
-/** One replay after another, for as long as a run is. */
+/** One replay after another, for the length of a run. */
 function replaying({ name, herald, ids }: Place, size: number, probe: Probe): Contender {
   return {
     name,
@@ -140,7 +140,7 @@ function replaying({ name, herald, ids }: Place, size: number, probe: Probe): Co
   };
 }
 
-/** Connects and resolves when `size` messages have come; throws when they are not those. */
+/** Connects and resolves when `size` messages have come; throws when they are not the expected ones. */
 async function hearMissed({ url }: HeraldPeer, token: string, since: string, size: number): Promise<void> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
   const { promise, resolve, reject } = Promise.withResolvers<void>();

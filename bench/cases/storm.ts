@@ -80,7 +80,7 @@ async function throttlePostgres(url: string | undefined, share: number): Promise
   return throttle;
 }
 
-/** Gives every run a number for each way in which something ended in one of them, and the table a line for it. */
+/** Gives every run a number for each kind of ending that any run saw, and the table a line for it. */
 function evenOut(runs: readonly Measures[]): Record<string, readonly [string, string]> {
   const names = new Set(runs.flatMap((run) => Object.keys(run)).filter((name) => name.includes(": ")));
   for (const run of runs) for (const name of names) run[name] ??= 0;

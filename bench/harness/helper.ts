@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-/** A script of the bench in a process of its own, which is told orders and reports, one message after another. */
+/** A script of the bench in a process of its own, which takes orders and reports, one message after another. */
 export type Helper<Order, Report> = {
   tell(order: Order): void;
   /** The next report that nobody has taken. Rejects when the process has ended. */

@@ -15,7 +15,7 @@ export function createDataDir(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** The folder of the checkout that a peer is of (this one unless told), and what is told of each line that it writes. */
+/** The folder of the checkout that a peer is started from (this one by default), and what is called with each line that it writes. */
 export type PeerOptions = { root?: string | undefined; onLine?: ((line: string) => void) | undefined };
 
 /** Starts a script of the repository and waits until it logs the line `{"msg":"listening","url":…}`. */

@@ -3,7 +3,7 @@ import { type Person, tokenOf } from "./crowd.ts";
 import { get, handshake, headEnd } from "./handshake.ts";
 import type { Peer } from "./servers.ts";
 
-/** A connection that can stop to read. It answers no pings. */
+/** A connection that can stop reading. It answers no pings. */
 export type Reader = {
   pause(): void;
   /** Bytes that the kernel holds for it, on both sides. */

@@ -18,7 +18,7 @@ const hall = "hall";
 const warmUpMs = 2_000;
 const few = 500;
 
-/** Everybody who is known before. */
+/** The users whom Herald knows beforehand. */
 export function peopleOf(size: number): Person[] {
   return Array.from({ length: size }, (_, index) => ({ org: house.org, uid: `known-${index}` }));
 }

@@ -141,7 +141,7 @@ function createErrorCount() {
   };
 }
 
-/** When half of all was in: those who never were come last. */
+/** When half of all were in; those who never got in count as the last. */
 function medianOf(inMs: readonly number[], size: number): number {
   return percentile(inMs, size / 2 / inMs.length);
 }
