@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 
 const foundWithinMs = 9_000; // a look at the heads every 5 s, and a machine that may be busy
 
-/** Takes the last events from an organization's log, as a standby lacks them that lagged. */
+/** Removes the last events of an organization's log, as if a standby that lagged had taken over. */
 async function loseLast(url: string, org: string, count: number): Promise<void> {
   await using sql = new SQL(url, { max: 1 });
   await sql.begin(async (transaction) => {

@@ -32,7 +32,7 @@ export type Hearing = {
   /** How many connections were broken by others than us; those of the slow ones are counted apart. */
   broken: number;
   brokenSlow: number;
-  /** With which codes sockets ended that are not slow; 1006 is none. */
+  /** The codes with which sockets ended, slow ones aside; 1006 means none. */
   closeCodes: number[];
   /** When a message had reached each follower that is not slow. */
   heardByAllAt: [id: string, at: number][];
@@ -57,7 +57,7 @@ export function usersOf({ followers, streamFollowers, witnesses, streams, slow }
   return Array.from({ length }, (_, index) => `listener ${index}`);
 }
 
-/** Those of them who come back, and read. */
+/** Those of them who come back and go on reading. */
 export function followersOf(listeners: Listeners): string[] {
   return usersOf(listeners).slice(0, listeners.followers + listeners.streamFollowers);
 }

@@ -40,7 +40,7 @@ type Client = {
   cut(): void;
 };
 
-/** Connects, and from then on comes back after every break, to any of the nodes. What it is told of as a gap it reads page by page. */
+/** Connects, and from then on comes back after every break, to any of the nodes. When it is told of a gap, it reads what is missing page by page. */
 async function keepConnected(client: Client, { uid, token, url }: Place, { urls, random }: Ways): Promise<Member> {
   const { memory } = client;
   let isOver = false;

@@ -3,7 +3,7 @@ import { openSocket } from "../harness/socket.ts";
 const pageSize = 100;
 
 /**
- * What a client does that is told of a gap: it reads each of its conversations, newest first, until it finds something that
+ * What a client does when it is told of a gap: it reads each of its conversations, newest first, until it finds something that
  * it knew before. Resolves with the ids that it did not know.
  */
 export async function readMissed(url: string, token: string, known: ReadonlySet<string>): Promise<string[]> {

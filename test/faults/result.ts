@@ -24,7 +24,7 @@ export type Result = Recoveries & {
   acknowledged: number;
   /** How many of these the database lost. */
   lostByDatabase: number;
-  /** Sends that a node refused which was not away, where it is known which were. */
+  /** Sends refused by a node that was not away, where it is known which nodes were. */
   refusedElsewhere: number;
   /** How often each answer came beside 201; `none` counts those that did not come. */
   otherAnswers: Record<string, number>;
@@ -32,7 +32,7 @@ export type Result = Recoveries & {
   /** How many were broken by others than us; those that stop reading when they are told to are counted apart. */
   brokenConnections: number;
   brokenSlowConnections: number;
-  /** With which codes these ended; 1006 is none. */
+  /** The codes with which these ended; 1006 means none. */
   closeCodes: number[];
   /** In the store and on all connections together. */
   lost: number;

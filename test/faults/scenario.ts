@@ -16,7 +16,7 @@ export type Stage = {
   readLog(org: string): Promise<StoredLog>;
   /** What stood in the database before another server took over, where that happens. */
   readonly pasts?: readonly Past[];
-  /** When nodes were away, where sends may be refused by nobody else. */
+  /** When nodes were away, in scenarios in which only these may refuse sends. */
   readonly absences?: readonly Absence[];
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -58,11 +58,11 @@ export type Scenario<On extends Stage = Stage> = {
   requires?: string[];
   /** Whether a connection may break. Without, each must stay open. */
   breaksConnections?: boolean;
-  /** With which codes connections may end, if not with any; 1006 is none. */
+  /** The codes with which connections may end; without it, any. 1006 means none. */
   closesWith?: number[];
   /** Whether connections that stop reading must be broken. */
   cutsSlowReaders?: boolean;
-  /** Whether the database loses what it had acknowledged. Without, it must not have. */
+  /** Whether the database loses what it had acknowledged. Without it, the database must not. */
   losesTail?: boolean;
   /** Whether everyone must hear what is sent while it is broken, before it is healed. */
   hearsMeanwhile?: boolean;

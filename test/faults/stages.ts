@@ -25,7 +25,7 @@ type Options = {
   revision?: string;
 };
 
-/** Three nodes on servers of their own, with the limits that everyone has, as long as `env` names no others. */
+/** Three nodes on servers of their own, with the default limits unless `env` names others. */
 export async function onCluster({ env, postgres, revision }: Options = {}): Promise<ClusterStage | undefined> {
   const cluster = await startCluster({
     nodes: nodeCount,

@@ -6,11 +6,11 @@ import type { Stage } from "./scenario.ts";
 import { nodeCount, throughPort } from "./stages.ts";
 import type { Past } from "./verdict.ts";
 
-/** Nodes on a database of which another server can take charge. */
+/** Nodes on a database that another server can take over. */
 export type Succession = Stage & {
   readonly database: ReplicatedDatabase;
   readonly pasts: readonly Past[];
-  /** Gives another server charge, and notes what the one that had it knew of an organization. */
+  /** Puts another server in charge, and notes what the one before it knew of an organization. */
   handOver(next: Postgres, org: string): Promise<void>;
 };
 

@@ -40,7 +40,7 @@ export type Past = {
 export type Chronicle = {
   readonly messages: readonly string[];
   readonly positions: ReadonlyMap<string, number>;
-  /** The past that a message was lost with: it stood there, and not in what came after it. */
+  /** The past with which a message was lost: it stood there, and not in what came after. */
   lostWith(id: string): LostPast | undefined;
 };
 
@@ -129,7 +129,7 @@ function isAfter({ joinedAt }: Run, { endedAt }: Past): boolean {
   return joinedAt !== undefined && joinedAt > endedAt;
 }
 
-/** Where a client stands that has heard up to a position and has read these messages. */
+/** Where a client stands once it has heard up to a position and read these messages. */
 function afterPaging(
   read: ReadonlySet<string>,
   { messages }: Chronicle,

@@ -12,8 +12,8 @@ export type ClusterNode = {
   readonly herald: Herald;
   isRunning(): boolean;
   /**
-   * Starts it again after `stop` or `kill`, on the same port and data folder. Resolves when it listens. It is of the revision in
-   * this folder from then on, or of ours with `null`.
+   * Starts it again after `stop` or `kill`, on the same port and data folder. Resolves when it listens. With
+   * `revision` it runs the revision in that folder from then on; with `null`, ours.
    */
   start(revision?: string | null): Promise<void>;
   /** SIGTERM; waits for the end and expects exit code 0. */
@@ -47,7 +47,7 @@ type Options = {
   nats?: Nats | null;
   /** Settings of one node beside those of the cluster, and before them. */
   env?: (index: number, databaseUrl: string) => Record<string, string>;
-  /** The folder of another revision of Herald, which they begin with. */
+  /** The folder of another revision of Herald, with which they begin. */
   revision?: string;
 };
 

@@ -5,7 +5,7 @@ import { type SpoiltLine, startSpoiltLine } from "./spoilt-line.ts";
 
 const standbyName = "standby";
 
-/** A database of which one server after another has charge, behind an address that stays the same. */
+/** A database that passes from one server to the next, behind an address that stays the same. */
 export type ReplicatedDatabase = {
   /** The first server, to make databases with. */
   readonly first: Postgres;
@@ -20,8 +20,8 @@ export type ReplicatedDatabase = {
   /** SIGKILL to the primary; its address refuses connections. */
   killPrimary(): Promise<void>;
   /**
-   * Gives another server charge, whether it takes writes yet or not. `read` is called with the one that had it, which is recovered
-   * for this; then that one is gone.
+   * Puts another server in charge, whether or not it takes writes yet. `read` is called with the one before it, which is recovered
+   * for this, and then ends.
    */
   handOver(next: Postgres, read: (before: Postgres) => Promise<void>): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

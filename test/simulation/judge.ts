@@ -70,7 +70,7 @@ function* judgeEnd(history: History, hearing: Hearing, signOut: Commit | undefin
   const { validAfter, commits, lost } = history.organization(hearing.org);
   const lives = [{ validAfter, commits }, ...lost];
   const endsIt = (commit: Commit | undefined) => commit !== undefined && endsHearing(commit.event, hearing);
-  // Who is being let in may be signed out in the log that went on, and have been told where another one stood.
+  // A connection that is being let in may be signed out in the log that went on, having been told where a lost one stood.
   const wasSignedOut =
     signOut !== undefined || (hearing.joinedAt === undefined && lives.some((life) => life.commits.some(endsIt)));
   const isSetBack = lost.some(({ endedAt }) => endedAt <= ended.at);
@@ -86,7 +86,7 @@ function* judgeEnd(history: History, hearing: Hearing, signOut: Commit | undefin
   if (!isExpected) yield `ends with ${ended.code} for no reason`;
 }
 
-/** Who knows what was lost is told so in time, whatever became of the log since. */
+/** A connection that knows what was lost is told so in time, whatever became of the log since. */
 function* judgeLoss(history: History, hearing: Hearing, { keptUpTo, lostAt }: Known): Iterable<string> {
   if (lostAt === Number.POSITIVE_INFINITY) return;
   const { ended, heard } = hearing;
@@ -97,8 +97,8 @@ function* judgeLoss(history: History, hearing: Hearing, { keptUpTo, lostAt }: Kn
 }
 
 /**
- * What was lost before a connection began is nothing that it may be given when it joins. Later it may: a hint that was on its way
- * when the database lost its event fits to all that is left, until the log goes on.
+ * A connection that joins must not be given what was lost before it began. Later it may be: a hint that was on its way when the
+ * database lost its event fits all that is left, until the log goes on.
  */
 function* judgeGhosts({ organization }: History, { org, beganAt, joinedAt, heard }: Hearing): Iterable<string> {
   const { commits, lost } = organization(org);
@@ -217,7 +217,7 @@ function dueAt(
   });
 }
 
-/** When something is due that takes its time from a moment on, and begins again while the database is away: then nobody can know. */
+/** When something is due that takes a while from a moment on. If the database is away then, nobody can know, and it starts over afterwards. */
 function afterOutages(outages: History["outages"], begin: number, dueFrom: (from: number) => number): number {
   let from = begin;
   for (;;) {
@@ -232,7 +232,7 @@ function readsMsOf({ store, large }: Climate): number {
   return 12 * store.latencyMs + (large > 0 ? 2_000 : 600);
 }
 
-/** The life of the log that a connection knows: a lost one if it heard, or was told where it stood, or was ended by what was lost. */
+/** The life of the log that a connection knows: a lost one if it heard some of it, was told where it stood, or was ended by it. */
 function knownBy({ organization }: History, hearing: Hearing): Known {
   const { head = 0, headId, heard, ended } = hearing;
   const { commits, lost } = organization(hearing.org);

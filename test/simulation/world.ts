@@ -18,7 +18,7 @@ export type Variant = {
   writing?: Writing;
   /** Whether a node looks at the heads when the bus is there again; true unless said otherwise. */
   checksHeadsOnConnect?: boolean;
-  /** What the world is like whatever the seed, for what only rare worlds show. */
+  /** Traits of the world, whatever the seed, for what only rare worlds show. */
   climate?: Partial<Climate>;
 };
 

@@ -39,7 +39,7 @@ export async function expectOneService(
   }
 }
 
-/** Expects that whatever one node tells all others hear: a conversation that is made there, a message, and a system message. */
+/** Expects that all nodes hear what any one of them tells: a conversation that is made there, a message, and a system message. */
 export async function expectToHearOfEach(
   nodes: readonly ClusterNode[],
   org: Organization,

@@ -4,11 +4,11 @@ import { onSuccession, type Succession } from "../succession.ts";
 
 const told =
   "What the database lost is counted. Who heard of it is closed with 1012 and told `recovered: false`; what is acknowledged afterwards everyone hears.";
-/** How many sends are lost: in turn few, so that offsets are soon beyond those that were lost, and many. */
+/** How many sends are lost, by turns: few, so that new offsets soon pass the lost ones, and many. */
 const lostSends = (round: number, size: "short" | "long"): [fewest: number, most: number] =>
   round % 2 === 0 ? [1, 3] : [20, size === "short" ? 60 : 200];
 
-/** The database's address leads to the standby, as when a name is changed, before and while that takes over. */
+/** Points the database's address at the standby, as a changed name does, before and while the standby takes over. */
 async function failOver({ handOver }: Succession, standby: Postgres, org: string): Promise<void> {
   await handOver(standby, org);
   await standby.promote();
@@ -36,7 +36,7 @@ export const failoverWithLag = defineScenario({
   },
 });
 
-/** A standby takes over that has all that was acknowledged, though it heard nothing for a while before. */
+/** A standby takes over that has everything that was acknowledged, though it was out of reach for a while before. */
 export const failoverSynchronous = defineScenario({
   name: "failover-synchronous",
   row: "PostgreSQL killed (SIGKILL) while its synchronous standby is out of reach; the standby takes over",

@@ -2,9 +2,9 @@ import { defineScenario } from "../scenario.ts";
 import { onCluster } from "../stages.ts";
 
 const burst = { short: 60, long: 100 };
-// All clients come from one address here. Little more than there are of them: a node that forgets to give places back runs out.
+// All clients come from one address here. The limit is little above their number, so a node that gives no place back runs out.
 const fromOneAddress = { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "6000" };
-// What a reader misses that stops for seconds may be more than the 1,000 messages that `since` gives.
+// A reader that stops for seconds may miss more than the 1,000 messages that `since` gives.
 const slow = { HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576", HERALD_LIMIT_RECOVERY_MESSAGES: "100000" };
 // The most that the contract allows: 65,536 characters, of three bytes each, and 32 KiB of parameters.
 const largest = { body: "語".repeat(65_536), x: { note: "x".repeat(32 * 1024 - 20) } };
