@@ -53,7 +53,8 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
   let onIdle: (() => void) | undefined;
 
   function openLine(): Line {
-    return { connection: connect(), calls: new Set(), runningSince: 0, answeredAt: 0, lastTookMs: 0, timer: undefined };
+    const answeredAt = performance.now(); // it has not been asked yet, so nothing speaks against it
+    return { connection: connect(), calls: new Set(), runningSince: 0, answeredAt, lastTookMs: 0, timer: undefined };
   }
 
   const isIdle = () => waiting.size === 0 && lines.every(({ calls }) => calls.size === 0);
@@ -142,7 +143,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
         const call: Call = {
           startedAt: now,
           start(line) {
-            run(line.connection).then(
+            Promise.try(run, line.connection).then(
               (result) => {
                 end(line, call);
                 resolve(result);
