@@ -34,7 +34,7 @@ function setUp(tracePlay?: TracePlay) {
   });
   const { ledger, onDelivery } = accounting;
   const sockets = { publish: () => 0, countSubscribers: () => 0 };
-  const topics = createTopics({ sockets, frames: createStreamFrames(), onDelivery });
+  const topics = createTopics({ sockets, frames: createStreamFrames(), onDelivery, onError: broken });
   const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences()];
   const connection: Connection = {
     id: "1",

@@ -3,7 +3,8 @@ import { createBacklog } from "./backlog.ts";
 
 describe("a backlog", () => {
   function setUp(waiting: number[], maxBytes: number) {
-    const backlog = createBacklog({ maxBytes });
+    const time = { ms: 0 };
+    const backlog = createBacklog({ maxBytes, clock: { now: () => time.ms } });
     const looks: number[] = [];
     const cut: number[] = [];
     const lines = waiting.map((_, index) => ({
@@ -13,7 +14,7 @@ describe("a backlog", () => {
       },
       cut: () => cut.push(waiting[index] ?? 0),
     }));
-    return { backlog, lines, looks, cut, waiting };
+    return { backlog, lines, looks, cut, waiting, time };
   }
 
   function cutFrom(waiting: number[], maxBytes: number): number[] {
@@ -50,5 +51,16 @@ describe("a backlog", () => {
     expect(backlog.bytes).toBe(0);
     backlog.check();
     expect(looks.length).toBe(5);
+  });
+
+  test("looks at those who follow the same topic once a second at most, and at those that are slow each time", () => {
+    const { backlog, lines, looks, time } = setUp([10, 0, 0], 100);
+    for (let check = 0; check < 20; check++) {
+      backlog.suspect("topic", () => lines);
+      backlog.check();
+      time.ms += 100;
+    }
+    expect(looks.filter((index) => index === 0).length).toBe(20);
+    expect(looks.filter((index) => index > 0).length).toBe(2 * 2);
   });
 });

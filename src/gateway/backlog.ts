@@ -1,10 +1,14 @@
+import type { Clock } from "../lib/clock.ts";
 import type { Line } from "./connection.ts";
 
 /** What waits for lines that are slow to take it. Lines for which nothing waits cost nothing. */
 export type Backlog = {
   /** Bytes wait for this line: each check looks at it until none do. */
   watch(line: Slow): void;
-  /** Bytes wait for at least one of these lines: the next check looks at all of them. Another call with the same name replaces this one. */
+  /**
+   * Bytes wait for at least one of these lines: a check looks at all of them, but not at those of one name more than once a second.
+   * Another call with the same name replaces this one.
+   */
   suspect(name: string, lines: () => Iterable<Slow>): void;
   /** The line is gone. */
   forget(line: Slow): void;
@@ -16,15 +20,29 @@ export type Backlog = {
 
 type Slow = Pick<Line, "waitingBytes" | "cut">;
 
+const lookAgainMs = 1_000;
+
 /** An empty backlog. `maxBytes` may wait for all lines of the node together. */
-export function createBacklog({ maxBytes }: { maxBytes: number }): Backlog {
+export function createBacklog({ maxBytes, clock }: { maxBytes: number; clock: Clock }): Backlog {
   const slow = new Set<Slow>();
   const suspects = new Map<string, () => Iterable<Slow>>();
+  const lookedAt = new Map<string, number>(); // the names of the last second
   let bytes = 0;
 
+  /** Those who are found to be slow are known from then on, so who follows the same topic need not be looked at again at once. */
+  function lookAtSuspects(): void {
+    const now = clock.now();
+    for (const [name, at] of lookedAt) if (now - at >= lookAgainMs) lookedAt.delete(name);
+    for (const [name, lines] of suspects) {
+      if (lookedAt.has(name)) continue;
+      lookedAt.set(name, now);
+      suspects.delete(name);
+      for (const line of lines()) slow.add(line);
+    }
+  }
+
   function findSlow(): { line: Slow; waiting: number }[] {
-    for (const lines of suspects.values()) for (const line of lines()) slow.add(line);
-    suspects.clear();
+    lookAtSuspects();
     const found: { line: Slow; waiting: number }[] = [];
     for (const line of slow) {
       const waiting = line.waitingBytes();

@@ -29,10 +29,12 @@ type Options = {
   onWaiting(): void;
   /** Called when it is cut while bytes wait for its reader. */
   onCut(): void;
+  /** Called when it is ended: what was handed out may still have to be taken, and must not wait for a reader for ever. */
+  onEnd(): void;
 };
 
 /** A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
-export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut }: Options): EventStream {
+export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut, onEnd }: Options): EventStream {
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
   let isOpen = true;
@@ -102,6 +104,7 @@ export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut }: 
       handOver();
       close();
       controller?.close();
+      onEnd();
     },
     cut() {
       if (!isOpen) return;

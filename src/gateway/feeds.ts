@@ -93,6 +93,7 @@ export function createFeeds(dependencies: Dependencies) {
       maxWaitingBytes: limits.backlogBytes,
       onWaiting: () => backlog.watch(stream),
       onCut,
+      onEnd: wish.onEnd,
     });
     register.add("feed", stream);
     const feed: Feed = { stream, shows, permit, isAsking: false };

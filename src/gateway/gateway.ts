@@ -3,6 +3,7 @@ import { type HeraldError, rateLimited } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
+import { createGuard } from "../lib/guard.ts";
 import { createLimiter } from "../lib/limiter.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
 import { createTimerWheel } from "../lib/timer-wheel.ts";
@@ -42,7 +43,7 @@ const closing = { perLineMs: 2, longestMs: 3000 };
 // How many sessions are opened, and pages of missed messages read, at a time; others wait their turn.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
-const replayed = { places: 8, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: 30_000 };
+const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 
 type Dependencies = OutageEvents & {
   bus: Pick<Bus, "subscribe" | "respond">;
@@ -71,14 +72,13 @@ type Dependencies = OutageEvents & {
   tracePlay?: TracePlay | undefined;
 };
 
+const tellToComeBack = () => busy("connects", "too many connect to this node at once", admitted.maxWaiting);
+const tellToCatchUpLater = () => busy("catch-ups", "too many catch up on this node at once", replayed.maxWaiting);
+
 /** Clients are told different times, so that they do not all come back together. */
-function tellToComeBack(): HeraldError {
-  return rateLimited({
-    detail: "too many connect to this node at once; come back when `Retry-After` says",
-    policy: "connects",
-    quota: admitted.maxWaiting,
-    retryAfterSeconds: Math.ceil(Math.random() * comeBackWithinSeconds),
-  });
+function busy(policy: string, what: string, quota: number): HeraldError {
+  const retryAfterSeconds = Math.ceil(Math.random() * comeBackWithinSeconds);
+  return rateLimited({ detail: `${what}; come back in ${retryAfterSeconds} s`, policy, quota, retryAfterSeconds });
 }
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
@@ -88,17 +88,18 @@ export function createGateway(dependencies: Dependencies) {
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = createGatewayFigures(dependencies);
   const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
   const { deliveries } = figures;
-  const wheel = createTimerWheel({ clock: steadyClock, tickMs });
+  const guard = createGuard(onError);
+  const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
   const heartbeats = createHeartbeats({ wheel });
-  const backlog = createBacklog({ maxBytes: limits.nodeBacklogBytes });
+  const backlog = createBacklog({ maxBytes: limits.nodeBacklogBytes, clock: steadyClock });
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
-  const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToComeBack });
+  const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
   const roster = createRoster();
   const joining = createRoster();
   const frames = createStreamFrames();
-  const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery });
+  const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
   const audiences = createAudiences();
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
@@ -110,7 +111,10 @@ export function createGateway(dependencies: Dependencies) {
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
     const before = handedOver();
-    const isSlow = play(event);
+    let isSlow = false;
+    guard(() => {
+      isSlow = play(event);
+    });
     const toFeeds = feeds.play(event);
     return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
   }
@@ -128,8 +132,8 @@ export function createGateway(dependencies: Dependencies) {
       noteBreak();
       ledger.renew();
       for (const connection of [...roster.ofOrganization(org), ...joining.ofOrganization(org)])
-        connection.end("restarting");
-      feeds.endOrganization(org);
+        guard(() => connection.end("restarting"));
+      guard(() => feeds.endOrganization(org));
       dependencies.onBreak(org, found);
     },
     onError,

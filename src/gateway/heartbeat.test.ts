@@ -7,7 +7,7 @@ const tickMs = 250;
 
 function setUp() {
   let now = 0;
-  const wheel = createTimerWheel({ clock: { now: () => now }, tickMs });
+  const wheel = createTimerWheel({ clock: { now: () => now }, tickMs, onError: expect.unreachable });
   const owner = createOwner(() => undefined);
   const calls: { what: string; at: number }[] = [];
   return {

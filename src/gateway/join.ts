@@ -82,6 +82,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       joining.add(connection);
       const leaveJoining = owner.hold(() => joining.remove(connection));
       await sequencer.reached(head, headId);
+      if (!connection.isOpen) return;
       const resumeAfter =
         since === undefined ? undefined : await reads.run(() => catchUp.resumeAfter(session, since), owner);
       if (!connection.isOpen) return;
@@ -105,11 +106,11 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           return;
         }
         // The log moved on by more than fits at once: take a part of it, at the pace of the connection, and look again.
-        const page = (await reads.run(() => log.readAfter(org, cursor, pageSize), owner)).filter(
-          ({ offset }) => offset <= sequencer.position,
-        );
+        const upTo = sequencer.position; // before the read, which so sees all of it that there is
+        const read = await reads.run(() => log.readAfter(org, cursor, pageSize), owner);
         await sequencer.verified();
-        cursor = page.at(-1)?.offset ?? sequencer.position; // nothing there: it was purged
+        const page = read.filter(({ offset }) => offset <= upTo);
+        cursor = page.at(-1)?.offset ?? upTo; // nothing there: it was purged
         for (const part of partsOf(page)) {
           apply(connection, cids, part, ledger);
           if (!(await connection.isReadyForMore())) return;

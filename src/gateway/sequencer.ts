@@ -107,6 +107,12 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     return offset > position ? ready.find((event) => event.offset === offset)?.id : ring.idAt(offset);
   }
 
+  /** Whether another event was played at its place. What the ring has let go of follows from what is known, by the ids of the chain. */
+  function contradicts({ offset, id }: LogEvent): boolean {
+    const known = idAt(offset);
+    return known !== undefined && known !== id;
+  }
+
   /** Makes the event ready, and what was held for when it came. */
   function append(event: LogEvent): void {
     let next: LogEvent | undefined = event;
@@ -148,7 +154,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
       readyBytes -= bytes;
       count++;
     }
-    ready = ready.slice(count);
+    if (count > 0) ready = ready.slice(count);
     waiters.resolveUpTo(position);
     if (turnBytes > 0) endTurn();
     if (isInDoubt || (ready.length === 0 && target > last.offset)) repairAfter(repairDelayMs);
@@ -211,14 +217,14 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     for (const event of events) {
       if (event.offset > last.offset) {
         append(event); // and what was held that follows it
-      } else if (idAt(event.offset) !== event.id) {
+      } else if (contradicts(event)) {
         doubt();
         return;
       }
     }
     if (last.offset > heardUpTo) onRepair();
     else if (limit > 0 && events.length === 0 && last === from && ready.length === 0) passOver(head);
-    if (held.forgetUpTo(last.offset).some(({ offset, id }) => idAt(offset) !== id)) doubt();
+    if (held.forgetUpTo(last.offset).some(contradicts)) doubt();
     // Only offsets that were heard of since the read began may lie beyond its head: higher ones from before were of another log.
     target = Math.max(last.offset, head.offset, toldMeanwhile);
     waiters.endRead(head.offset);

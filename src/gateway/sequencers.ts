@@ -5,6 +5,7 @@ import { createBudget } from "./budget.ts";
 import { createSequencer, type LogBreak, type Played, type Sequencer } from "./sequencer.ts";
 
 const lingerMs = 10_000;
+const maxEarly = 1_024;
 const keptMs = 30_000; // more than a join takes; a slower one reads the store
 
 /** The sequencers of this node: one for each organization that has connections here. */
@@ -65,6 +66,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
 
   function begin(org: string): Entry {
     const early: Hint[] = [];
+    let lastEarly = 0; // of those that were too many to keep: what they told of is read from the store
     let sequencer: Sequencer | undefined;
     let unsubscribe: (() => void) | undefined;
     let isOver = false;
@@ -72,8 +74,9 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
     async function start(): Promise<Sequencer> {
       // The subscription comes before the position: what is committed in between is heard, and dropped if it is in the head.
       unsubscribe = await bus.subscribe(org, (hint) => {
-        if (sequencer === undefined) early.push(hint);
-        else sequencer.offer(hint);
+        if (sequencer !== undefined) sequencer.offer(hint);
+        else if (early.length < maxEarly) early.push(hint);
+        else lastEarly = Math.max(lastEarly, hint.offset);
       });
       const head = (await log.heads([org])).get(org) ?? logStart;
       sequencer = createSequencer({
@@ -90,6 +93,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
       });
       entryOf.set(sequencer, entry);
       for (const hint of early.splice(0)) sequencer.offer(hint);
+      if (lastEarly > 0) sequencer.offer({ org, offset: lastEarly });
       if (isOver) entry.end();
       return sequencer;
     }
@@ -144,10 +148,11 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
     },
     async checkHeads() {
       for (const { sequencer } of entries.values()) sequencer()?.forgetBefore(performance.now() - keptMs);
-      const heads = entries.size === 0 ? new Map<string, LogPlace>() : await log.heads([...entries.keys()]);
+      const asked = [...entries]; // what begins while the heads are read begins at its head
+      const heads = asked.length === 0 ? new Map<string, LogPlace>() : await log.heads(asked.map(([org]) => org));
       const checked = { events: 0, checkedAt: clock.now() };
       lag = checked;
-      for (const [org, entry] of entries) {
+      for (const [org, entry] of asked) {
         const head = heads.get(org) ?? logStart; // the organization itself may be lost
         const notice = (sequencer: Sequencer) => {
           checked.events = Math.max(checked.events, head.offset - sequencer.position);

@@ -53,6 +53,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
 
   const begin: SocketSessions["begin"] = async (socket, line, session, { since, device }, admit) => {
     const { data } = socket;
+    if (!line.isOpen) return;
     places.takeForUser(line.owner, session);
     data.deadline = "met";
     const connection = createSocketConnection(socket, line, session, device);
@@ -71,8 +72,10 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
 
   async function connect(socket: Socket, line: SocketLine, id: FrameId, payload: unknown, reply: Reply): Promise<void> {
     const { token, since, device_id: device } = validate(frameRequests.connect, payload);
-    const session = await admission.run(() => sessions.open(token, socket.data.address), line.owner);
-    const { user } = socket.data;
+    const { user, address } = socket.data;
+    const open = () => sessions.open(token, address);
+    // Who is in already and goes on does not wait behind those who want in.
+    const session = await (user === undefined ? admission.run(open, line.owner) : open());
     if (user === undefined) {
       await begin(socket, line, session, { since, device }, (isRecovered) =>
         reply(responseFrame(id, connectBody(socket, session, isRecovered))),

@@ -22,6 +22,8 @@ import { createSessionTimer } from "./session-timer.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
 import type { Topics } from "./topics.ts";
 
+const takenWithinSeconds = 5;
+
 type Dependencies = {
   sessions: Sessions;
   joiner: Joiner;
@@ -46,12 +48,13 @@ export function createStreams(dependencies: Dependencies) {
   const { sessions, joiner, topics, register, places, admission, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
 
-  function createConnection(owner: Owner, session: Session, id: string): StreamConnection {
+  function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
     const stream = createEventStream({
       owner,
       maxWaitingBytes: limits.backlogBytes,
       onWaiting: () => backlog.watch(connection),
       onCut,
+      onEnd,
     });
     const connection = createStreamConnection({ id, session, stream, topics });
     const timer = createSessionTimer({
@@ -93,7 +96,9 @@ export function createStreams(dependencies: Dependencies) {
     });
   }
 
-  async function open(request: Request, address: string, id: string, owner: Owner): Promise<Response> {
+  type Opening = { request: Request; address: string; id: string; onEnd(): void };
+
+  async function open({ request, address, id, onEnd }: Opening, owner: Owner): Promise<Response> {
     if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
     const since = request.headers.get("last-event-id") || undefined;
     if (since !== undefined && !isIdentifier(since))
@@ -102,7 +107,7 @@ export function createStreams(dependencies: Dependencies) {
     const session = await admission.run(() => sessions.open(bearerToken(request) ?? "", address), owner);
     register.requireOpen();
     places.takeForUser(owner, session);
-    const connection = createConnection(owner, session, id);
+    const connection = createConnection(owner, session, id, onEnd);
     const isRecovered = await join(connection, session, since);
     connection.comment();
     return new Response(connection.body, {
@@ -116,12 +121,13 @@ export function createStreams(dependencies: Dependencies) {
     });
   }
 
-  async function answer(request: Request, address: string, id: string): Promise<Response> {
+  async function answer(opening: Opening): Promise<Response> {
+    const { request, id } = opening;
     const owner = createOwner(onError);
     onAbort(request.signal, owner.close); // before anything is taken
     try {
       origins.require(request);
-      return await open(request, address, id, owner);
+      return await open(opening, owner);
     } catch (thrown) {
       owner.close();
       return problemResponse(tellFault(thrown), id);
@@ -136,7 +142,12 @@ export function createStreams(dependencies: Dependencies) {
       const preflight = answerPreflight(request, cors);
       if (preflight !== undefined) return preflight;
       server.timeout(request, 0);
-      const response = await answer(request, networkOf(clientAddress(request, server)), id);
+      const response = await answer({
+        request,
+        address: networkOf(clientAddress(request, server)),
+        id,
+        onEnd: () => server.timeout(request, takenWithinSeconds),
+      });
       // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow.
       for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
       return response;

@@ -27,6 +27,7 @@ test("an event is encoded once for all streams that hear it, on whatever topics"
     sockets: { publish: () => 0, countSubscribers: () => 2 },
     frames: createStreamFrames(),
     onDelivery: (_, connections) => counted.push(connections),
+    onError: expect.unreachable,
   });
   for (const topic of ["one", "one", "other"]) topics.addStream(topic, { deliver: (frame) => heard.push(frame) === 0 });
   for (const topic of ["one", "other"]) topics.publish(topic, message);

@@ -1,4 +1,5 @@
 import type { LogEvent } from "../contract/log-event.ts";
+import { createGuard } from "../lib/guard.ts";
 import { joinIds } from "../lib/joined-ids.ts";
 import type { StreamFrames } from "./stream-frames.ts";
 
@@ -38,17 +39,23 @@ type Dependencies = {
   frames: Pick<StreamFrames, "forUsers">;
   /** Told how many connections an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
+  /** Told what a stream throws: the others hear the event all the same. */
+  onError(error: unknown): void;
 };
 
 /** Topics that nobody follows. */
-export function createTopics({ sockets, frames, onDelivery }: Dependencies): Topics {
+export function createTopics({ sockets, frames, onDelivery, onError }: Dependencies): Topics {
+  const guard = createGuard(onError);
   const streams = new Map<string, Set<StreamListener>>();
   return {
     publish(topic, event) {
       const listeners = streams.get(topic);
       const connections = sockets.countSubscribers(topic) + (listeners?.size ?? 0);
       let isSlow = sockets.publish(topic, event.payload) === -1;
-      for (const listener of listeners ?? []) isSlow = listener.deliver(frames.forUsers(event)) || isSlow;
+      for (const listener of listeners ?? [])
+        guard(() => {
+          isSlow = listener.deliver(frames.forUsers(event)) || isSlow;
+        });
       if (connections > 0) onDelivery(event, connections);
       return isSlow;
     },

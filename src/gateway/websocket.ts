@@ -5,7 +5,7 @@ import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Limiter } from "../lib/limiter.ts";
-import { createOwner, type Owner } from "../lib/owner.ts";
+import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Sessions } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
@@ -89,8 +89,7 @@ export function createWebSockets(dependencies: Dependencies) {
         data.isAlive = false;
         socket.ping();
       },
-      // A peer that does not answer a close frame is cut like one that does not answer a ping.
-      isAlive: () => data.isAlive && line.isOpen,
+      isAlive: () => data.isAlive,
       cut: line.cut,
     });
     heartbeats.timerOf(line.owner)(connectWithinMs, () => {
@@ -166,6 +165,7 @@ export function createWebSockets(dependencies: Dependencies) {
     async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
       const address = networkOf(clientAddress(request, server));
       const owner = createOwner(onError);
+      onAbort(request.signal, owner.close); // before anything is taken; an upgrade aborts nothing
       try {
         if (request.method !== "GET")
           throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });

@@ -36,6 +36,8 @@ export type LongCall = {
   address: string;
   /** Aborts when the caller has hung up. */
   signal: AbortSignal;
+  /** The answer has ended: what was handed out of it must be taken within seconds, or the connection is cut. */
+  endSoon(): void;
   /** Whether the key is still let in and may still do this, asked anew; rejects with what a call would be refused with. */
   permit(): Promise<void>;
 };
@@ -76,6 +78,7 @@ type Dependencies = {
   onError(error: unknown, requestId: string): void;
 };
 
+const endedWithinSeconds = 5;
 const callerRequestId = /^[\x21-\x7e]{1,128}$/;
 
 /** The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, else a new one. */
@@ -153,6 +156,7 @@ export function createBind({
         answer = await handler(input, {
           address,
           signal: request.signal,
+          endSoon: () => runtime.timeout(request, endedWithinSeconds),
           permit: async () => {
             if (scope !== undefined) permit(await authenticate(), scope);
           },

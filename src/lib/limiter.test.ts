@@ -108,14 +108,15 @@ describe("a limiter", () => {
     expect(started).toEqual([0, 2]);
   });
 
-  test("refuses who is gone before it has to wait", async () => {
+  test("never begins the work of an owner that has closed, whether or not there is a place", async () => {
     const { add, outcomes, started } = setUp(1);
     const gone = createOwner(() => undefined);
     gone.close();
-    add(0);
-    add(1, gone);
+    add(0, gone);
+    add(1);
+    add(2, gone);
     await settle();
-    expect(outcomes).toEqual(["1 busy"]);
-    expect(started).toEqual([0]);
+    expect(outcomes).toEqual(["0 busy", "2 busy"]);
+    expect(started).toEqual([1]);
   });
 });

@@ -85,6 +85,7 @@ export function createLimiter({ places, maxWaiting, maxWaitMs, whenBusy, clock }
 
   return {
     async run(work, owner) {
+      if (owner?.isClosed) throw whenBusy();
       if (running < places) running++;
       else if (waiters.size >= maxWaiting) throw whenBusy();
       else await waitForPlace(owner);

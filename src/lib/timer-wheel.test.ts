@@ -6,10 +6,12 @@ const tickMs = 1_000;
 
 function setUp(startMs = 0) {
   const time = { ms: startMs };
-  const wheel = createTimerWheel({ clock: { now: () => time.ms }, tickMs });
+  const errors: unknown[] = [];
+  const wheel = createTimerWheel({ clock: { now: () => time.ms }, tickMs, onError: (error) => errors.push(error) });
   const called: string[] = [];
   return {
     wheel,
+    errors,
     called,
     pass(ms: number) {
       time.ms += ms;
@@ -64,6 +66,16 @@ test("a timer may set and cancel others when it is called, those of the same tic
   expect(called).toEqual([]);
   pass(2_000);
   expect(called).toEqual(["next"]);
+});
+
+test("a timer that throws keeps no other from being called, and is told", () => {
+  const { wheel, called, errors, pass } = setUp();
+  wheel.after(1_000, () => {
+    throw new Error("broken");
+  });
+  wheel.after(1_000, () => called.push("kept"));
+  pass(3_000);
+  expect([called, errors, wheel.size]).toEqual([["kept"], [new Error("broken")], 0]);
 });
 
 test("what fell due in a long pause is called in its order", () => {

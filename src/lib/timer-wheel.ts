@@ -1,8 +1,9 @@
 import type { Clock } from "./clock.ts";
+import { createGuard } from "./guard.ts";
 
 /** Many timers that need not be exact, such as the heartbeats of connections. Those that are not due cost nothing. */
 export type TimerWheel = {
-  /** Calls `act` at the first `turn` after `ms`, one tick late at most. Gives the function that cancels it, at any time. */
+  /** Calls `act` when `ms` are over, at the second turn after that at the latest. Gives the function that cancels it, at any time. */
   after(ms: number, act: () => void): () => void;
   /** Calls what is due. To be called once for each tick; what was missed is made up for. */
   turn(): void;
@@ -12,8 +13,16 @@ export type TimerWheel = {
 
 type Timer = () => void;
 
+type Options = {
+  clock: Clock;
+  tickMs: number;
+  /** Told what a timer throws, once a second at most: the others are called all the same. */
+  onError(error: unknown): void;
+};
+
 /** A wheel with a slot for each tick of `tickMs` in which something is due. */
-export function createTimerWheel({ clock, tickMs }: { clock: Clock; tickMs: number }): TimerWheel {
+export function createTimerWheel({ clock, tickMs, onError }: Options): TimerWheel {
+  const guard = createGuard(onError);
   const slots = new Map<number, Set<Timer>>();
   let turned = tickOf(clock.now()); // everything that was due up to this tick was called
   let size = 0;
@@ -26,7 +35,7 @@ export function createTimerWheel({ clock, tickMs }: { clock: Clock; tickMs: numb
     for (const timer of slot) {
       slot.delete(timer); // one that is cancelled by another before its turn is not there any more
       size--;
-      timer();
+      guard(timer);
     }
   }
 

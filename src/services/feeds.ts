@@ -10,6 +10,8 @@ export type FeedWish = {
   address: string;
   /** Aborts when the client is gone. */
   signal: AbortSignal;
+  /** Called when the feed is ended: what waits for its reader must be taken soon. */
+  onEnd(): void;
   /** Asked again and again while the feed is open: rejects once the caller may not watch any more. */
   permit(): Promise<void>;
 };

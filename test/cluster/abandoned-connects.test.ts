@@ -62,6 +62,11 @@ if (postgres !== undefined) {
         "the node to be at work for all of them",
       );
       for (const hangUp of hangUps) hangUp();
+      // Whoever hangs up gives the place of the address back at once, however long the database takes.
+      await eventually(
+        async () => (await heldBy(herald)).address_places === undefined || undefined,
+        "the places to be given back",
+      );
     } finally {
       postgres.resume();
     }

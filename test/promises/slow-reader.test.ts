@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { eventually, within } from "../harness/deadline.ts";
+import { expectNothingHeld, heldBy } from "../harness/held.ts";
 import { startHerald, useHerald } from "../harness/herald.ts";
+import { readMetrics, sampleOf } from "../harness/metrics.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { openRawSocket } from "../harness/raw-socket.ts";
 import { createResilientClient } from "../harness/resilient-client.ts";
@@ -166,5 +168,31 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     expect((await stream.next()).message?._id).toBe(sent.at(-2) ?? "");
     expect((await stream.next()).message?._id).toBe(sent.at(-1) ?? "");
     neighbour.cut();
+  });
+
+  test("a stream that ends while nobody reads it does not stay", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["sender", "slow"]);
+    const openFiles = async () =>
+      sampleOf(readMetrics((await herald().http("GET", "/metrics")).text).samples, "process_open_fds") ?? 0;
+    const before = await openFiles();
+    const { hostname, port, host } = new URL(herald().url);
+    const token = await org.token("slow", 10);
+    const streams = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const stream = connect(Number(port), hostname);
+        stream.on("error", () => undefined);
+        stream.write(`GET /sse HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+        await within(new Promise((resolve) => stream.once("readable", resolve)), "the head of the stream");
+        return stream; // nothing of it is read
+      }),
+    );
+    while ((await heldBy(herald())).waiting_bytes === undefined) await org.sent("sender", { cid, body: BODY });
+    await expectNothingHeld(herald()); // the token has expired, and all of them were ended
+    await eventually(
+      async () => (await openFiles()) < before + streams.length / 2 || undefined,
+      "the sockets of streams that nobody reads to be closed",
+    );
+    for (const stream of streams) stream.destroy();
   });
 });

@@ -51,6 +51,8 @@ export function setUp({
     isBroken: false,
     /** Called when a read knows its answer and has not given it yet. */
     onRead: () => {},
+    /** Called when a read was asked for, and has seen nothing yet. */
+    onAsk: () => {},
     at: (offset: number) => event(offset, 10, "x", log.setBackTo),
     /** A failover: all after `to` is gone, and others wrote up to `head` since. */
     setBack(to: number, head: number) {
@@ -67,6 +69,7 @@ export function setUp({
     budget,
     read: async (offset, limit) => {
       log.reads++;
+      log.onAsk();
       if (log.isBroken) throw new Error("the store is away");
       const first = Math.max(offset, log.purgedUpTo) + 1;
       const count = Math.max(0, Math.min(limit, log.head - first + 1));
