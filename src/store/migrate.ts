@@ -51,8 +51,10 @@ export async function migrateStore(
     to = known.length,
   } = typeof options === "number" ? { to: options } : options;
   return await driver.migration(async (session) => {
-    const run: Run = { session, dialect: driver.dialect, tell };
-    const { from, steps } = await readState(run, known);
+    const database = { session, dialect: driver.dialect };
+    const { from, steps } = await readState(database, known);
+    // A new database has nothing that would take time or disturb anybody.
+    const run: Run = { ...database, tell: from === 0 ? () => undefined : tell };
     for (const [index, migration] of known.slice(0, to).entries()) {
       const number = index + 1;
       if (number > from) await runMigration(run, { number, migration }, steps);
@@ -65,7 +67,7 @@ export async function migrateStore(
 }
 
 /** How far the database is: the number of the last migration that is done, and which steps of later ones were begun. */
-async function readState({ session, dialect }: Run, known: readonly Migration[]) {
+async function readState({ session, dialect }: Omit<Run, "tell">, known: readonly Migration[]) {
   await session.transaction(async (sql) => {
     if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
     for (const table of tables) await sql.run(inDialect(table, dialect));
