@@ -1,5 +1,6 @@
 import type { Dialect } from "./dialect.ts";
 import type { Driver, MigrationSession, Row, Sql, SqlValue, TellMigration, Transaction } from "./driver.ts";
+import { between } from "./key-range.ts";
 import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
 import { lastOfFirst } from "./remove-first.ts";
 
@@ -139,7 +140,6 @@ async function backfill(
 ): Promise<void> {
   const startedAt = performance.now() - Number(earlier?.took_ms ?? 0);
   const columns = key.join(", ");
-  const values = key.map(() => "?").join(", ");
   let place: SqlValue[] | undefined = earlier?.place == null ? undefined : JSON.parse(earlier.place);
   let rows = Number(earlier?.rows ?? 0);
   let toldAt = performance.now();
@@ -154,21 +154,14 @@ async function backfill(
   const of = about === undefined ? {} : { of_about: Number(about.rows) };
   for (let isDone = false; !isDone; ) {
     const begunAt = performance.now();
-    const after = place ?? [];
-    const where = place === undefined ? "true" : `(${columns}) > (${values})`;
+    const after = place;
     const batch = await session.transaction(async (sql) => {
       await limitToAll(sql);
-      const left = {
-        table,
-        key,
-        where: `${where} AND (${columns}) <= (${values})`,
-        values: [...after, ...(end ?? [])],
-      };
-      const last = end && (await lastOfFirst(sql, left, rowsAtOnce));
-      const update = `${statement} AND ${where} AND (${columns}) <= (${values})`;
-      const changed = last === undefined ? 0 : await sql.run(update, ...after, ...last);
+      const last = end && (await lastOfFirst(sql, { table, key, ...between(key, after, end) }, rowsAtOnce));
+      const range = last && between(key, after, last);
+      const changed = range === undefined ? 0 : await sql.run(`${statement} AND ${range.where}`, ...range.values);
       const progress = {
-        place: last ?? after,
+        place: last ?? after ?? [],
         rows: rows + changed,
         tookMs: tookMs(startedAt),
         isDone: last === undefined,
