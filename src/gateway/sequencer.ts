@@ -130,16 +130,18 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     return ready.length === 0 || (readyBytes < maxReadyBytes && !budget.isSpent);
   }
 
-  function playNow(event: LogEvent): void {
+  /** Returns how many connections it was played to. */
+  function playNow(event: LogEvent): number {
     position = event.offset; // before all that may fail: nothing is ever played twice
     budget.giveBack(weightOf(event));
     ring.push(event);
     try {
       const { connections, isSlow } = play(event);
-      turnWritten += connections * bytesOf(event);
       isTurnSlow ||= isSlow;
+      return connections;
     } catch (error) {
       onError(error);
+      return 0;
     }
   }
 
@@ -149,7 +151,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     for (let event = ready[0]; event !== undefined; event = ready[count]) {
       const bytes = bytesOf(event);
       if (turnBytes > 0 && (turnBytes + bytes > bytesPerTurn || turnWritten >= writtenPerTurn)) break;
-      playNow(event);
+      turnWritten += playNow(event) * bytes;
       turnBytes += bytes;
       readyBytes -= bytes;
       count++;

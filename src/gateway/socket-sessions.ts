@@ -1,10 +1,11 @@
-import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import { HeraldError } from "../contract/errors.ts";
 import { type FrameId, frameRequests } from "../contract/frames.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { validate } from "../contract/validation.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Limiter } from "../lib/limiter.ts";
 import type { Session, Sessions } from "../services/sessions.ts";
+import { tellFault } from "./faults.ts";
 import { errorFrame, type Frame, responseFrame } from "./frames.ts";
 import type { Joiner } from "./join.ts";
 import type { Places } from "./places.ts";
@@ -114,8 +115,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
         reply(responseFrame(frame.id, await handle(asker, frame.operation, frame.payload)));
       } catch (thrown) {
         if (isAnswered) throw thrown; // a request is answered once: what fails while its connection catches up ends the socket
-        const error = toHeraldError(thrown);
-        if (error.code === "internal") onError(thrown);
+        const error = tellFault(thrown, onError);
         line.write([errorFrame(frame.id, error)]);
         const closing = isConnect ? closingAfter(error) : undefined;
         if (closing !== undefined) closeSocket(socket, closing);

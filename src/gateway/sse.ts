@@ -1,6 +1,6 @@
 import type { Server } from "bun";
 import { answerHeaders } from "../contract/answer-headers.ts";
-import { HeraldError, toHeraldError } from "../contract/errors.ts";
+import { HeraldError } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
@@ -13,6 +13,7 @@ import type { Session, Sessions } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
 import { createEventStream } from "./event-stream.ts";
+import { tellFault } from "./faults.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { Joiner } from "./join.ts";
 import { answerPreflight, type Origins } from "./origins.ts";
@@ -69,13 +70,6 @@ export function createStreams(dependencies: Dependencies) {
     return connection;
   }
 
-  /** Anything but a `HeraldError` is a fault of ours, and is logged. */
-  function tellFault(thrown: unknown): HeraldError {
-    const error = toHeraldError(thrown);
-    if (error.code === "internal") onError(thrown);
-    return error;
-  }
-
   /** Resolves once the connection is admitted, with what the client is told of its recovery. */
   function join(connection: StreamConnection, session: Session, since: string | undefined) {
     return new Promise<boolean | undefined>((admit, refuse) => {
@@ -89,7 +83,7 @@ export function createStreams(dependencies: Dependencies) {
         () => admit(undefined),
         (error: unknown) => {
           connection.cut();
-          if (isAdmitted) tellFault(error);
+          if (isAdmitted) tellFault(error, onError);
           else refuse(error);
         },
       );
@@ -130,7 +124,7 @@ export function createStreams(dependencies: Dependencies) {
       return await open(opening, owner);
     } catch (thrown) {
       owner.close();
-      return problemResponse(tellFault(thrown), id);
+      return problemResponse(tellFault(thrown, onError), id);
     }
   }
 

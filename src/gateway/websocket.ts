@@ -9,6 +9,7 @@ import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Sessions } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
+import { tellFault } from "./faults.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { Origins } from "./origins.ts";
@@ -181,9 +182,7 @@ export function createWebSockets(dependencies: Dependencies) {
         throw new HeraldError("bad_request", "this is not a WebSocket handshake (RFC 6455, section 4.2.1)");
       } catch (thrown) {
         owner.close();
-        const error = toHeraldError(thrown);
-        if (error.code === "internal") onError(thrown);
-        return problemResponse(error, requestId);
+        return problemResponse(tellFault(thrown, onError), requestId);
       }
     },
   };

@@ -263,8 +263,8 @@ export const plantedBugs: PlantedBug[] = [
       },
       {
         file: sequencer,
-        from: "      playNow(event);",
-        to: "      playNow(event);\n if (position !== event.offset) break;",
+        from: "turnWritten += playNow(event) * bytes;",
+        to: "turnWritten += playNow(event) * bytes;\n if (position !== event.offset) break;",
       },
     ],
   },

@@ -1,5 +1,5 @@
 import type { Postgres } from "../../harness/postgres.ts";
-import { defineScenario } from "../scenario.ts";
+import { defineScenario, type Scenario } from "../scenario.ts";
 import { onSuccession, type Succession } from "../succession.ts";
 
 const told =
@@ -14,10 +14,8 @@ async function failOver({ handOver }: Succession, standby: Postgres, org: string
   await standby.promote();
 }
 
-/** A standby that lags takes over: what it had not yet received is gone. */
-export const failoverWithLag = defineScenario({
-  name: "failover-with-lag",
-  row: "PostgreSQL killed (SIGKILL); an asynchronous standby that lags takes over",
+/** The database comes back without what it had last. */
+const losingItsEnd = {
   expected: told,
   rounds: { short: 2, long: 6 },
   holdMs: { short: [0, 300], long: [0, 3_000] },
@@ -26,6 +24,13 @@ export const failoverWithLag = defineScenario({
   closesWith: [1012],
   losesTail: true,
   stage: onSuccession,
+} satisfies Partial<Scenario<Succession>>;
+
+/** A standby that lags takes over: what it had not yet received is gone. */
+export const failoverWithLag = defineScenario({
+  name: "failover-with-lag",
+  row: "PostgreSQL killed (SIGKILL); an asynchronous standby that lags takes over",
+  ...losingItsEnd,
   async break(stage, { round, callers, random, org, size }) {
     const { database } = stage;
     const standby = await database.addStandby({ isSynchronous: false });
@@ -62,14 +67,7 @@ export const failoverSynchronous = defineScenario({
 export const restoredBackup = defineScenario({
   name: "restored-backup",
   row: "PostgreSQL stopped, and started again from a backup that was made earlier (pg_basebackup)",
-  expected: told,
-  rounds: { short: 2, long: 6 },
-  holdMs: { short: [0, 300], long: [0, 3_000] },
-  allows: ["503", "none"],
-  breaksConnections: true,
-  closesWith: [1012],
-  losesTail: true,
-  stage: onSuccession,
+  ...losingItsEnd,
   async break({ database, handOver }, { round, callers, random, org, size }) {
     const backup = await database.primary.copy();
     await callers.progress(random.integer(...lostSends(round, size)));
