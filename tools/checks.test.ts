@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { undocumented } from "./check-docstrings.ts";
 import { isAllowed } from "./check-licences.ts";
-import { summarize } from "./ci-summary.ts";
+import { failuresIn, summarize } from "./ci-summary.ts";
 
 describe("docstrings", () => {
   test("an export without one is named with its line", () => {
@@ -49,5 +49,13 @@ describe("the CI's closing line", () => {
 
   test("nothing ran where there is no summary", () => {
     expect(summarize("error: bun: command not found")).toEqual({ passed: 0, failed: 0 });
+  });
+
+  test("what was said of a failure is told from the test before it on, and 30 lines at most", () => {
+    const said = ["(pass) a", "error: not 1", "  at x.ts:3", "(fail) b [2ms]", "(pass) c"];
+    expect(failuresIn(said.join("\n"))).toEqual(["error: not 1\n  at x.ts:3\n(fail) b [2ms]"]);
+    const long = [...Array.from({ length: 100 }, (_, index) => `line ${index}`), "(fail) d"];
+    expect(failuresIn(long.join("\n"))).toEqual([long.slice(-31).join("\n")]);
+    expect(failuresIn("(pass) a\n 1 pass")).toEqual([]);
   });
 });

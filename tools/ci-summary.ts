@@ -1,5 +1,6 @@
-// Reads the output of each run of `bun test` and prints the one line that the CI's reader knows: `N passed, N failed`. The JUnit
-// report would not do: it leaves out a test file that fails to load. Exits with 1 if anything failed, or if a run has no summary.
+// Reads the output of each run of `bun test`, tells again what was said of each test that failed, and prints the one line that the
+// CI's reader knows: `N passed, N failed`. The JUnit report would not do: it leaves out a test file that fails to load. Exits with 1
+// if anything failed, or if a run has no summary.
 import { readFileSync } from "node:fs";
 
 /** How many tests ran, as bun counts them: a file that fails to load is one failure, a skipped test is neither. */
@@ -15,8 +16,23 @@ export const summarize = (output: string): Summary => {
   return { passed: count("pass"), failed: count("fail") };
 };
 
+const linesOfFailure = 30;
+const outcome = /^\((pass|fail|skip|todo)\) /;
+
+/** What the output says of each test that failed: its line, and at most 30 before it that follow another test's. */
+export const failuresIn = (output: string): string[] => {
+  const lines = output.split("\n");
+  return lines.flatMap((line, index) => {
+    if (!line.startsWith("(fail) ")) return [];
+    const before = lines.slice(Math.max(0, index - linesOfFailure), index);
+    return [[...before.slice(before.findLastIndex((one) => outcome.test(one)) + 1), line].join("\n").trim()];
+  });
+};
+
 if (import.meta.main) {
-  const runs = process.argv.slice(2).map((path) => ({ path, ...summarize(readFileSync(path, "utf8")) }));
+  const outputs = process.argv.slice(2).map((path) => ({ path, output: readFileSync(path, "utf8") }));
+  for (const failure of outputs.flatMap(({ output }) => failuresIn(output))) console.log(`\n${failure}`);
+  const runs = outputs.map(({ path, output }) => ({ path, ...summarize(output) }));
   const empty = runs.filter(({ passed, failed }) => passed + failed === 0);
   for (const { path } of empty) console.error(`no test ran: ${path}`);
   const passed = runs.reduce((sum, run) => sum + run.passed, 0);
