@@ -50,8 +50,8 @@ const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof Pro
  * RFC 7519, section 2 allows: a sign-out must tell tokens of one second apart.
  */
 export function createTokens({ secret, previousSecret, provider, clock }: Options): Tokens {
-  const ownKey = new TextEncoder().encode(secret);
-  const previousKey = previousSecret === undefined ? undefined : new TextEncoder().encode(previousSecret);
+  const ownKey = importKey(secret);
+  const previousKey = previousSecret === undefined ? undefined : importKey(previousSecret);
   const common = { audience, typ: "JWT", clockTolerance: skewSeconds, requiredClaims: ["exp", "sub", "org"] };
 
   async function verifySignature(token: string): Promise<JWTPayload> {
@@ -71,10 +71,10 @@ export function createTokens({ secret, previousSecret, provider, clock }: Option
   async function verifyOwn(token: string, common: JWTVerifyOptions): Promise<JWTPayload> {
     const options = { ...common, algorithms: ["HS256"] };
     try {
-      return (await jwtVerify(token, ownKey, options)).payload;
+      return (await jwtVerify(token, await ownKey, options)).payload;
     } catch (error) {
       if (previousKey === undefined || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
-      return (await jwtVerify(token, previousKey, options)).payload;
+      return (await jwtVerify(token, await previousKey, options)).payload;
     }
   }
 
@@ -104,7 +104,7 @@ export function createTokens({ secret, previousSecret, provider, clock }: Option
         .setAudience(audience)
         .setIssuedAt(issuedAt / 1000)
         .setExpirationTime(expiresAt / 1000)
-        .sign(ownKey);
+        .sign(await ownKey);
       return { token, expiresAt };
     },
     async verify(token) {
@@ -116,6 +116,12 @@ export function createTokens({ secret, previousSecret, provider, clock }: Option
       }
     },
   };
+}
+
+/** The secret as a key for HS256 (RFC 7518, section 3.2). From bytes, jose would make one for each token. */
+function importKey(secret: string): Promise<CryptoKey> {
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), hmac, false, ["sign", "verify"]);
 }
 
 function unauthorized(detail: string, cause?: unknown): HeraldError {
