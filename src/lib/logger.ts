@@ -1,10 +1,34 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import pretty from "pino-pretty";
 
+const errorLevel = 50;
+
 /** JSON lines on stdout; on a terminal, lines for people. */
 export function createLogger(level: string): Logger {
   const options = { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
-  return pino(options, process.stdout.isTTY ? prettyStream() : pino.destination({ dest: 1, sync: true }));
+  return pino(options, process.stdout.isTTY ? prettyStream() : gatheringStream());
+}
+
+/** Writes the lines of a turn of the event loop together, since a system call takes as long as a good part of a request; errors at once. */
+function gatheringStream(): DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: true });
+  let lines = "";
+  function flush(): void {
+    const gathered = lines;
+    lines = "";
+    if (gathered !== "") destination.write(gathered);
+  }
+  process.on("exit", flush);
+  const stream = {
+    [Symbol.for("pino.metadata")]: true, // asks pino for `lastLevel`
+    lastLevel: 0,
+    write(line: string) {
+      if (lines === "") setImmediate(flush);
+      lines += line;
+      if (stream.lastLevel >= errorLevel) flush();
+    },
+  };
+  return stream;
 }
 
 // A stream in this process and no pino transport: those run in a worker, which a compiled binary cannot load.
