@@ -4,6 +4,7 @@ import { type Helper, startHelper } from "../../harness/helper.ts";
 import { house } from "../../harness/house.ts";
 import { peakMemoryOf, startMeter } from "../../harness/meter.ts";
 import type { Measures } from "../../harness/rounds.ts";
+import { startPeer } from "../../harness/servers.ts";
 import { percentile } from "../../harness/statistics.ts";
 import type { StormReport } from "../../harness/storm-crowd.ts";
 import type { StormAnswer, StormOrder } from "../../storm-process.ts";
@@ -30,26 +31,27 @@ export async function playStorm(
   const log = createErrorCount();
   const node = await ground.startNode(log.hear);
   const people = areKnown ? peopleOf(size) : strangersOf(size, round);
-  const victim = startHelper<VictimOrder, VictimReport>("victim-process.ts");
+  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
+  const victim = startCaller(node.url);
+  const bystander = startCaller(route.url);
   const crowd = await gather(node.url, people);
 
-  victim.tell({ url: node.url, org: victimOrg, everyMs: victimEveryMs });
-  await tell(victim); // its first sends open its connections
+  await Promise.all([tell(victim), tell(bystander)]); // their first sends open their connections
   await Bun.sleep(calmMs);
-  const calm = await tell(victim);
+  const [calm, calmBeside] = await Promise.all([tell(victim), tell(bystander)]);
   if (isOpenBefore) {
     await orderAll(crowd, { want: "open" });
-    await tell(victim);
+    await Promise.all([tell(victim), tell(bystander)]);
   }
   const errorsBefore = log.count();
   const stopMeter = startMeter(node.pid);
   for (const part of crowd) part.tell({ want: "connect" });
   const reports = await untilIn(crowd, size);
   const busy = stopMeter();
-  const stormy = await tell(victim);
+  const [stormy, stormyBeside] = await Promise.all([tell(victim), tell(bystander)]);
   const peakBytes = peakMemoryOf(node.pid);
-  await Promise.all([victim, ...crowd].map((helper) => helper.stop()));
-  await node.stop();
+  await Promise.all([victim, bystander, ...crowd].map((helper) => helper.stop()));
+  await Promise.all([node.stop(), route.stop()]);
   log.show();
 
   const inMs = reports.flatMap((report) => report.inMs);
@@ -69,6 +71,9 @@ export async function playStorm(
     victimP99Ms: percentile(stormy.times, 0.99),
     victimMaxMs: percentile(stormy.times, 1),
     victimP99Ratio: percentile(stormy.times, 0.99) / percentile(calm.times, 0.99),
+    besideCalmP99Ms: percentile(calmBeside.times, 0.99),
+    besideP50Ms: percentile(stormyBeside.times, 0.5),
+    besideP99Ms: percentile(stormyBeside.times, 0.99),
     victimSends: stormy.times.length + failed,
     victimFailed: failed,
     peakMebibytes: peakBytes / 2 ** 20,
@@ -84,6 +89,14 @@ export async function playStorm(
     ),
     ...added("victim", [stormy.failed]),
   };
+}
+
+type Caller = Helper<VictimOrder, VictimReport>;
+
+function startCaller(url: string): Caller {
+  const caller: Caller = startHelper("victim-process.ts");
+  caller.tell({ url, org: victimOrg, everyMs: victimEveryMs });
+  return caller;
 }
 
 type Part = Helper<StormOrder, StormAnswer>;
@@ -117,7 +130,7 @@ async function untilIn(parts: readonly Part[], size: number): Promise<StormRepor
   }
 }
 
-async function tell(victim: Helper<VictimOrder, VictimReport>): Promise<VictimReport> {
+async function tell(victim: Caller): Promise<VictimReport> {
   victim.tell({ tell: true });
   return await victim.next();
 }
