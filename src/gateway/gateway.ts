@@ -37,7 +37,6 @@ import { createWebSockets, type SocketLimits } from "./websocket.ts";
 
 const tickMs = 250;
 const headCheckMs = 5000;
-const backlogCheckMs = 100;
 const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
 // How many sessions are opened, and pages of missed messages read, at a time; others wait their turn.
@@ -91,7 +90,11 @@ export function createGateway(dependencies: Dependencies) {
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
   const heartbeats = createHeartbeats({ wheel });
-  const backlog = createBacklog({ maxBytes: limits.nodeBacklogBytes, clock: steadyClock });
+  const backlog = createBacklog({
+    maxBytes: limits.nodeBacklogBytes,
+    maxLineBytes: limits.backlogBytes,
+    clock: steadyClock,
+  });
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
@@ -124,7 +127,7 @@ export function createGateway(dependencies: Dependencies) {
     clock,
     play(event) {
       const played = tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay);
-      if (played.isSlow) limitBacklog();
+      if (played.isSlow) backlog.check();
       return played;
     },
     onRepair,
@@ -148,8 +151,6 @@ export function createGateway(dependencies: Dependencies) {
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
   const feeds = createFeeds({ ...lines, sequencers, frames, feedStarts: dependencies.feedStarts });
 
-  let backlogCheckedAt = 0;
-
   function playTraced(event: LogEvent, trace: TracePlay): Played {
     let played: Played = { isSlow: false, connections: 0 };
     trace(event, () => {
@@ -159,17 +160,9 @@ export function createGateway(dependencies: Dependencies) {
     return played;
   }
 
-  /** What waits for all connections together is looked at when somebody is slow, and not for each event of a burst. */
-  function limitBacklog(): void {
-    const now = performance.now();
-    if (now - backlogCheckedAt < backlogCheckMs) return;
-    backlogCheckedAt = now;
-    backlog.check();
-  }
-
   const tickTimer = setInterval(() => {
     wheel.turn();
-    limitBacklog();
+    backlog.check();
   }, tickMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
   bus.respond((question) => answerPresence(roster, question));

@@ -38,7 +38,7 @@ export function createPlayer({
   /** Publishes to a topic that these users follow. True when some connection is slow to take it. */
   function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): boolean {
     const isSlow = topics.publish(topic, event);
-    if (isSlow) backlog.suspect(topic, () => roster.ofAll(event.org, uids()));
+    if (isSlow) backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids()));
     return isSlow;
   }
 
