@@ -7,6 +7,7 @@ import { createGuard } from "../lib/guard.ts";
 import { createLimiter } from "../lib/limiter.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
 import { createTimerWheel } from "../lib/timer-wheel.ts";
+import { createTurnstile } from "../lib/turnstile.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { FeedStarts } from "../services/feeds.ts";
@@ -39,6 +40,8 @@ const tickMs = 250;
 const headCheckMs = 5000;
 const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
+// How many who want in are let through in a turn of the event loop, so that a crowd lets everybody else have theirs.
+const enteringPerTurn = 8;
 // How many sessions are opened, and pages of missed messages read, at a time; others wait their turn.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
@@ -97,6 +100,7 @@ export function createGateway(dependencies: Dependencies) {
   });
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
+  const entrance = createTurnstile(enteringPerTurn);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
   const roster = createRoster();
@@ -144,7 +148,19 @@ export function createGateway(dependencies: Dependencies) {
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger, reads });
   const origins = createOrigins(dependencies.allowedOrigins);
-  const lines = { sessions, joiner, register, places, admission, backlog, heartbeats, limits, onCut, onError };
+  const lines = {
+    sessions,
+    joiner,
+    register,
+    places,
+    entrance,
+    admission,
+    backlog,
+    heartbeats,
+    limits,
+    onCut,
+    onError,
+  };
   const handle = createRequestHandler({ history, receipts });
   const socketSessions = createSocketSessions({ ...lines, handle, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });

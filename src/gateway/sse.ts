@@ -9,6 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { Limiter } from "../lib/limiter.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
+import type { Turnstile } from "../lib/turnstile.ts";
 import type { Session, Sessions } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
@@ -31,6 +32,8 @@ type Dependencies = {
   topics: Topics;
   register: Register;
   places: Places;
+  /** What those who come go through. */
+  entrance: Turnstile;
   /** Bounds how many sessions are being opened. */
   admission: Limiter;
   backlog: Pick<Backlog, "watch">;
@@ -46,7 +49,7 @@ type Dependencies = {
 
 /** The server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
-  const { sessions, joiner, topics, register, places, admission, backlog, heartbeats } = dependencies;
+  const { sessions, joiner, topics, register, places, entrance, admission, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
 
   function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
@@ -121,6 +124,7 @@ export function createStreams(dependencies: Dependencies) {
     onAbort(request.signal, owner.close); // before anything is taken
     try {
       origins.require(request);
+      await entrance.pass();
       return await open(opening, owner);
     } catch (thrown) {
       owner.close();

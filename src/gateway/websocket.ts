@@ -6,6 +6,7 @@ import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Limiter } from "../lib/limiter.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
+import type { Turnstile } from "../lib/turnstile.ts";
 import type { Sessions } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
@@ -44,6 +45,8 @@ type Dependencies = {
   socketSessions: SocketSessions;
   register: Register;
   places: Places;
+  /** What those who have no session yet go through, with all that they ask. */
+  entrance: Turnstile;
   /** Bounds how many sessions are being opened. */
   admission: Limiter;
   backlog: Pick<Backlog, "watch">;
@@ -60,7 +63,7 @@ type Dependencies = {
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { sessions, socketSessions, register, places, admission, backlog, heartbeats } = dependencies;
+  const { sessions, socketSessions, register, places, entrance, admission, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
   function isOverRate({ data }: Socket): boolean {
@@ -129,9 +132,13 @@ export function createWebSockets(dependencies: Dependencies) {
         line.write([errorFrame(frame.id, tooManyRequests(limits.requestsPerWindow, retryAfterSeconds))]);
         return closeSocket(socket, { reason: "too_many", retryAfterSeconds });
       }
-      enqueue(socket, () =>
-        line.isOpen ? socketSessions.answer(socket, line, readFrame(data, limits.jsonDepth)) : Promise.resolve(),
-      );
+      enqueue(socket, async () => {
+        if (socket.data.user === undefined) {
+          socket.data.isConnecting = true; // perhaps: the frame is not read yet
+          await entrance.pass();
+        }
+        if (line.isOpen) await socketSessions.answer(socket, line, readFrame(data, limits.jsonDepth));
+      });
     },
     pong(socket) {
       socket.data.isAlive = true;
@@ -176,6 +183,7 @@ export function createWebSockets(dependencies: Dependencies) {
             "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
           );
         origins.require(request);
+        await entrance.pass();
         const opening = await openSession(request, address, owner);
         const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
