@@ -244,7 +244,8 @@ function knownBy({ organization }: History, hearing: Hearing): Known {
     const signOut = life.commits.find((commit) => commit !== undefined && endsHearing(commit.event, hearing));
     const wasEnded = ended?.code === removedCode || (hearing.isStream && ended?.code === normalCode);
     const isLater = laterSignOut === undefined || (ended?.at ?? 0) < laterSignOut.at;
-    const wasSignedOut = wasEnded && isLater && signOut !== undefined && isLost(signOut.event);
+    const wentOn = heard.some(({ event }) => isLost(event) && commits[event.offset]?.event === event);
+    const wasSignedOut = wasEnded && isLater && !wentOn && signOut !== undefined && isLost(signOut.event);
     if (stood || hasHeard || wasSignedOut) return { ...life, lostAt: life.endedAt };
   }
   return { commits, keptUpTo: Number.POSITIVE_INFINITY, lostAt: Number.POSITIVE_INFINITY };
