@@ -348,6 +348,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { url } = listening;
   if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
   log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
+  log.flush(); // whoever starts it may have something to print, too
 
   const engines = starting.move();
   return {

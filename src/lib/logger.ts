@@ -9,7 +9,7 @@ export function createLogger(level: string): Logger {
   return pino(options, process.stdout.isTTY ? prettyStream() : gatheringStream());
 }
 
-/** Writes the lines of a turn of the event loop together, since a system call takes as long as a good part of a request; errors at once. */
+/** Writes the lines of a turn of the event loop together, since a system call takes as long as a good part of a request; errors at once, and all when the logger is flushed. */
 function gatheringStream(): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: true });
   let lines = "";
@@ -22,6 +22,7 @@ function gatheringStream(): DestinationStream {
   const stream = {
     [Symbol.for("pino.metadata")]: true, // asks pino for `lastLevel`
     lastLevel: 0,
+    flush,
     write(line: string) {
       if (lines === "") setImmediate(flush);
       lines += line;
