@@ -17,6 +17,7 @@ import type { Sessions } from "../services/sessions.ts";
 import { createAccounting, type TracePlay } from "./accounting.ts";
 import { createAudiences } from "./audiences.ts";
 import { createBacklog } from "./backlog.ts";
+import { createDoorkeeper } from "./doorkeeper.ts";
 import { createFeeds } from "./feeds.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createHeartbeats } from "./heartbeat.ts";
@@ -148,13 +149,13 @@ export function createGateway(dependencies: Dependencies) {
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger, reads });
   const origins = createOrigins(dependencies.allowedOrigins);
+  const doorkeeper = createDoorkeeper({ sessions, places, admission });
   const lines = {
-    sessions,
+    doorkeeper,
     joiner,
     register,
     places,
     entrance,
-    admission,
     backlog,
     heartbeats,
     limits,

@@ -3,23 +3,19 @@ import { type FrameId, frameRequests } from "../contract/frames.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { validate } from "../contract/validation.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Limiter } from "../lib/limiter.ts";
-import type { Session, Sessions } from "../services/sessions.ts";
+import type { Session } from "../services/sessions.ts";
+import type { Doorkeeper } from "./doorkeeper.ts";
 import { tellFault } from "./faults.ts";
 import { errorFrame, type Frame, responseFrame } from "./frames.ts";
 import type { Joiner } from "./join.ts";
-import type { Places } from "./places.ts";
 import type { RequestHandler } from "./requests.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { type Closing, closeSocket, createSocketConnection, type Socket, type SocketLine } from "./socket.ts";
 
 type Dependencies = {
-  sessions: Sessions;
+  doorkeeper: Doorkeeper;
   joiner: Joiner;
   handle: RequestHandler;
-  places: Places;
-  /** Bounds how many sessions are being opened. */
-  admission: Limiter;
   clock: Clock;
   onError(error: unknown): void;
 };
@@ -31,7 +27,7 @@ type Admit = (isRecovered: boolean | undefined) => void;
 
 /** What happens on a socket between its opening and its close: the session, and the answers to its frames. */
 export type SocketSessions = {
-  /** Begins a session on a socket that has none; resolves when it has joined or is gone. Throws `rate_limited`. */
+  /** Begins a session on a socket that has none; resolves when it has joined or is gone. */
   begin(socket: Socket, line: SocketLine, session: Session, hello: Hello, admit: Admit): Promise<void>;
   /** Answers one frame, once; a `connect` that fails closes the socket. Rejects with what fails after the answer. */
   answer(socket: Socket, line: SocketLine, frame: Frame): Promise<void>;
@@ -39,7 +35,7 @@ export type SocketSessions = {
 
 /** The sessions of the sockets of one node. */
 export function createSocketSessions(dependencies: Dependencies): SocketSessions {
-  const { sessions, joiner, handle, places, admission, clock, onError } = dependencies;
+  const { doorkeeper, joiner, handle, clock, onError } = dependencies;
 
   function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
     return {
@@ -55,7 +51,6 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   const begin: SocketSessions["begin"] = async (socket, line, session, { since, device }, admit) => {
     const { data } = socket;
     if (!line.isOpen) return;
-    places.takeForUser(line.owner, session);
     data.deadline = "met";
     const connection = createSocketConnection(socket, line, session, device);
     const timer = createSessionTimer({
@@ -74,15 +69,14 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   async function connect(socket: Socket, line: SocketLine, id: FrameId, payload: unknown, reply: Reply): Promise<void> {
     const { token, since, device_id: device } = validate(frameRequests.connect, payload);
     const { user, address } = socket.data;
-    const open = () => sessions.open(token, address);
-    // Who is in already and goes on does not wait behind those who want in.
-    const session = await (user === undefined ? admission.run(open, line.owner) : open());
     if (user === undefined) {
+      const session = await doorkeeper.admit(line.owner, token, address);
       await begin(socket, line, session, { since, device }, (isRecovered) =>
         reply(responseFrame(id, connectBody(socket, session, isRecovered))),
       );
       return;
     }
+    const session = await doorkeeper.renew(token, address);
     const { connection, timer } = user;
     if (session.org !== connection.org || session.uid !== connection.uid) {
       throw new HeraldError(

@@ -7,12 +7,12 @@ import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
-import type { Limiter } from "../lib/limiter.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Turnstile } from "../lib/turnstile.ts";
-import type { Session, Sessions } from "../services/sessions.ts";
+import type { Session } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
+import type { Doorkeeper } from "./doorkeeper.ts";
 import { createEventStream } from "./event-stream.ts";
 import { tellFault } from "./faults.ts";
 import type { Heartbeats } from "./heartbeat.ts";
@@ -27,15 +27,13 @@ import type { Topics } from "./topics.ts";
 const takenWithinSeconds = 5;
 
 type Dependencies = {
-  sessions: Sessions;
+  doorkeeper: Doorkeeper;
   joiner: Joiner;
   topics: Topics;
   register: Register;
-  places: Places;
-  /** What those who come go through. */
+  places: Pick<Places, "takeForAddress">;
+  /** What those who come go through, by address. */
   entrance: Turnstile;
-  /** Bounds how many sessions are being opened. */
-  admission: Limiter;
   backlog: Pick<Backlog, "watch">;
   heartbeats: Pick<Heartbeats, "repeat">;
   clientAddress: ClientAddress;
@@ -49,7 +47,7 @@ type Dependencies = {
 
 /** The server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
-  const { sessions, joiner, topics, register, places, entrance, admission, backlog, heartbeats } = dependencies;
+  const { doorkeeper, joiner, topics, register, places, entrance, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
 
   function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
@@ -101,9 +99,8 @@ export function createStreams(dependencies: Dependencies) {
     if (since !== undefined && !isIdentifier(since))
       throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
     places.takeForAddress(owner, address);
-    const session = await admission.run(() => sessions.open(bearerToken(request) ?? "", address), owner);
+    const session = await doorkeeper.admit(owner, bearerToken(request) ?? "", address);
     register.requireOpen();
-    places.takeForUser(owner, session);
     const connection = createConnection(owner, session, id, onEnd);
     const isRecovered = await join(connection, session, since);
     connection.comment();
@@ -124,7 +121,7 @@ export function createStreams(dependencies: Dependencies) {
     onAbort(request.signal, owner.close); // before anything is taken
     try {
       origins.require(request);
-      await entrance.pass();
+      await entrance.pass(opening.address);
       return await open(opening, owner);
     } catch (thrown) {
       owner.close();

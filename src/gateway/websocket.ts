@@ -4,12 +4,11 @@ import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Limiter } from "../lib/limiter.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Turnstile } from "../lib/turnstile.ts";
-import type { Sessions } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
+import type { Doorkeeper } from "./doorkeeper.ts";
 import { tellFault } from "./faults.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import type { Heartbeats } from "./heartbeat.ts";
@@ -41,14 +40,12 @@ export type SocketLimits = {
 };
 
 type Dependencies = {
-  sessions: Sessions;
+  doorkeeper: Doorkeeper;
   socketSessions: SocketSessions;
   register: Register;
-  places: Places;
-  /** What those who have no session yet go through, with all that they ask. */
+  places: Pick<Places, "takeForAddress">;
+  /** What those who have no session yet go through, with all that they ask, by address. */
   entrance: Turnstile;
-  /** Bounds how many sessions are being opened. */
-  admission: Limiter;
   backlog: Pick<Backlog, "watch">;
   heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
   clientAddress: ClientAddress;
@@ -63,7 +60,7 @@ type Dependencies = {
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { sessions, socketSessions, register, places, entrance, admission, backlog, heartbeats } = dependencies;
+  const { doorkeeper, socketSessions, register, places, entrance, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
   function isOverRate({ data }: Socket): boolean {
@@ -135,7 +132,7 @@ export function createWebSockets(dependencies: Dependencies) {
       enqueue(socket, async () => {
         if (socket.data.user === undefined) {
           socket.data.isConnecting = true; // perhaps: the frame is not read yet
-          await entrance.pass();
+          await entrance.pass(socket.data.address);
         }
         if (line.isOpen) await socketSessions.answer(socket, line, readFrame(data, limits.jsonDepth));
       });
@@ -159,7 +156,7 @@ export function createWebSockets(dependencies: Dependencies) {
     try {
       places.takeForAddress(owner, address);
       if (!request.headers.has("authorization")) return undefined;
-      return { session: await admission.run(() => sessions.open(bearerToken(request) ?? "", address), owner) };
+      return { session: await doorkeeper.admit(owner, bearerToken(request) ?? "", address) };
     } catch (error) {
       const closing = error instanceof HeraldError ? closingAfter(error) : undefined;
       if (closing === undefined || closing.reason === "internal") throw error;
@@ -183,7 +180,7 @@ export function createWebSockets(dependencies: Dependencies) {
             "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
           );
         origins.require(request);
-        await entrance.pass();
+        await entrance.pass(address);
         const opening = await openSession(request, address, owner);
         const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;

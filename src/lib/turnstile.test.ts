@@ -5,7 +5,7 @@ import { createTurnstile } from "./turnstile.ts";
 test("a turnstile lets so many through in a turn, in the order in which they came", async () => {
   const turnstile = createTurnstile(2);
   const passed: number[] = [];
-  const enter = (number: number) => void turnstile.pass().then(() => passed.push(number));
+  const enter = (number: number) => void turnstile.pass("name").then(() => passed.push(number));
   for (const number of [1, 2, 3, 4, 5]) enter(number);
   await Promise.resolve();
   expect(passed).toEqual([1, 2]);
@@ -20,7 +20,7 @@ test("a turnstile that was idle has room again", async () => {
   const turnstile = createTurnstile(1);
   for (let round = 0; round < 3; round++) {
     let hasPassed = false;
-    void turnstile.pass().then(() => {
+    void turnstile.pass("name").then(() => {
       hasPassed = true;
     });
     await Promise.resolve();
@@ -28,4 +28,20 @@ test("a turnstile that was idle has room again", async () => {
     await nextTurn();
     await nextTurn();
   }
+});
+
+test("those who wait take turns by name, so that a crowd of one name holds up another by one", async () => {
+  const turnstile = createTurnstile(2);
+  const passed: string[] = [];
+  const enter = (name: string) => void turnstile.pass(name).then(() => passed.push(name));
+  for (let count = 0; count < 8; count++) enter("crowd");
+  for (const name of ["one", "two", "one"]) enter(name);
+  await Promise.resolve();
+  expect(passed).toEqual(["crowd", "crowd"]);
+  await nextTurn();
+  expect(passed.slice(2)).toEqual(["crowd", "one"]);
+  await nextTurn();
+  expect(passed.slice(4)).toEqual(["two", "crowd"]);
+  await nextTurn();
+  expect(passed.slice(6)).toEqual(["one", "crowd"]);
 });

@@ -14,11 +14,15 @@ export type Session = Identity & { head: number; headId: string | undefined; cid
 /** Decides who may connect. */
 export type Sessions = {
   /**
-   * Verifies the token, and reads in one snapshot whether it was revoked, the head, and the conversations. Whatever is
-   * committed later has an offset beyond `head`, a sign-out too. A valid token of an unknown user creates the user. Throws
-   * `unauthorized`, and `rate_limited` when too many from that address were refused.
+   * Whom a token names, by its signature and its claims alone: asks no database. Throws `unauthorized`, and in its place
+   * `rate_limited` when too many tokens from that address were not valid of late; a token that is valid is never refused for those.
    */
-  open(token: string, address: string): Promise<Session>;
+  identify(token: string, address: string): Promise<Identity>;
+  /**
+   * Reads in one snapshot whether the token was revoked, the head, and the conversations. Whatever is committed later has an
+   * offset beyond `head`, a sign-out too. A valid token of an unknown user creates the user. Throws `unauthorized`.
+   */
+  open(identity: Identity): Promise<Session>;
 };
 
 /** Sessions of users with tokens. */
@@ -45,29 +49,29 @@ export function createSessions({
     whenFull: () => unavailable({ detail: "too many users connect for the first time; try again" }),
   });
 
-  async function open(token: string): Promise<Session> {
-    const identity = await tokens.verify(token);
-    const { org, uid, issuedAt } = identity;
-    const snapshot = await standing.snapshot(org, uid);
-    const validAfter = snapshot?.tokensValidAfter ?? 0;
-    const isRevoked = validAfter > 0 && issuedAt <= validAfter;
-    if (snapshot === undefined || isRevoked) {
-      throw new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
-    }
-    const { head, headId, cids, isUser } = snapshot;
-    if (!isUser) await newcomers.add({ org, uid });
-    return { ...identity, head, headId, cids };
-  }
-
   return {
-    async open(token, address) {
-      refusals.admit(address);
+    async identify(token, address) {
       try {
-        return await open(token);
+        return await tokens.verify(token);
       } catch (error) {
-        if (error instanceof HeraldError && error.code === "unauthorized") refusals.note(address);
+        if (error instanceof HeraldError && error.code === "unauthorized") {
+          refusals.admit(address);
+          refusals.note(address);
+        }
         throw error;
       }
+    },
+    async open(identity) {
+      const { org, uid, issuedAt } = identity;
+      const snapshot = await standing.snapshot(org, uid);
+      const validAfter = snapshot?.tokensValidAfter ?? 0;
+      const isRevoked = validAfter > 0 && issuedAt <= validAfter;
+      if (snapshot === undefined || isRevoked) {
+        throw new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
+      }
+      const { head, headId, cids, isUser } = snapshot;
+      if (!isUser) await newcomers.add({ org, uid });
+      return { ...identity, head, headId, cids };
     },
   };
 }

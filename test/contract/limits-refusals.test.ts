@@ -80,4 +80,34 @@ describe("the refusals of one address", () => {
     await expectClosed(byFrame, 4429);
     await before.expectSilence(); // what is open stays
   });
+
+  test("refuse no valid token: streams and sockets of others at that address open, by header and by frame", async () => {
+    const { org, caller } = await setUp("192.0.2.4");
+    const token = await org.token("alice");
+    await caller.useUp();
+    using wrong = await caller.socket("wrong");
+    await expectClosed(wrong, 4429);
+    using byHeader = await caller.socket(token);
+    await byHeader.expectSilence();
+    using byFrame = await caller.socket();
+    expect((await byFrame.request("connect", { token })).success).toBe(true);
+    const answer = await caller.stream(token);
+    if (!("sse" in answer)) throw new Error(`a stream was refused to a valid token: ${answer.refused.text}`);
+    using stream = answer.sse;
+    const cid = await org.conversation(["alice"]);
+    await org.sent("alice", { cid, body: "x" });
+    for (const listener of [byHeader, byFrame, stream]) expect((await listener.next()).message?.body).toBe("x");
+  });
+
+  test("do not count a token that is valid and was revoked: it is refused as such, and nobody else is", async () => {
+    const { org, caller } = await setUp("192.0.2.5");
+    const token = await org.token("alice");
+    await herald().admin("DELETE", org.path("users", "alice", "sessions"));
+    for (let count = 0; count < burst * 2; count++) {
+      const answer = await caller.stream(token);
+      if ("sse" in answer) throw new Error("a stream was granted to a revoked token");
+      expectProblem(answer.refused, 401, "unauthorized");
+    }
+    expectProblem(await caller.call("wrong"), 401, "unauthorized");
+  });
 });

@@ -5,6 +5,7 @@ import type { Audience } from "../../src/services/audience.ts";
 import type { createCatchUp } from "../../src/services/catch-up.ts";
 import type { PlayedEvent } from "../../src/services/delivery-ledger.ts";
 import type { createSessions, Session } from "../../src/services/sessions.ts";
+import type { Identity } from "../../src/services/tokens.ts";
 import type { Random } from "../harness/random.ts";
 import type { BusEnd } from "./bus.ts";
 import { maxRecoveredMs } from "./climate.ts";
@@ -87,6 +88,8 @@ export function createNode(options: Options): Node {
     return early === undefined ? look() : early.answer;
   }
 
+  /** Whom each token names. */
+  const signed = new WeakMap<Identity, string>();
   const sessions = product.createSessions({
     tokens: {
       issue: neverUsed,
@@ -125,9 +128,14 @@ export function createNode(options: Options): Node {
       readAfter: (org, offset, limit) => ask(() => reads.readAfter(org, offset, limit)),
     },
     sessions: {
-      async open(token, address) {
-        const session = await sessions.open(token, address);
-        onSession(token, session);
+      async identify(token, address) {
+        const identity = await sessions.identify(token, address);
+        signed.set(identity, token);
+        return identity;
+      },
+      async open(identity) {
+        const session = await sessions.open(identity);
+        onSession(signed.get(identity) ?? "", session);
         return session;
       },
     },
