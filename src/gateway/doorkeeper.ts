@@ -27,7 +27,7 @@ export function createDoorkeeper({ sessions, places, admission }: Dependencies):
     async admit(owner, token, address) {
       const identity = await sessions.identify(token, address);
       places.takeForUser(owner, identity);
-      return await admission.run(() => sessions.open(identity), owner);
+      return await admission.run(() => sessions.open(identity), owner, identity.org);
     },
     async renew(token, address) {
       return await sessions.open(await sessions.identify(token, address));

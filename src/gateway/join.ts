@@ -54,7 +54,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
   ): Promise<void> {
     let after = resumeAfter;
     while (await connection.isReadyForMore()) {
-      const page = await reads.run(() => catchUp.read(session, after), connection.owner);
+      const page = await reads.run(() => catchUp.read(session, after), connection.owner, session.org);
       await sequencer.verified(); // so that no page is of another log than those before
       const end = page.at(-1)?.offset;
       if (end === undefined) return;
@@ -84,7 +84,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       await sequencer.reached(head, headId);
       if (!connection.isOpen) return;
       const resumeAfter =
-        since === undefined ? undefined : await reads.run(() => catchUp.resumeAfter(session, since), owner);
+        since === undefined ? undefined : await reads.run(() => catchUp.resumeAfter(session, since), owner, org);
       if (!connection.isOpen) return;
       admit(since === undefined ? undefined : resumeAfter !== undefined);
       if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);
@@ -107,7 +107,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
         }
         // The log moved on by more than fits at once: take a part of it, at the pace of the connection, and look again.
         const upTo = sequencer.position; // before the read, which so sees all of it that there is
-        const read = await reads.run(() => log.readAfter(org, cursor, pageSize), owner);
+        const read = await reads.run(() => log.readAfter(org, cursor, pageSize), owner, org);
         await sequencer.verified();
         const page = read.filter(({ offset }) => offset <= upTo);
         cursor = page.at(-1)?.offset ?? upTo; // nothing there: it was purged

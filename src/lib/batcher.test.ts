@@ -230,4 +230,70 @@ describe("a batcher", () => {
       [1, false],
     ]);
   });
+
+  describe("with keys", () => {
+    type Item = { org: string; weight: number };
+
+    function setUp(options: { maxBatch: number; maxWaiting: number; weights?: Weights<Item> }) {
+      const batches: string[][] = [];
+      const held: (() => void)[] = [];
+      const batcher = createBatcher<Item, string>({
+        ...options,
+        keyOf: ({ org }) => org,
+        whenFull: full,
+        async flush(items) {
+          batches.push(items.map(({ org }) => org));
+          await new Promise<void>((resolve) => held.push(resolve));
+          return items.map(({ org }) => fulfil(org));
+        },
+      });
+      const add = (org: string, count = 1, weight = 0) =>
+        Array.from({ length: count }, () => batcher.add({ org, weight }));
+      async function releaseAll(added: Promise<unknown>[]) {
+        let isOver = false;
+        const settled = Promise.allSettled(added).then((results) => {
+          isOver = true;
+          return results;
+        });
+        while (!isOver) {
+          held.shift()?.();
+          await nextTurn();
+        }
+        return await settled;
+      }
+      return { add, batches, releaseAll };
+    }
+
+    test("makes one item wait no longer than a batch, whatever another key has waiting", async () => {
+      const { add, batches, releaseAll } = setUp({ maxBatch: 100, maxWaiting: 10_000 });
+      const greedy = add("greedy", 1_000);
+      await nextTurn();
+      const single = add("single");
+      await releaseAll([...greedy, ...single]);
+      expect(batches.slice(0, 2).map((batch) => batch.includes("single"))).toEqual([false, true]);
+      expect(batches.flat()).toHaveLength(1_001);
+    });
+
+    test("gives those who send much the same share of a batch by number, and by weight", async () => {
+      const { add, batches, releaseAll } = setUp({ maxBatch: 100, maxWaiting: 10_000 });
+      await releaseAll([...add("a", 500), ...add("b", 500)]);
+      for (const batch of batches) expect(batch.filter((org) => org === "a")).toHaveLength(50);
+
+      const weights = { of: ({ weight }: Item) => weight, maxBatch: 128_000, maxWaiting: Infinity };
+      const weighed = setUp({ maxBatch: 1_000, maxWaiting: 10_000, weights });
+      await weighed.releaseAll([...weighed.add("heavy", 20, 9_999), ...weighed.add("light", 2_000, 10)]);
+      const first = weighed.batches[0] ?? [];
+      expect(first.filter((org) => org === "heavy").length).toBeWithin(9, 14);
+      expect(first.filter((org) => org === "light").length).toBeGreaterThan(90);
+    });
+
+    test("refuses who has most waiting, and never another's first", async () => {
+      const { add, releaseAll } = setUp({ maxBatch: 10, maxWaiting: 100 });
+      const greedy = add("greedy", 200);
+      const others = Array.from({ length: 9 }, (_, index) => add(`other ${index}`)).flat();
+      const results = await releaseAll(greedy);
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(80);
+      expect((await releaseAll(others)).map(({ status }) => status)).toEqual(others.map(() => "fulfilled"));
+    });
+  });
 });

@@ -1,4 +1,6 @@
-/** Collects items into batches, and hands them on in the order in which they came. */
+import { createFairQueue } from "./fair-queue.ts";
+
+/** Collects items into batches, and hands them on: those of one key in the order in which they came, keys in turns. */
 export type Batcher<Item, Result> = {
   /** Resolves with this item's result when its batch is through; rejects when its batch was rejected. */
   add(item: Item): Promise<Result>;
@@ -11,7 +13,6 @@ export type Pipeline = { depth: number; from: number };
 
 type Waiting<Item, Result> = {
   item: Item;
-  weight: number;
   resolve(result: Result): void;
   reject(reason: unknown): void;
 };
@@ -25,6 +26,9 @@ export type Weights<Item> = {
   maxWaiting: number;
 };
 
+const shareOfFree = 4;
+const turnsPerBatch = 128;
+
 type Options<Item, Result> = {
   /** Gives one settled result for each item, in order. A rejection rejects the whole batch. */
   flush(items: Item[]): Promise<PromiseSettledResult<Result>[]>;
@@ -33,6 +37,11 @@ type Options<Item, Result> = {
   maxWaiting: number;
   whenFull(): Error;
   weights?: Weights<Item>;
+  /**
+   * Who takes turns, if not all in the order in which they came. What waits for one makes another wait a batch at most, and `add`
+   * refuses first who has most waiting: at 80 % of what may wait if it is one, the less the more they are.
+   */
+  keyOf?: ((item: Item) => string) | undefined;
   /** Only for a `flush` that may be called again before it has ended. Without it one batch is under way at a time. */
   pipeline?: Pipeline | undefined;
 };
@@ -45,9 +54,12 @@ const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   const { depth, from } = options.pipeline ?? oneAtATime;
-  const { weights } = options;
-  let waiting: Waiting<Item, Result>[] = [];
-  let waitingWeight = 0;
+  const { weights, keyOf = () => "" } = options;
+  const queue = createFairQueue<Waiting<Item, Result>>({
+    maxItems: options.maxWaiting,
+    ...(weights !== undefined && { maxWeight: weights.maxWaiting, weightPerTurn: weights.maxBatch / turnsPerBatch }),
+    ...(options.keyOf !== undefined && { share: shareOfFree }),
+  });
   let underWay = 0;
   let isTurnAwaited = false;
 
@@ -59,19 +71,17 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     }
   }
 
-  /** The first items, as many as go together. */
+  /** The next items, as many as go together. */
   function take(): Waiting<Item, Result>[] {
-    const most = Math.min(waiting.length, options.maxBatch);
-    let count = 0;
-    let weight = 0;
-    for (; count < most; count++) {
-      const next = weight + (waiting[count]?.weight ?? 0);
-      if (weights !== undefined && next > weights.maxBatch && count > 0) break;
-      weight = next;
+    const batch: Waiting<Item, Result>[] = [];
+    const before = queue.weight;
+    const fits = (weight: number) =>
+      weights === undefined || batch.length === 0 || before - queue.weight + weight <= weights.maxBatch;
+    while (batch.length < options.maxBatch) {
+      const next = queue.take(fits);
+      if (next === undefined) break;
+      batch.push(next);
     }
-    const batch = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    waitingWeight -= weight;
     return batch;
   }
 
@@ -88,8 +98,8 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     }
   }
 
-  const mayOverlap = () => underWay < depth && waiting.length >= from;
-  const mayRun = () => mayOverlap() || (underWay === 0 && waiting.length > 0);
+  const mayOverlap = () => underWay < depth && queue.size >= from;
+  const mayRun = () => mayOverlap() || (underWay === 0 && queue.size > 0);
 
   function runAfterTurn(): void {
     if (underWay > 0 || isTurnAwaited) return;
@@ -103,15 +113,14 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   return {
     add(item) {
       const weight = weights?.of(item) ?? 0;
-      const isTooHeavy = weights !== undefined && waiting.length > 0 && waitingWeight + weight > weights.maxWaiting;
-      if (isTooHeavy || waiting.length >= options.maxWaiting) return Promise.reject(options.whenFull());
+      const key = keyOf(item);
+      if (!queue.hasRoom(key, weight)) return Promise.reject(options.whenFull());
       return new Promise((resolve, reject) => {
-        waiting.push({ item, weight, resolve, reject });
-        waitingWeight += weight;
+        queue.add(key, { item, resolve, reject }, weight);
         if (mayOverlap()) void run();
         else runAfterTurn();
       });
     },
-    hasMore: () => waiting.length > 0 || underWay > 1,
+    hasMore: () => queue.size > 0 || underWay > 1,
   };
 }

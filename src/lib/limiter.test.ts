@@ -23,14 +23,18 @@ describe("a limiter", () => {
     const started: number[] = [];
     const outcomes: string[] = [];
     const works: PromiseWithResolvers<void>[] = [];
-    function add(index: number, owner = createOwner(() => undefined)) {
+    function add(index: number, owner = createOwner(() => undefined), key?: string) {
       const work = Promise.withResolvers<void>();
       works[index] = work;
       limiter
-        .run(() => {
-          started.push(index);
-          return work.promise;
-        }, owner)
+        .run(
+          () => {
+            started.push(index);
+            return work.promise;
+          },
+          owner,
+          key,
+        )
         .then(
           () => outcomes.push(`${index} done`),
           (error: Error) => outcomes.push(`${index} ${error.message}`),
@@ -118,5 +122,32 @@ describe("a limiter", () => {
     await settle();
     expect(outcomes).toEqual(["0 busy", "2 busy"]);
     expect(started).toEqual([1]);
+  });
+
+  test("lets keys take turns, and refuses late whoever has waited too long", async () => {
+    const { started, add, end, outcomes } = setUp(1);
+    for (let index = 0; index < 4; index++) add(index, undefined, "a");
+    pass(500);
+    add(4, undefined, "b");
+    for (const index of [0, 1]) {
+      end(index);
+      await settle();
+    }
+    expect(started).toEqual([0, 1, 4]);
+    pass(500);
+    await settle();
+    expect(outcomes).toEqual(["0 done", "1 done", "2 busy", "3 busy"]);
+  });
+
+  test("has a place in the queue for another key, however many wait for one", async () => {
+    const { limiter, add, outcomes } = setUp(1, 10);
+    for (let index = 0; index < 20; index++) add(index, undefined, "a");
+    await settle();
+    expect(limiter.waiting).toBe(8);
+    expect(outcomes).toHaveLength(11);
+    add(20, undefined, "b");
+    await settle();
+    expect(limiter.waiting).toBe(9);
+    expect(outcomes).not.toContain("20 busy");
   });
 });

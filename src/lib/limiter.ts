@@ -1,13 +1,16 @@
 import type { Clock } from "./clock.ts";
+import { createFairQueue } from "./fair-queue.ts";
+import { createLinkedList, type Link } from "./linked-list.ts";
 import type { Owner } from "./owner.ts";
 
-/** Runs a bounded number of tasks at once. The others wait, in the order in which they came. */
+/** Runs a bounded number of tasks at once. The others wait: those of one key in the order in which they came, keys in turns. */
 export type Limiter = {
   /**
    * Runs `work` when it has a place, and resolves or rejects as it does. Rejects with what `whenBusy` makes when too many
-   * wait, when it has waited too long, or when `owner` closes meanwhile: then `work` never runs.
+   * wait, when it has waited too long, or when `owner` closes meanwhile: then `work` never runs. Of those who wait, whose key has
+   * most waiting is refused first.
    */
-  run<Result>(work: () => Promise<Result>, owner?: Owner): Promise<Result>;
+  run<Result>(work: () => Promise<Result>, owner?: Owner, key?: string): Promise<Result>;
   readonly running: number;
   readonly waiting: number;
 };
@@ -22,17 +25,20 @@ type Options = {
   clock: Clock;
 };
 
+const shareOfFree = 4;
+
 type Waiter = { since: number; start(): void; refuse(): void };
 
 /** A limiter in which nothing runs. */
 export function createLimiter({ places, maxWaiting, maxWaitMs, whenBusy, clock }: Options): Limiter {
-  const waiters = new Set<Waiter>();
+  const arrivals = createLinkedList<Waiter>();
+  const queue = createFairQueue<Waiter>({ maxItems: maxWaiting, share: shareOfFree });
   let running = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Those who came first wait the longest, so one timer does for all. */
   function watchFirst(): void {
-    const [first] = waiters;
+    const first = arrivals.first?.value;
     if (first === undefined || timer !== undefined) return;
     timer = setTimeout(
       () => {
@@ -46,49 +52,57 @@ export function createLimiter({ places, maxWaiting, maxWaitMs, whenBusy, clock }
 
   function refuseOverdue(): void {
     const now = clock.now();
-    for (const waiter of waiters) {
-      if (now - waiter.since < maxWaitMs) return;
-      waiter.refuse();
+    for (let first = arrivals.first; first !== undefined; first = arrivals.first) {
+      if (now - first.value.since < maxWaitMs) return;
+      first.value.refuse();
     }
   }
 
   function startNext(): void {
-    const [first] = waiters;
-    if (first !== undefined) first.start();
-    if (waiters.size > 0 || timer === undefined) return;
+    queue.take()?.start();
+    if (queue.size > 0 || timer === undefined) return;
     clearTimeout(timer);
     timer = undefined;
   }
 
-  function waitForPlace(owner: Owner | undefined): Promise<void> {
+  function waitForPlace(owner: Owner | undefined, key: string): Promise<void> {
     return new Promise((resolve, reject) => {
+      let arrival: Link<Waiter> | undefined;
       let letGo: (() => void) | undefined;
+      /** False when it does not wait any more. */
+      function leave(): boolean {
+        if (arrival === undefined) return false;
+        arrivals.remove(arrival);
+        arrival = undefined;
+        letGo?.();
+        return true;
+      }
       const waiter: Waiter = {
         since: clock.now(),
         start() {
-          waiters.delete(waiter);
-          letGo?.();
+          leave();
           running++;
           resolve();
         },
         refuse() {
-          if (!waiters.delete(waiter)) return;
-          letGo?.();
+          if (!leave()) return;
+          queue.remove(place);
           reject(whenBusy());
         },
       };
-      waiters.add(waiter);
+      arrival = arrivals.append(waiter);
+      const place = queue.add(key, waiter);
       letGo = owner?.hold(waiter.refuse);
       watchFirst();
     });
   }
 
   return {
-    async run(work, owner) {
+    async run(work, owner, key = "") {
       if (owner?.isClosed) throw whenBusy();
       if (running < places) running++;
-      else if (waiters.size >= maxWaiting) throw whenBusy();
-      else await waitForPlace(owner);
+      else if (!queue.hasRoom(key)) throw whenBusy();
+      else await waitForPlace(owner, key);
       try {
         return await work();
       } finally {
@@ -100,7 +114,7 @@ export function createLimiter({ places, maxWaiting, maxWaitMs, whenBusy, clock }
       return running;
     },
     get waiting() {
-      return waiters.size;
+      return queue.size;
     },
   };
 }

@@ -24,6 +24,7 @@ export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrit
     },
     maxBatch,
     maxWaiting,
+    keyOf: ({ org }) => org,
     whenFull: () => unavailable({ detail: "too many receipts wait for the database; send them again" }),
   });
   return {

@@ -46,6 +46,7 @@ export function createSessions({
     },
     maxBatch: maxNewcomers,
     maxWaiting: maxNewcomersWaiting,
+    keyOf: ({ org }) => org,
     whenFull: () => unavailable({ detail: "too many users connect for the first time; try again" }),
   });
 

@@ -58,6 +58,7 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
     maxBatch: batchSize,
     maxWaiting,
     weights,
+    keyOf: ({ org }) => org,
     pipeline,
     whenFull: () => unavailable({ detail: "too many sends wait for the database; retry with the same id" }),
   });

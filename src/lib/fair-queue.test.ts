@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createFairQueue } from "./fair-queue.ts";
+
+function drain<Item>(queue: { take(): Item | undefined }): Item[] {
+  const items: Item[] = [];
+  for (let item = queue.take(); item !== undefined; item = queue.take()) items.push(item);
+  return items;
+}
+
+/** A queue of what `text` names: `a1 a2 b1` are two items of `a` and one of `b`. */
+function filled(text: string, options?: Parameters<typeof createFairQueue>[0]) {
+  const queue = createFairQueue<string>(options);
+  for (const item of text.split(" ")) queue.add(item.charAt(0), item);
+  return queue;
+}
+
+describe("a fair queue", () => {
+  test("lets keys take turns, and keeps the order of each", () => {
+    expect(drain(filled("a1 a2 a3 a4 b1 c1 c2"))).toEqual(["a1", "b1", "c1", "a2", "c2", "a3", "a4"]);
+  });
+
+  test("gives a key that comes late the next turn but those of the others", () => {
+    const queue = filled("a1 a2 a3 b1 b2 b3");
+    expect([queue.take(), queue.take()]).toEqual(["a1", "b1"]);
+    queue.add("c", "c1");
+    expect(drain(queue)).toEqual(["a2", "b2", "c1", "a3", "b3"]);
+  });
+
+  test("gives all that was added, each once, and nobody two turns while another waits", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 60 }), (keys) => {
+        const queue = createFairQueue<{ key: string; index: number }>();
+        for (const [index, key] of keys.entries()) queue.add(key, { key, index });
+        const taken = drain(queue);
+        for (const key of new Set(keys)) {
+          const indexes = keys.flatMap((other, index) => (other === key ? [index] : []));
+          expect(taken.filter((item) => item.key === key).map(({ index }) => index)).toEqual(indexes);
+          const last = taken.findLastIndex((item) => item.key === key);
+          for (const other of new Set(keys)) {
+            const before = taken.slice(0, last).filter((item) => item.key === other).length;
+            expect(before).toBeLessThanOrEqual(indexes.length);
+          }
+        }
+        expect([queue.size, queue.weight]).toEqual([0, 0]);
+      }),
+    );
+  });
+
+  test("lets a key miss turns for what it weighs", () => {
+    const queue = createFairQueue<string>({ weightPerTurn: 10 });
+    for (const item of ["a1", "a2"]) queue.add("a", item, 25);
+    for (const item of ["b1", "b2", "b3", "b4"]) queue.add("b", item, 1);
+    expect(drain(queue)).toEqual(["a1", "b1", "b2", "b3", "a2", "b4"]);
+  });
+
+  test("leaves what does not fit where it is", () => {
+    const queue = createFairQueue<string>();
+    queue.add("a", "heavy", 5);
+    queue.add("b", "light", 1);
+    expect(queue.take((weight) => weight < 5)).toBeUndefined();
+    expect([queue.size, queue.weight]).toEqual([2, 6]);
+    expect(drain(queue)).toEqual(["heavy", "light"]);
+  });
+
+  test("forgets what is taken out, and the key when nothing waits for it", () => {
+    const queue = filled("a1 a2 b1");
+    const link = queue.add("c", "c1", 7);
+    const second = queue.add("a", "a3");
+    queue.remove(link);
+    queue.remove(second);
+    expect([queue.size, queue.weight]).toEqual([3, 0]);
+    expect(drain(queue)).toEqual(["a1", "b1", "a2"]);
+  });
+
+  test("has room for a newcomer whatever one key has waiting", () => {
+    const queue = createFairQueue<number>({ maxItems: 100, share: 4 });
+    let accepted = 0;
+    for (; queue.hasRoom("greedy"); accepted++) queue.add("greedy", accepted);
+    expect(accepted).toBe(80);
+    expect(queue.hasRoom("other")).toBe(true);
+    for (; queue.hasRoom("other"); accepted++) queue.add("other", accepted);
+    expect(accepted).toBe(96);
+    expect(queue.hasRoom("third")).toBe(true);
+  });
+
+  test("has room by weight as by number", () => {
+    const queue = createFairQueue<string>({ maxWeight: 100, share: 4 });
+    expect(queue.hasRoom("greedy", 1_000)).toBe(true); // nothing waits
+    queue.add("greedy", "first", 60);
+    expect(queue.hasRoom("greedy", 41)).toBe(false);
+    expect(queue.hasRoom("greedy", 30)).toBe(true);
+    queue.add("greedy", "second", 30);
+    expect(queue.hasRoom("greedy", 1)).toBe(false);
+    expect(queue.hasRoom("other", 10)).toBe(true);
+    expect(queue.hasRoom("other", 11)).toBe(false);
+  });
+});
