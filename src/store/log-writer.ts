@@ -27,15 +27,22 @@ export type Emitted = Pick<LogEvent, "offset" | "prev">;
 type Work<Result> = (transaction: LogTransaction) => Promise<Result>;
 type StoredEvent = NewEvent & Emitted;
 
+type EventRow = Row & { payload: string; uids: string | null };
+
 type LockedRow = {
   id: string;
   head: number;
   deleted_at: number | null;
   head_id: string | null;
   head_id_offset: number | null;
+  stored_bytes: number;
+  counted_to: number;
 };
 
-const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset"];
+/** A log that is written to: where it ends, and how many bytes it holds up to the offset `countedTo`. */
+type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number };
+
+const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset", "stored_bytes", "counted_to"];
 
 /** Writes events into logs, each with what it is about, in one transaction. */
 export type LogWriter = {
@@ -56,42 +63,43 @@ export function createLogWriter({
   driver: Driver;
   announce(events: LogEvent[]): void;
 }): LogWriter {
-  async function lock({ rows }: Transaction, orgs: string[]): Promise<Map<string, LogPlace>> {
+  async function lock({ rows }: Transaction, orgs: string[]): Promise<Map<string, LockedLog>> {
     const keys = orgs.map((id) => ({ id }));
     const found = await rows.lock<LockedRow>("organization", lockedColumns, keys);
     const live = found.filter(({ deleted_at }) => deleted_at === null);
-    return new Map(live.map((row) => [row.id, headOf(row)]));
+    return new Map(live.map((row) => [row.id, logOf(row)]));
   }
 
-  async function store({ rows }: Transaction, events: StoredEvent[]): Promise<void> {
-    const heads = new Map(events.map((event) => [event.org, event]));
-    await Promise.all([
-      rows.insert("event", events.map(toRow)),
-      rows.update(
-        "organization",
-        ["id"],
-        [...heads].map(([org, { offset, id }]) => ({ id: org, head: offset, head_id: id, head_id_offset: offset })),
-      ),
-    ]);
+  async function store({ rows }: Transaction, events: { event: StoredEvent; log: LockedLog }[]): Promise<void> {
+    const heads = new Map<string, Row>();
+    const eventRows = events.map(({ event, log }) => {
+      const { org: id, offset: head } = event;
+      const row = toRow(event);
+      const { storedBytes, countedTo } = countIn(log, head, row);
+      const headId = { head_id: event.id, head_id_offset: head };
+      heads.set(id, { id, head, ...headId, stored_bytes: storedBytes, counted_to: countedTo });
+      return row;
+    });
+    await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], [...heads.values()])]);
   }
 
   async function write<Result>(orgs: string[], work: Work<Result>): Promise<{ result: Result; events: StoredEvent[] }> {
     const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
     return await driver.transaction(async (sql) => {
-      const [places] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
-      const heads = new Map([...places].map(([org, { offset }]) => [org, offset]));
-      const events: StoredEvent[] = [];
+      const [logs] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
+      const heads = new Map([...logs].map(([org, { place }]) => [org, place.offset]));
+      const emitted: { event: StoredEvent; log: LockedLog }[] = [];
       const emit = (event: NewEvent) => {
-        const head = places.get(event.org);
-        if (head === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
-        const stored = { ...event, offset: head.offset + 1, prev: head.id };
-        places.set(event.org, stored);
-        events.push(stored);
+        const log = logs.get(event.org);
+        if (log === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
+        const stored = { ...event, offset: log.place.offset + 1, prev: log.place.id };
+        log.place = stored;
+        emitted.push({ event: stored, log });
         return stored;
       };
       const result = await work({ sql, heads, emit });
-      await store(sql, events);
-      return { result, events };
+      await store(sql, emitted);
+      return { result, events: emitted.map(({ event }) => event) };
     });
   }
 
@@ -105,6 +113,19 @@ export function createLogWriter({
   };
 }
 
+function logOf(row: LockedRow): LockedLog {
+  return { place: headOf(row), storedBytes: Number(row.stored_bytes), countedTo: Number(row.counted_to) };
+}
+
+/** Counts an event, unless some before it are still to be counted: then it is counted later, with them. */
+function countIn(log: LockedLog, offset: number, { payload, uids }: EventRow): LockedLog {
+  if (log.countedTo === offset - 1) {
+    log.countedTo = offset;
+    log.storedBytes += Buffer.byteLength(payload) + (uids === null ? 0 : Buffer.byteLength(uids));
+  }
+  return log;
+}
+
 /** Where a log ends. A Herald that does not record ids may have written last: then the id is not known. */
 function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
   const offset = Number(head);
@@ -112,7 +133,7 @@ function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
   return { offset, id: head_id !== null && Number(head_id_offset) === offset ? head_id : undefined };
 }
 
-function toRow(event: StoredEvent): Row {
+function toRow(event: StoredEvent): EventRow {
   return {
     org: event.org,
     offset: event.offset,

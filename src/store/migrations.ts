@@ -7,6 +7,7 @@ import audit from "./migrations/0006-audit.sql" with { type: "text" };
 import retention from "./migrations/0007-retention.sql" with { type: "text" };
 import delivery from "./migrations/0008-delivery.sql" with { type: "text" };
 import headIds from "./migrations/0009-head-ids.sql" with { type: "text" };
+import organizationLimits from "./migrations/0010-organization-limits.sql" with { type: "text" };
 
 /**
  * One change of the schema. After an `expand` the versions of Herald before it go on working, after a `contract` only those
@@ -35,6 +36,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0007-retention", retention),
   migrationOf("0008-delivery", delivery),
   migrationOf("0009-head-ids", headIds),
+  migrationOf("0010-organization-limits", organizationLimits),
 ];
 
 /** The schema version of the last Heralds that do not know expand and contract. */

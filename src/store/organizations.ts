@@ -1,16 +1,32 @@
 import { unavailable } from "../contract/errors.ts";
 import { emitSessionEnd } from "./control-events.ts";
-import type { Driver, Reader } from "./driver.ts";
+import type { Driver, Reader, Row, Sql } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
 import { revokeKeysOf } from "./keys.ts";
 import type { LogWriter } from "./log-writer.ts";
-import type { OrganizationReads, OrganizationWrites, Put } from "./ports.ts";
+import type { OrganizationBudget, OrganizationReads, OrganizationWrites, OwnLimits, Put } from "./ports.ts";
 import { leaveToRemoval, removeSomeOf } from "./removals.ts";
+import { storedBytes } from "./stored-bytes.ts";
 
 const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
+const findBudgets = `SELECT id, limit_requests, limit_messages, limit_connections, limit_bytes, stored_bytes FROM organization
+  WHERE deleted_at IS NULL`;
 const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL
   WHERE organization.deleted_at IS NOT NULL`;
+
+// Of a deleted organization the log holds its end, and nothing else once it is made again.
+const count = `UPDATE organization SET counted_to = head,
+  stored_bytes = (SELECT COALESCE(SUM(${storedBytes}), 0) FROM event WHERE event.org = organization.id) WHERE id = ?`;
+
+type BudgetRow = Row & {
+  id: string;
+  limit_requests: number | null;
+  limit_messages: number | null;
+  limit_connections: number | null;
+  limit_bytes: number | null;
+  stored_bytes: number;
+};
 
 const rowsOfStep = 500;
 const stepsOfPut = 200;
@@ -24,18 +40,22 @@ type Dependencies = { driver: Driver; writer: LogWriter };
  */
 export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
   return {
-    async put(org, name, now) {
+    async put(org, name, now, limits = {}) {
       for (let step = 0; step < stepsOfPut; step++) {
         const put = await driver.transaction(async (sql): Promise<Put | undefined> => {
           const [row] = await sql.all<EntityRow>(find, org);
           if (row !== undefined) {
             if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
+            await setLimits(sql, org, limits);
             return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
           }
           if (await removeSomeOf(sql, driver.dialect, org, rowsOfStep)) return undefined;
           const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
-          // Else another node has made it meanwhile, and it is found the next time.
-          return isNew ? { entity: { id: org, name: name ?? null, createdAt: now }, isNew } : undefined;
+          if (!isNew) return undefined; // another node has made it meanwhile, and it is found the next time
+          await sql.limitTo([org]);
+          await sql.run(count, org);
+          await setLimits(sql, org, limits);
+          return { entity: { id: org, name: name ?? null, createdAt: now }, isNew };
         });
         if (put !== undefined) return put;
       }
@@ -56,6 +76,19 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
   };
 }
 
+async function setLimits(sql: Sql, org: string, limits: Partial<OwnLimits>): Promise<void> {
+  const columns = {
+    limit_requests: limits.requestsPerSecond,
+    limit_messages: limits.messagesPerSecond,
+    limit_connections: limits.connections,
+    limit_bytes: limits.storedBytes,
+  };
+  for (const [column, limit] of Object.entries(columns)) {
+    if (limit === undefined) continue;
+    await sql.run(`UPDATE organization SET ${column} = CAST(? AS BIGINT) WHERE id = ?`, limit, org);
+  }
+}
+
 /** Reads organizations. */
 export function createOrganizationReads({ reader }: { reader: Reader }): OrganizationReads {
   return {
@@ -71,5 +104,23 @@ export function createOrganizationReads({ reader }: { reader: Reader }): Organiz
       );
       return rows.map(toEntity);
     },
+    async budgets(orgs) {
+      const ofThese = `${findBudgets} AND id IN (${reader.dialect.textsOf("?")})`;
+      return (await reader.all<BudgetRow>(ofThese, JSON.stringify(orgs))).map(toBudget);
+    },
+  };
+}
+
+function toBudget(row: BudgetRow): OrganizationBudget {
+  const numberOrNull = (value: number | null) => (value === null ? null : Number(value));
+  return {
+    id: row.id,
+    limits: {
+      requestsPerSecond: numberOrNull(row.limit_requests),
+      messagesPerSecond: numberOrNull(row.limit_messages),
+      connections: numberOrNull(row.limit_connections),
+      storedBytes: numberOrNull(row.limit_bytes),
+    },
+    storedBytes: Number(row.stored_bytes),
   };
 }

@@ -120,16 +120,32 @@ export type EntityPage = { after: string | undefined; limit: number };
 /** Organizations. A deleted one is as if it had never been, but its log goes on where it was if it is made again. */
 export type Organizations = OrganizationReads & OrganizationWrites;
 
+/** What an organization may use in place of what the settings say. `null`: what they say; 0: as much as it likes. */
+export type OwnLimits = {
+  requestsPerSecond: number | null;
+  messagesPerSecond: number | null;
+  connections: number | null;
+  storedBytes: number | null;
+};
+
+/** An organization's own limits, and the bytes of its events. */
+export type OrganizationBudget = { id: string; limits: OwnLimits; storedBytes: number };
+
 /** Reads organizations. */
 export type OrganizationReads = {
   get(org: string): Promise<Entity | undefined>;
   list(page: EntityPage): Promise<Entity[]>;
+  /** Those of `orgs` that there are, in no order. */
+  budgets(orgs: readonly string[]): Promise<OrganizationBudget[]>;
 };
 
 /** Writes organizations. */
 export type OrganizationWrites = {
-  /** Rejects with `unavailable` while much is left of a deleted organization of that id. */
-  put(org: string, name: string | null | undefined, now: number): Promise<Put>;
+  /**
+   * Limits that are left out stay as they are, those of a deleted organization of that id too. Rejects with `unavailable` while much
+   * is left of that one.
+   */
+  put(org: string, name: string | null | undefined, now: number, limits?: Partial<OwnLimits>): Promise<Put>;
   /** What it holds is out of sight at once, and removed later. False when there was none. */
   remove(org: string, now: number): Promise<boolean>;
 };

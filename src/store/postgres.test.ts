@@ -4,6 +4,7 @@ import type { Driver } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { describeAudit, entryAt } from "./testing/audit-suite.ts";
+import { describeBudgets } from "./testing/budget-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
@@ -26,6 +27,7 @@ if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
   describeLog("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeBudgets("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));

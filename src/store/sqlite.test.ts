@@ -12,6 +12,7 @@ import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./sqlite-thread.ts";
 import { createWrites } from "./store.ts";
 import { describeAudit } from "./testing/audit-suite.ts";
+import { describeBudgets } from "./testing/budget-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
@@ -60,6 +61,7 @@ describeMigration("SQLite", async () => {
 
 for (const [engine, open] of Object.entries(engines)) {
   describeLog(engine, open);
+  describeBudgets(engine, open);
   describeDirectory(engine, open);
   describeKeys(engine, open);
   describeAudit(engine, open);
