@@ -162,6 +162,18 @@ const settings = {
   HERALD_LIMIT_IDLE_SECONDS: seconds(30, 10, 255).describe("seconds that an HTTP request may be idle (10 to 255)"),
   HERALD_LIMIT_REQUESTS_PER_SECOND: limit(1_000).describe("requests of one API key in a second"),
   HERALD_LIMIT_REQUESTS_BURST: limit(2_000).describe("requests of one API key in one burst"),
+  HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: limit(5_000).describe(
+    "requests of one organization in a second, over all its API keys; an organization may have its own",
+  ),
+  HERALD_LIMIT_ORGANIZATION_MESSAGES_PER_SECOND: limit(0).describe(
+    "messages and system messages of one organization in a second; an organization may have its own",
+  ),
+  HERALD_LIMIT_ORGANIZATION_CONNECTIONS: limit(0).describe(
+    "connections of one organization; an organization may have its own",
+  ),
+  HERALD_LIMIT_ORGANIZATION_STORED_BYTES: limit(0).describe(
+    "bytes of the stored messages of one organization; an organization may have its own",
+  ),
   HERALD_LIMIT_REFUSALS_PER_SECOND: limit(100).describe(
     "calls of one address (IPv6: of one /64) in a second whose key or token is refused; more are not looked at",
   ),
@@ -237,6 +249,17 @@ export function httpLimitsOf(config: Config) {
     recipients: config.HERALD_LIMIT_RECIPIENTS,
     participants: config.HERALD_LIMIT_PARTICIPANTS,
     jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
+  };
+}
+
+/** The limits of an organization that has none of its own; 0 lifts one. */
+export function organizationLimitsOf(config: Config) {
+  const orNone = (limit: number) => (Number.isFinite(limit) ? limit : 0);
+  return {
+    requestsPerSecond: orNone(config.HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND),
+    messagesPerSecond: orNone(config.HERALD_LIMIT_ORGANIZATION_MESSAGES_PER_SECOND),
+    connections: orNone(config.HERALD_LIMIT_ORGANIZATION_CONNECTIONS),
+    storedBytes: orNone(config.HERALD_LIMIT_ORGANIZATION_STORED_BYTES),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Bus } from "./bus/bus.ts";
 import { createLocalBus } from "./bus/local.ts";
 import { type BusEvents, createNatsBus } from "./bus/nats.ts";
-import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
+import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf, organizationLimitsOf } from "./config.ts";
 import type { LogEvent } from "./contract/log-event.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
@@ -39,6 +39,7 @@ import { type Demo, ensureDemo } from "./services/demo.ts";
 import { createDryRuns } from "./services/dry-runs.ts";
 import { createKeyring } from "./services/keyring.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
+import { createOrganizationLimits } from "./services/organization-limits.ts";
 import { createPresence } from "./services/presence.ts";
 import { createRefusals } from "./services/refusals.ts";
 import { createRetention } from "./services/retention.ts";
@@ -54,6 +55,7 @@ const nodeBeatMs = 2_000;
 const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
+const organizationLimitsMayTakeMs = 1_000;
 const auditMayTakeMs = 2_000;
 const deliveriesMayTakeMs = 1_000;
 const tracesMayTakeMs = 2_000;
@@ -166,6 +168,13 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     burst: config.HERALD_LIMIT_REFUSALS_BURST,
     clock: steadyClock,
   });
+  const organizationLimits = createOrganizationLimits({
+    ...store,
+    defaults: organizationLimitsOf(config),
+    elapsed: steadyClock,
+    onError,
+  });
+  starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
   const services = createServices({ config, tokenSecret, store, refusals, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
