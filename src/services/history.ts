@@ -29,7 +29,7 @@ const messagePlace = z.strictObject({
   before: z.int().optional(),
   direction: z.enum(["forward", "backward"]),
 });
-const conversationPlace = z.strictObject({ updatedAt: z.number(), id: z.string() });
+const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() });
 
 /** Reads conversations and their messages, for callers of the admin API and for participants. */
 export function createHistoryReader({ history, organizations, conversations, participants, standing }: Dependencies) {
