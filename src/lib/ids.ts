@@ -3,6 +3,14 @@ export function createId(at?: number): string {
   return at === undefined ? Bun.randomUUIDv7() : Bun.randomUUIDv7("hex", at);
 }
 
+/** A UUIDv7 of the time `at` (milliseconds) that is the same for the same text, and another for any other. */
+export function derivedIdOf(at: number, text: string): string {
+  const random = new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  const variant = "89ab".charAt(Number.parseInt(random.charAt(3), 16) % 4);
+  const head = firstIdOf(at).slice(0, "00000000-0000-7".length);
+  return `${head}${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(8, 20)}`;
+}
+
 /** The first that any id of this time (milliseconds) or later can be: every id made before it sorts before. */
 export function firstIdOf(at: number): string {
   const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, "0");

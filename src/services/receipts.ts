@@ -1,6 +1,7 @@
 import { unavailable } from "../contract/errors.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
+import { joinIds } from "../lib/joined-ids.ts";
 import type { DeliveryWrites, NewReceipt } from "../store/delivery-ports.ts";
 
 /** Takes what clients say to have received. */
@@ -27,10 +28,22 @@ export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrit
     keyOf: ({ org }) => org,
     whenFull: () => unavailable({ detail: "too many receipts wait for the database; send them again" }),
   });
+  // Those that wait for the store: no more than the batcher takes. Who says the same meanwhile waits with the first.
+  const waiting = new Map<string, Promise<void>>();
+
+  function store(receipt: NewReceipt): Promise<void> {
+    const key = joinIds(receipt.org, receipt.uid, receipt.id);
+    const known = waiting.get(key);
+    if (known !== undefined) return known;
+    const storing = batcher.add(receipt).finally(() => waiting.delete(key));
+    waiting.set(key, storing);
+    return storing;
+  }
+
   return {
     async acknowledge({ org, uid }, ids) {
       const at = clock.now();
-      await Promise.all([...new Set(ids)].map((id) => batcher.add({ org, uid, id, at })));
+      await Promise.all([...new Set(ids)].map((id) => store({ org, uid, id, at })));
     },
   };
 }

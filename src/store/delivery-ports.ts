@@ -1,6 +1,7 @@
 /**
  * Events of one conversation (without `cid`: system messages) that went to the same users on one node, over as many
- * connections; or that these users have acknowledged. The users are an audience's, or listed.
+ * connections; the users are an audience's, or listed. Or the receipt of one event by one user (`connections` is 1); 0: several of
+ * both together, as versions before 0012 wrote them.
  */
 export type NewDelivery = {
   /** UUIDv7 of the time of the first event, so that it goes when that goes. */

@@ -1,6 +1,4 @@
 import { spans } from "../contract/delivery.ts";
-import { createId, timeOfId } from "../lib/ids.ts";
-import { groupInSpans } from "../lib/spans.ts";
 import { createAudienceReader } from "./audience.ts";
 import type {
   DeliveryReads,
@@ -11,7 +9,7 @@ import type {
   StoredDelivery,
 } from "./delivery-ports.ts";
 import type { Driver, Reader, Row, Transaction } from "./driver.ts";
-import { type Acknowledged, findAcknowledged } from "./receipts.ts";
+import { findAcknowledged, receiptOf } from "./receipts.ts";
 
 /** What stands in place of a conversation for system messages; no identifier is empty. */
 const noConversation = "";
@@ -61,28 +59,34 @@ export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWr
           sql.rows,
           receipts.filter(({ org }) => live.has(org)),
         );
-        await sql.rows.insert("delivery", toReceipts(acknowledged).map(toDeliveryRow), "skip");
+        await sql.rows.insert("delivery", acknowledged.map(receiptOf).map(toDeliveryRow), "skip");
       });
     },
   };
 }
 
-const kinds = ["delivery", "receipt"] as const;
-
-const find = `SELECT kind, connections, audience, uids, plays FROM delivery
-  WHERE org = ? AND cid = ? AND kind = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
+const columns = "kind, connections, audience, uids, plays";
+const inSpan = `org = ? AND cid = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
+const findDeliveries = `SELECT ${columns} FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
+const findReceipts = `SELECT ${columns} FROM delivery
+  WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND connections = 1`;
+const findGathered = `SELECT ${columns} FROM delivery WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
 
 /** Reads who got what. A row whose audience is gone tells nothing: no more is claimed than can be shown. */
 export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryReads {
   const readAudience = createAudienceReader(reader);
   return {
     async of(org, cid = noConversation, offset) {
-      const read = (kind: NewDelivery["kind"]) =>
-        reader.allOf<DeliveryRow>(org, find, org, cid, kind, offset, offset + spans[kind], offset);
-      const rows = (await Promise.all(kinds.map(read))).flat();
+      const read = (find: string, kind: NewDelivery["kind"]) =>
+        reader.allOf<DeliveryRow>(org, find, org, cid, offset, offset + spans[kind], offset);
+      const found = await Promise.all([
+        read(findDeliveries, "delivery"),
+        reader.allOf<DeliveryRow>(org, findReceipts, org, cid, offset),
+        read(findGathered, "receipt"),
+      ]);
       const audiences = new Map<string, string[] | undefined>();
-      const found: StoredDelivery[] = [];
-      for (const row of rows) {
+      const stored: StoredDelivery[] = [];
+      for (const row of found.flat()) {
         const play = decodePlays(row.plays).find(([played]) => played === offset);
         if (play === undefined) continue;
         const { audience } = row;
@@ -90,33 +94,11 @@ export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryRea
         const uids: string[] | undefined = audience === null ? JSON.parse(row.uids ?? "[]") : audiences.get(audience);
         if (uids === undefined) continue;
         const [, first, last] = play;
-        found.push({ kind: row.kind, connections: Number(row.connections), uids, first, last });
+        stored.push({ kind: row.kind, connections: Number(row.connections), uids, first, last });
       }
-      return found;
+      return stored;
     },
   };
-}
-
-function toReceipts(acknowledged: Acknowledged[]): NewDelivery[] {
-  const groups = groupInSpans(acknowledged, {
-    keyOf: ({ event, uids }) => JSON.stringify([event.org, event.cid, uids]),
-    placeOf: ({ event }) => event.offset,
-    span: spans.receipt,
-  });
-  return groups.map((group) => {
-    const [{ event, uids }] = group;
-    const { org, cid } = event;
-    return {
-      id: createId(timeOfId(event.id)),
-      org,
-      cid: cid ?? undefined,
-      kind: "receipt",
-      connections: 0,
-      audience: undefined,
-      uids,
-      plays: group.map(({ event: { offset }, at }): Play => [offset, at, at]),
-    };
-  });
 }
 
 function toAudienceRow({ id, org, cid, offset, parent, added, removed }: NewAudience): Row {
@@ -131,7 +113,8 @@ function toAudienceRow({ id, org, cid, offset, parent, added, removed }: NewAudi
   };
 }
 
-function toDeliveryRow({ id, org, cid, kind, connections, audience, uids, plays }: NewDelivery): Row {
+/** A delivery as a row. */
+export function toDeliveryRow({ id, org, cid, kind, connections, audience, uids, plays }: NewDelivery): Row {
   return {
     org,
     cid: cid ?? noConversation,
@@ -155,7 +138,8 @@ function encodePlays(plays: Play[]): string {
   return JSON.stringify([beginOffset, beganAt, relative]);
 }
 
-function decodePlays(text: string): Play[] {
+/** What a row says in `plays`. */
+export function decodePlays(text: string): Play[] {
   const [beginOffset, beganAt, relative]: [number, number, [number, number, number?][]] = JSON.parse(text);
   return relative.map(([offset, first, last = first]) => [beginOffset + offset, beganAt + first, beganAt + last]);
 }

@@ -1,15 +1,16 @@
+import { derivedIdOf, timeOfId } from "../lib/ids.ts";
 import { joinIds } from "../lib/joined-ids.ts";
-import type { NewReceipt } from "./delivery-ports.ts";
+import type { NewDelivery, NewReceipt } from "./delivery-ports.ts";
 import type { Row, Rows } from "./driver.ts";
 
 type EventRow = Row & { org: string; offset: number; id: string; cid: string | null; kind: string };
 type SystemRow = EventRow & { mid: string; uids: string };
 type ParticipantRow = Row & { org: string; cid: string; uid: string; log_start: number };
 
-/** An event, those who acknowledged it, and when the first of them did. */
+/** That a user has acknowledged an event, and when (milliseconds). */
 export type Acknowledged = {
   event: { org: string; offset: number; id: string; cid: string | null };
-  uids: string[];
+  uid: string;
   at: number;
 };
 
@@ -41,9 +42,10 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
 
   const acknowledged = new Map<string, Acknowledged>();
   const add = ({ org, offset, id, cid }: EventRow, { uid, at }: NewReceipt) => {
-    const known = acknowledged.get(id) ?? { event: { org, offset: Number(offset), id, cid }, uids: [], at };
-    if (!known.uids.includes(uid)) known.uids.push(uid);
-    acknowledged.set(id, { ...known, at: Math.min(known.at, at) });
+    const key = joinIds(org, id, uid);
+    const known = acknowledged.get(key);
+    const event = { org, offset: Number(offset), id, cid };
+    acknowledged.set(key, { event, uid, at: Math.min(known?.at ?? at, at) });
   };
   for (const receipt of receipts) {
     const { org, uid, id } = receipt;
@@ -53,6 +55,23 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
     for (const { event, uids } of systemOf.get(joinIds(org, id)) ?? []) if (uids.has(uid)) add(event, receipt);
   }
   return [...acknowledged.values()];
+}
+
+/**
+ * The row of a receipt. Its id follows from the event and the user, so that however often and on however many nodes the user
+ * acknowledges, there is one row.
+ */
+export function receiptOf({ event: { org, offset, id, cid }, uid, at }: Acknowledged): NewDelivery {
+  return {
+    id: derivedIdOf(timeOfId(id), joinIds(org, id, uid)),
+    org,
+    cid: cid ?? undefined,
+    kind: "receipt",
+    connections: 1,
+    audience: undefined,
+    uids: [uid],
+    plays: [[offset, at, at]],
+  };
 }
 
 /** Since which offset the users take part in the conversations of the messages that they name. */

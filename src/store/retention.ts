@@ -1,6 +1,7 @@
 import { audienceLivesMs } from "../contract/delivery.ts";
 import { firstIdOf } from "../lib/ids.ts";
 import type { Driver, Sql, Transaction } from "./driver.ts";
+import { foldReceipts } from "./gathered-receipts.ts";
 import type { RetentionOrder, RetentionWrites } from "./ports.ts";
 import { removeSomeOfAny } from "./removals.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
@@ -38,21 +39,21 @@ async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrd
   const { limit, auditBefore, deletedBefore } = order;
   return (
     (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
-    (await touchOld(sql, order)) ||
+    (await touchAll(sql, order)) ||
     (await removeOldest(sql, "audit", auditBefore, limit))
   );
 }
 
-/** Old is what is old, whose it may be: this is for the events of all organizations, of deleted ones too. */
-async function touchOld(sql: Transaction, { messagesBefore, idsBefore, limit }: RetentionOrder): Promise<number> {
-  if (messagesBefore === undefined && idsBefore === undefined) return 0;
+/** Old is what is old, whose it may be: this is for the rows of all organizations, of deleted ones too. */
+async function touchAll(sql: Transaction, { messagesBefore, idsBefore, limit }: RetentionOrder): Promise<number> {
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
   await sql.limitTo(organizations.map(({ id }) => id));
   return (
     (await removeOldest(sql, "event", messagesBefore, limit)) ||
     (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
-    (await forgetIds(sql, idsBefore, limit))
+    (await forgetIds(sql, idsBefore, limit)) ||
+    (await foldReceipts(sql, limit))
   );
 }
 

@@ -19,6 +19,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
   delivery: {
     sqlite_autoindex_delivery_1: [1_000_000, 10_000, 100, 50, 1, 1],
     delivery_by_id: [1_000_000, 1],
+    delivery_gathered: [10, 1, 1, 1],
   },
   audience: { sqlite_autoindex_audience_1: [10_000, 100, 1, 1, 1], audience_by_id: [10_000, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },

@@ -89,7 +89,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
           [5_000, 1, 1],
           [last, 2, 9],
         ];
-        await record([deliveryOf(org, 0, { kind, plays })]);
+        await record([deliveryOf(org, 0, { kind, connections: kind === "receipt" ? 0 : 1, plays })]);
         expect((await of(org, last)).filter((one) => one.kind === kind)).toMatchObject([{ first: 2, last: 9 }]);
       }
       expect((await of(org, 5_000)).map(({ kind }) => kind).sort()).toEqual(["delivery", "receipt"]);
@@ -178,6 +178,57 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       await store.deliveries.acknowledge(receipts);
       expect(new Set(await acknowledged(org, 2, "c1"))).toEqual(new Set(["u1"]));
       expect(new Set(await acknowledged(org, 4, "c1"))).toEqual(new Set(["u1", "late"]));
+    });
+
+    test("hold one row for each user and message, however often and on however many nodes it is acknowledged", async () => {
+      const { store } = context;
+      const [org, other] = [await createOrganization(), await createOrganization()];
+      const [one, two] = [await send(org), await send(org)]; // offsets 2 and 3
+      await sendSystem(org, ["u1"], { mid: one.id, id: createId() }); // 4: the same id names both
+      const foreign = await send(other);
+      const acknowledge = (at: number) =>
+        store.deliveries.acknowledge(
+          [one, two].flatMap(({ id }) => ["u1", "u2", "u1"].map((uid) => ({ org, uid, id, at }))),
+        );
+      await Promise.all(Array.from({ length: 20 }, (_, index) => acknowledge(1_000 + index)));
+      await store.deliveries.acknowledge([{ org: other, uid: "u1", id: foreign.id, at: 7 }]);
+      for (const offset of [2, 3]) {
+        const rows = await of(org, offset);
+        expect(rows.map(({ kind, uids }) => [kind, ...uids]).sort()).toEqual([
+          ["receipt", "u1"],
+          ["receipt", "u2"],
+        ]);
+      }
+      expect(await acknowledged(org, 4)).toEqual(["u1"]);
+      expect(await of(other, 2)).toMatchObject([{ uids: ["u1"], first: 7, last: 7 }]);
+    });
+
+    test("of versions before, which gather receipts and repeat them, tell the same and are folded into such rows", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const sent = [await send(org), await send(org)]; // offsets 2 and 3
+      await sendSystem(org, ["u1"], { mid: "s" }); // 4
+      await store.deliveries.acknowledge([{ org, uid: "u1", id: sent[0]?.id ?? "", at: 50 }]);
+      const gathered = { kind: "receipt" as const, connections: 0 };
+      const plays: NewDelivery["plays"] = [
+        [2, 100, 100],
+        [3, 100, 100],
+        [63, 100, 100], // was removed since
+      ];
+      const rows = Array.from({ length: 120 }, () => deliveryOf(org, 0, { ...gathered, uids: ["u1", "u2"], plays }));
+      await record([...rows, deliveryOf(org, 4, { ...gathered, cid: undefined, id: createId() })]);
+      const users = async (offset: number, cid?: string) => [...new Set(await acknowledged(org, offset, cid))].sort();
+      const all = async () => [await users(2, "c1"), await users(3, "c1"), await users(4)];
+      const told = [["u1", "u2"], ["u1", "u2"], ["u1"]];
+      expect(await all()).toEqual(told);
+      expect((await of(org, 2)).length).toBe(121);
+      while ((await retain({})) !== 0);
+      expect(await all()).toEqual(told);
+      expect([(await of(org, 2)).length, (await of(org, 3)).length, (await of(org, 63)).length]).toEqual([2, 2, 0]);
+      await store.deliveries.acknowledge([{ org, uid: "u1", id: sent[1]?.id ?? "", at: 900 }]);
+      await store.deliveries.acknowledge([{ org, uid: "u1", id: "s", at: 900 }]);
+      expect((await of(org, 3)).map(({ first }) => first)).toEqual([100, 100]);
+      expect(await acknowledged(org, 4)).toEqual(["u1"]);
     });
 
     test("count receipts of system messages by the id of their senders, of those whom they name", async () => {
