@@ -25,6 +25,7 @@ import type {
   SystemMessageAnswer,
   SystemMessageEnvelope,
   SystemMessageReport,
+  User,
   UserToken,
 } from "./types.ts";
 import { createUuid } from "./uuid.ts";
@@ -140,17 +141,20 @@ export function createAdminClient({
       return request("GET", `/admin/organizations${query(page)}`);
     },
 
-    /** Creates or updates a user. */
-    async putUser(org: string, uid: string, fields: { name?: string | null } = {}): Promise<DirectoryEntry> {
+    /**
+     * Creates or updates a user. `blocked: true` closes the user's connections everywhere and refuses every token of theirs, until
+     * `blocked: false`.
+     */
+    async putUser(org: string, uid: string, fields: { name?: string | null; blocked?: boolean } = {}): Promise<User> {
       return request("PUT", path`/admin/organizations/${org}/users/${uid}`, fields);
     },
-    async getUser(org: string, uid: string): Promise<DirectoryEntry> {
+    async getUser(org: string, uid: string): Promise<User> {
       return request("GET", path`/admin/organizations/${org}/users/${uid}`);
     },
     async deleteUser(org: string, uid: string): Promise<void> {
       return request("DELETE", path`/admin/organizations/${org}/users/${uid}`);
     },
-    async listUsers(org: string, page: PageOptions = {}): Promise<Page<DirectoryEntry>> {
+    async listUsers(org: string, page: PageOptions = {}): Promise<Page<User>> {
       return request("GET", path`/admin/organizations/${org}/users` + query(page));
     },
     /** A token with which this user connects; for 1 h unless `ttl_seconds` says otherwise (at most 30 days). */

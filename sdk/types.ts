@@ -96,6 +96,9 @@ export type DryRunAnswer = { dry_run: { recipients: number; online: number; unkn
 /** An organization, a user or a conversation of the directory; `name` is `null` until set. */
 export type DirectoryEntry = { id: string; name: string | null; created_at: string };
 
+/** A user; `blocked` is only there while every token of the user is refused. */
+export type User = DirectoryEntry & { blocked?: true };
+
 /** A user token and the moment (ISO 8601) after which it is refused. */
 export type UserToken = { token: string; expires_at: string };
 

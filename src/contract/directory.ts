@@ -25,7 +25,28 @@ export const resource = z
 /** An organization, a user or a conversation, as the admin API shows it. */
 export type Resource = z.infer<typeof resource>;
 
-/** The body of `PUT` of an organization or a user. */
+/** A user, as the admin API shows it. */
+export const user = resource
+  .extend({
+    blocked: z.literal(true).optional().meta({ description: "Only there while the user is blocked." }),
+  })
+  .meta({ id: "User", description: "A user." });
+
+/** A user, as the admin API shows it. */
+export type User = z.infer<typeof user>;
+
+/** The body of `PUT` of a user. */
+export const putUserRequest = z
+  .strictObject({
+    name,
+    blocked: z.boolean().optional().meta({
+      description:
+        "`true` closes the user's connections and refuses every token of theirs, whoever issued it, until `false`; left out, it stays.",
+    }),
+  })
+  .meta({ id: "PutUserRequest" });
+
+/** The body of `PUT` of an organization. */
 export const putResourceRequest = z.strictObject({ name }).meta({ id: "PutResourceRequest" });
 
 /** The body of `PUT` of a conversation. */
@@ -68,6 +89,9 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 
 /** A page of organizations, users or conversations. */
 export const resourcePage = pageOf(resource).meta({ id: "ResourcePage" });
+
+/** A page of users. */
+export const userPage = pageOf(user).meta({ id: "UserPage" });
 
 /** A page of a conversation's history. */
 export const messagePage = pageOf(messageSchema).meta({ id: "MessagePage" });

@@ -1,3 +1,5 @@
+import type { CloseReason } from "./close-codes.ts";
+
 /** One entry of the catalogue: the HTTP status, a title that never changes, and what a caller does about it. */
 type ErrorEntry = { status: number; title: string; advice: string };
 
@@ -131,16 +133,19 @@ export class HeraldError extends Error {
   readonly fields: FieldError[];
   /** Headers for the HTTP answer, such as `Retry-After`. */
   readonly headers: Record<string, string>;
+  /** Why it closes a socket that it refuses, where its code does not say so. */
+  readonly closes: CloseReason | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string = errorCatalogue[code].advice,
-    options: { fields?: FieldError[]; headers?: Record<string, string>; cause?: unknown } = {},
+    options: { fields?: FieldError[]; headers?: Record<string, string>; closes?: CloseReason; cause?: unknown } = {},
   ) {
     super(detail, { cause: options.cause });
     this.code = code;
     this.fields = options.fields ?? [];
     this.headers = options.headers ?? {};
+    this.closes = options.closes;
   }
 
   /** The HTTP status that goes with the code. */

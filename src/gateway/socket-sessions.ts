@@ -122,7 +122,8 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
 }
 
 /** Whether and how an error on `connect` ends the socket. */
-export function closingAfter({ code, status, headers }: HeraldError): Closing | undefined {
+export function closingAfter({ code, status, headers, closes }: HeraldError): Closing | undefined {
+  if (closes !== undefined) return { reason: closes };
   if (code === "unauthorized") return { reason: "bad_token" };
   if (code === "rate_limited") {
     const seconds = Number(headers["Retry-After"]);

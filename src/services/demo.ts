@@ -18,7 +18,7 @@ export async function ensureDemo(
   if (!isNew && !items.some(({ id }) => id === organization)) return undefined;
   if (isNew) {
     await directory.putOrganization(organization, "Demo organization");
-    for (const [uid, name] of Object.entries(users)) await directory.putUser(organization, uid, name);
+    for (const [uid, name] of Object.entries(users)) await directory.putUser(organization, uid, { name });
     await conversations.put(organization, conversation, { name: "Welcome", participants: Object.keys(users) });
   }
   return { organization, users: Object.keys(users), conversation, isNew };

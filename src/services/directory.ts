@@ -1,13 +1,16 @@
-import type { Resource } from "../contract/directory.ts";
+import type { Resource, User } from "../contract/directory.ts";
 import { HeraldError } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Entity, Organizations, Put, Users } from "../store/ports.ts";
-import { type Page, type PageQuery, pageOfEntities, toResource } from "./pages.ts";
+import { type Page, type PageQuery, pageOf, pageOfEntities, toResource, toUser } from "./pages.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** What a `PUT` came to. */
 export type PutResource = { resource: Resource; isNew: boolean };
+
+/** What a `PUT` of a user changes; what is left out stays. */
+export type UserChange = { name?: string | null | undefined; blocked?: boolean | undefined };
 
 type Dependencies = { organizations: Organizations; users: Users; tokens: Tokens; clock: Clock };
 
@@ -53,20 +56,22 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
         return organization === undefined ? [] : [organization];
       });
     },
-    /** Creates or updates a user; a name left out stays. */
-    async putUser(org: string, uid: string, name: string | null | undefined): Promise<PutResource> {
-      return toPutResource(await users.put(org, uid, name, clock.now()));
+    /** Creates or updates a user; what is left out stays. Who becomes blocked is closed everywhere. */
+    async putUser(org: string, uid: string, { name, blocked }: UserChange): Promise<PutResource> {
+      const put = await users.put(org, uid, name, clock.now(), blocked);
+      if (put === undefined) throw new HeraldError("organization_not_found");
+      return { resource: toUser(put.entity), isNew: put.isNew };
     },
-    async getUser(org: string, uid: string): Promise<Resource> {
-      return toResource(await requireUser(org, uid));
+    async getUser(org: string, uid: string): Promise<User> {
+      return toUser(await requireUser(org, uid));
     },
     /** Deletes a user: out of all conversations, connections closed, tokens refused. */
     async deleteUser(org: string, uid: string): Promise<void> {
       if (!(await users.remove(org, uid, clock.now()))) await requireUser(org, uid);
     },
-    async listUsers(org: string, query: PageQuery): Promise<Page<Resource>> {
+    async listUsers(org: string, query: PageQuery): Promise<Page<User>> {
       await requireOrganization(organizations, org);
-      return await pageOfEntities(query, (page) => users.list(org, page));
+      return await pageOf(query, (page) => users.list(org, page), toUser);
     },
     /** Issues a token that is valid although the user may have been signed out a moment ago. */
     async createToken(org: string, uid: string, ttlSeconds: number): Promise<{ token: string; expires_at: string }> {

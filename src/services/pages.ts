@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Resource } from "../contract/directory.ts";
+import type { Resource, User } from "../contract/directory.ts";
 import { HeraldError } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { decodeCursor, encodeCursor } from "../lib/cursor.ts";
@@ -14,6 +14,11 @@ export type Page<Item> = { items: Item[]; cursor: string | null };
 /** An entity as the admin API shows it. */
 export function toResource({ id, name, createdAt }: Entity): Resource {
   return { id, name, created_at: toIso(createdAt) };
+}
+
+/** A user as the admin API shows it. */
+export function toUser(entity: Entity): User {
+  return { ...toResource(entity), ...(entity.isBlocked && { blocked: true }) };
 }
 
 /** The place that a cursor names, checked; throws `invalid_request` for a cursor that Herald did not make. */

@@ -19,8 +19,9 @@ export type Sessions = {
    */
   identify(token: string, address: string): Promise<Identity>;
   /**
-   * Reads in one snapshot whether the token was revoked, the head, and the conversations. Whatever is committed later has an
-   * offset beyond `head`, a sign-out too. A valid token of an unknown user creates the user. Throws `unauthorized`.
+   * Reads in one snapshot whether the token was revoked or the user blocked, the head, and the conversations. Whatever is
+   * committed later has an offset beyond `head`, a sign-out or a block too. A valid token of an unknown user creates the user.
+   * Throws `unauthorized`.
    */
   open(identity: Identity): Promise<Session>;
 };
@@ -70,7 +71,11 @@ export function createSessions({
       if (snapshot === undefined || isRevoked) {
         throw new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
       }
-      const { head, headId, cids, isUser } = snapshot;
+      const { head, headId, cids, isUser, isBlocked } = snapshot;
+      if (isBlocked) {
+        const detail = "this user is blocked; only whoever runs this service can take that back";
+        throw new HeraldError("unauthorized", detail, { closes: "removed" });
+      }
       if (!isUser) await newcomers.add({ org, uid });
       return { ...identity, head, headId, cids };
     },

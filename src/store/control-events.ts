@@ -31,6 +31,12 @@ export async function recordLeaving(
   for (const cid of cids) emitControl(transaction, "membership", { org, cid, now }, { added: [], removed: [uid] });
 }
 
+/** Emits the end of all sessions of a user, whenever their tokens were issued. */
+export function emitBlock(transaction: LogTransaction, of: { org: string; now: number }, uid: string): void {
+  const end: SessionEnd = { uids: [uid], issuedBefore: Number.MAX_SAFE_INTEGER };
+  emitControl(transaction, "session", { ...of, cid: undefined }, end);
+}
+
 /** Emits the end of sessions whose token was issued up to `now`: of `uids`, or without them of all of the organization. */
 export function emitSessionEnd(transaction: LogTransaction, of: { org: string; now: number }, uids?: string[]): void {
   const end: SessionEnd = { ...(uids !== undefined && { uids }), issuedBefore: of.now };

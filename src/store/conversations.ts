@@ -81,5 +81,5 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
 
 /** Reads conversations. */
 export function createConversationReads({ reader }: { reader: Reader }): ConversationReads {
-  return createEntityReads(reader, { table: "conversation", isLive: "true" });
+  return createEntityReads(reader, { table: "conversation", columns: "id, name, created_at", isLive: "true" });
 }

@@ -13,7 +13,7 @@ const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id =
 
 // One statement, since that sees one moment, and since a connect reads nothing else.
 const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
-    CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
+    u.blocked_at, CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
   FROM organization o
   LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
   LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
@@ -24,6 +24,7 @@ type SnapshotRow = {
   head_id: string | null;
   org_valid_after: number;
   user_valid_after: number | null;
+  blocked_at: number | null;
   uid: string | null;
   cid: string | null;
 };
@@ -104,6 +105,7 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])),
         tokensValidAfter: Math.max(Number(first.org_valid_after), Number(first.user_valid_after ?? 0)),
         isUser: first.uid !== null,
+        isBlocked: first.blocked_at !== null,
       };
     },
     async conversations(org, uid, { after, limit }) {

@@ -109,7 +109,13 @@ export type MissedMessages = {
 };
 
 /** An organization, user or conversation as stored. */
-export type Entity = { id: string; name: string | null; createdAt: number };
+export type Entity = {
+  id: string;
+  name: string | null;
+  createdAt: number;
+  /** Only of a user who is blocked. */
+  isBlocked?: true;
+};
 
 /** What a `PUT` made of an entity. */
 export type Put = { entity: Entity; isNew: boolean };
@@ -163,7 +169,17 @@ export type UserReads = {
 
 /** Writes users. */
 export type UserWrites = {
-  put(org: string, uid: string, name: string | null | undefined, now: number): Promise<Put | undefined>;
+  /**
+   * What is `undefined` stays. Who becomes blocked loses all connections; a block also outlives the deletion of the user, and ends
+   * with `isBlocked: false` alone.
+   */
+  put(
+    org: string,
+    uid: string,
+    name: string | null | undefined,
+    now: number,
+    isBlocked?: boolean,
+  ): Promise<Put | undefined>;
   /** Creates those of these users who do not exist, in one commit. Users of organizations that do not exist are passed over. */
   ensure(users: readonly { org: string; uid: string }[], now: number): Promise<void>;
   remove(org: string, uid: string, now: number): Promise<boolean>;
@@ -238,6 +254,8 @@ export type UserSnapshot = {
   tokensValidAfter: number;
   /** False for somebody who was deleted, or never made. */
   isUser: boolean;
+  /** Whether every token of the user is refused; also of somebody who was deleted. */
+  isBlocked: boolean;
 };
 
 /** A node in the registry. `beat` grows each time it says that it lives; `status` is what it said then. */

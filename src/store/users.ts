@@ -1,10 +1,12 @@
-import { emitSessionEnd, recordLeaving } from "./control-events.ts";
+import { emitBlock, emitSessionEnd, recordLeaving } from "./control-events.ts";
 import type { Driver, Reader, Sql } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
 import type { UserReads, UserWrites } from "./ports.ts";
 
-const find = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
+const columns = "id, name, created_at, blocked_at";
+const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
+const findDeletedToo = `SELECT ${columns}, deleted_at FROM "user" WHERE org = ? AND id = ?`;
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
   SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
 
@@ -24,15 +26,23 @@ type Dependencies = { driver: Driver; writer: LogWriter };
 /** Writes users. The row of a deleted one stays, so that tokens issued before the deletion are refused for ever. */
 export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
   return {
-    async put(org, uid, name, now) {
-      return await writer.transaction([org], async ({ sql, heads }) => {
+    async put(org, uid, name, now, isBlocked) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
         const head = heads.get(org);
         if (head === undefined) return undefined;
-        const [row] = await sql.all<EntityRow>(find, org, uid);
-        if (row === undefined) await ensureUsers(driver, sql, { org, uids: [uid], head, now });
+        const [found] = await sql.all<EntityRow & { deleted_at: number | null }>(findDeletedToo, org, uid);
+        const isNew = found === undefined || found.deleted_at !== null;
+        if (isNew) await ensureUsers(driver, sql, { org, uids: [uid], head, now });
+        const before = { blocked_at: found?.blocked_at ?? null };
+        const row = isNew ? { id: uid, name: null, created_at: now, ...before } : found;
         if (name !== undefined) await sql.run(`UPDATE "user" SET name = ? WHERE org = ? AND id = ?`, name, org, uid);
-        const entity = toEntity(row ?? { id: uid, name: null, created_at: now });
-        return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
+        const after = isBlocked === undefined ? before : { blocked_at: isBlocked ? (before.blocked_at ?? now) : null };
+        if (after.blocked_at !== before.blocked_at) {
+          await sql.run(`UPDATE "user" SET blocked_at = ? WHERE org = ? AND id = ?`, after.blocked_at, org, uid);
+          if (isBlocked) emitBlock(transaction, { org, now }, uid);
+        }
+        return { entity: toEntity({ ...row, ...after, name: name === undefined ? row.name : name }), isNew };
       });
     },
     async ensure(users, now) {
@@ -70,7 +80,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
 /** Reads users. */
 export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
-    ...createEntityReads(reader, { table: '"user"', isLive: "deleted_at IS NULL" }),
+    ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
     async tokensValidAfter(org, uid) {
       const rows = await reader.allOf<{ tokens_valid_after: number }>(
         org,

@@ -37,7 +37,7 @@ export type SocketResponse = {
 
 export type Ask = { ask: { mid: string; server_mid: string; t: number } };
 export type Ack = { ack: { mid: string; t: number } };
-export type Noun = { id: string; name: string | null; created_at: string };
+export type Noun = { id: string; name: string | null; created_at: string; blocked?: true };
 export type Page<T> = { items: T[]; cursor: string | null };
 export type OnlineUser = { id: string; connections: number; devices?: (string | null)[] };
 export type Node = {

@@ -3,8 +3,11 @@ import {
   createTokenResponse,
   pageQuery,
   putResourceRequest,
+  putUserRequest,
   resource,
   resourcePage,
+  user,
+  userPage,
 } from "../directory.ts";
 import { organizationExample, tokenExample, userExample } from "../examples.ts";
 import { defineOperation, noParams, noQuery, organizationPath, userPath } from "./operation.ts";
@@ -75,14 +78,16 @@ export const directoryOperations = {
     ...userPath,
     tag: "Users",
     scope: "directory:write",
-    summary: "Create or update a user",
+    summary: "Create or update a user, block or unblock",
+    description:
+      "A user who is blocked loses all connections with 4403, and every token of theirs is refused until that is taken back, also one that is issued later. Messages still reach their conversations, and can be sent for them. A deleted user stays blocked.",
     query: noQuery,
-    body: putResourceRequest,
+    body: putUserRequest,
     isBodyOptional: true,
     bodyExample: { name: "Bob" },
     answers: {
-      200: { description: "Updated.", schema: resource, example: userExample },
-      201: { description: "Created.", schema: resource, example: userExample },
+      200: { description: "Updated.", schema: user, example: userExample },
+      201: { description: "Created.", schema: user, example: userExample },
     },
     errors: ["organization_not_found", "storage_full"],
   }),
@@ -95,7 +100,7 @@ export const directoryOperations = {
     summary: "Get a user",
     query: noQuery,
     body: undefined,
-    answers: { 200: { description: "The user.", schema: resource, example: userExample } },
+    answers: { 200: { description: "The user.", schema: user, example: userExample } },
     errors: ["organization_not_found", "user_not_found"],
   }),
   deleteUser: defineOperation({
@@ -121,7 +126,7 @@ export const directoryOperations = {
     summary: "List the users of an organization, by id",
     query: pageQuery,
     body: undefined,
-    answers: { 200: { description: "A page.", schema: resourcePage, example: { items: [userExample], cursor: null } } },
+    answers: { 200: { description: "A page.", schema: userPage, example: { items: [userExample], cursor: null } } },
     errors: ["organization_not_found"],
   }),
   createToken: defineOperation({

@@ -25,7 +25,7 @@ export function bindDirectory(bind: Bind, operations: Operations, directory: Dir
     body: await directory.listOrganizations(query, caller.rights.org),
   }));
   bind(operations.putUser, async ({ params, body }) =>
-    putAnswer(await directory.putUser(params.org, params.uid, body.name)),
+    putAnswer(await directory.putUser(params.org, params.uid, body)),
   );
   bind(operations.getUser, async ({ params }) => ({
     status: 200,

@@ -116,6 +116,29 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await store.standing.snapshot(org, "a"))?.cids).toEqual([]);
     });
 
+    test("blocks and unblocks a user: once in the log, in the snapshot, and beyond a deletion", async () => {
+      const { store, announced } = context;
+      const { users, standing } = store;
+      const org = await createOrganization();
+      const isBlocked = async () => (await standing.snapshot(org, "a"))?.isBlocked;
+      announced.length = 0;
+      const blocked = { id: "a", name: "Ann", createdAt: 5, isBlocked: true as const };
+      expect(await users.put(org, "a", "Ann", 5, true)).toEqual({ entity: blocked, isNew: true });
+      expect(await users.put(org, "a", undefined, 6, true)).toEqual({ entity: blocked, isNew: false });
+      expect(await users.put(org, "a", undefined, 7)).toEqual({ entity: blocked, isNew: false });
+      expect([await users.get(org, "a"), await isBlocked()]).toEqual([blocked, true]);
+      expect(announced.map(({ kind, payload }) => [kind, JSON.parse(payload)])).toEqual([
+        ["session", { uids: ["a"], issuedBefore: Number.MAX_SAFE_INTEGER }],
+      ]);
+      await users.remove(org, "a", 8);
+      expect(await isBlocked()).toBe(true);
+      await users.ensure([{ org, uid: "a" }], 9);
+      expect(await users.list(org, { after: undefined, limit: 5 })).toEqual([{ ...blocked, name: null, createdAt: 9 }]);
+      await users.put(org, "a", undefined, 10, false);
+      expect(await isBlocked()).toBe(false);
+      expect(await users.tokensValidAfter(org, "a")).toBe(8);
+    });
+
     test("keeps the latest sign-out, also when one follows by a clock that is behind", async () => {
       const { users } = context.store;
       const org = await createOrganization();
@@ -179,7 +202,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         const { offset: head, id: headId } = (await context.store.log.heads([org])).get(org) ?? logStart;
         return { head, headId };
       };
-      const nobody = { cids: [], tokensValidAfter: 0, isUser: false };
+      const nobody = { cids: [], tokensValidAfter: 0, isUser: false, isBlocked: false };
       expect(await standing.snapshot(org, "a")).toEqual({ ...nobody, ...(await place()) });
       for (const cid of ["c1", "c2"]) await conversations.put(org, cid, { participants: ["a", "b"] }, 1);
       const joined = await standing.snapshot(org, "a");
@@ -188,6 +211,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         cids: ["c1", "c2"],
         tokensValidAfter: 0,
         isUser: true,
+        isBlocked: false,
       });
       await users.endSessions(org, "a", 500);
       expect(await standing.snapshot(org, "a")).toMatchObject({
@@ -196,7 +220,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         isUser: true,
       });
       await users.remove(org, "a", 600);
-      const removed = { ...(await place()), cids: [], tokensValidAfter: 600, isUser: false };
+      const removed = { ...(await place()), cids: [], tokensValidAfter: 600, isUser: false, isBlocked: false };
       expect(await standing.snapshot(org, "a")).toEqual(removed);
       expect(await standing.snapshot(org, "b")).toMatchObject({ tokensValidAfter: 0, isUser: true });
       await organizations.remove(org, 700);
