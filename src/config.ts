@@ -178,6 +178,9 @@ const settings = {
     "calls of one address (IPv6: of one /64) in a second whose key or token is refused; more are not looked at",
   ),
   HERALD_LIMIT_REFUSALS_BURST: limit(2_000).describe("such calls of one address in one burst"),
+  HERALD_LIMIT_TOKEN_SECONDS: limit(2_592_000).describe(
+    "seconds that a user token may live, from `iat` to `exp`, whoever issued it; longer ones are refused",
+  ),
   HERALD_LIMIT_RECOVERY_MESSAGES: limit(1_000).describe("messages recovered by `since`"),
   HERALD_LIMIT_RECOVERY_DAYS: limit(7).describe("days that `since` may reach back"),
   HERALD_RETENTION_MESSAGES_DAYS: limit(0).describe(
@@ -248,6 +251,7 @@ export function httpLimitsOf(config: Config) {
     attachments: config.HERALD_LIMIT_ATTACHMENTS,
     recipients: config.HERALD_LIMIT_RECIPIENTS,
     participants: config.HERALD_LIMIT_PARTICIPANTS,
+    tokenSeconds: config.HERALD_LIMIT_TOKEN_SECONDS,
     jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
   };
 }

@@ -10,6 +10,7 @@ const lifted: PayloadLimits = {
   xBytes: Number.POSITIVE_INFINITY,
   attachments: Number.POSITIVE_INFINITY,
   recipients: Number.POSITIVE_INFINITY,
+  tokenSeconds: Number.POSITIVE_INFINITY,
   participants: Number.POSITIVE_INFINITY,
   jsonDepth: Number.POSITIVE_INFINITY,
 };

@@ -4,7 +4,7 @@ import { identifier, text } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
 
 const maxNameCharacters = 256;
-const maxTokenSeconds = 30 * 24 * 3600;
+const mostTokenSeconds = 100 * 365 * 24 * 3600; // where the limit is lifted: dates have an end, too
 const defaultTokenSeconds = 3600;
 const maxListLimit = 1000;
 
@@ -60,16 +60,13 @@ export function createPutConversationRequest(limits: PayloadLimits) {
 }
 
 /** The body of `POST …/tokens`. */
-export const createTokenRequest = z
-  .strictObject({
-    ttl_seconds: z
-      .int()
-      .min(1)
-      .max(maxTokenSeconds)
-      .default(defaultTokenSeconds)
-      .meta({ description: "How long the token is valid." }),
-  })
-  .meta({ id: "CreateTokenRequest" });
+export function createTokenRequestWithin({ tokenSeconds }: Pick<PayloadLimits, "tokenSeconds">) {
+  const longest = Math.min(tokenSeconds, mostTokenSeconds);
+  const seconds = z.int().min(1).max(longest).default(Math.min(defaultTokenSeconds, longest));
+  return z
+    .strictObject({ ttl_seconds: seconds.meta({ description: "How long the token is valid." }) })
+    .meta({ id: "CreateTokenRequest" });
+}
 
 /** The answer to `POST …/tokens`. */
 export const createTokenResponse = z

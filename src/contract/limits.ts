@@ -6,6 +6,8 @@ export type PayloadLimits = {
   attachments: number;
   recipients: number;
   participants: number;
+  /** How long a user token may live. */
+  tokenSeconds: number;
   jsonDepth: number;
 };
 
@@ -16,5 +18,6 @@ export const defaultPayloadLimits: PayloadLimits = {
   attachments: 20,
   recipients: 10_000,
   participants: 100_000,
+  tokenSeconds: 2_592_000,
   jsonDepth: 32,
 };

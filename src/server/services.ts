@@ -35,6 +35,7 @@ export function createServices({ config, tokenSecret, store, refusals, clock, lo
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
     provider: createProvider(config, clock, log),
+    maxSeconds: config.HERALD_LIMIT_TOKEN_SECONDS,
     clock,
   });
   const maxParticipants = config.HERALD_LIMIT_PARTICIPANTS;

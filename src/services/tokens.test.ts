@@ -6,6 +6,7 @@ import { createTokens } from "./tokens.ts";
 const secret = "a secret of at least thirty-two bytes";
 const now = 1_795_000_000_123;
 const clock = { now: () => now };
+const maxSeconds = 3_600;
 const user = { org: "o", uid: "u", ttlSeconds: 60, issuedAfter: 0 };
 
 /** An identity provider: its key set, and tokens that it signs. */
@@ -31,37 +32,57 @@ const unauthorized = { code: "unauthorized" };
 
 describe("a user token", () => {
   test("says whose it is, from when and until when, to the millisecond", async () => {
-    const tokens = createTokens({ secret, clock });
+    const tokens = createTokens({ secret, maxSeconds, clock });
     const { token, expiresAt } = await tokens.issue(user);
     expect(expiresAt).toBe(now + 60_000);
     expect(await tokens.verify(token)).toEqual({ org: "o", uid: "u", issuedAt: now, expiresAt });
   });
 
   test("counts as issued after a sign-out of the same millisecond", async () => {
-    const tokens = createTokens({ secret, clock });
+    const tokens = createTokens({ secret, maxSeconds, clock });
     const { token } = await tokens.issue({ ...user, issuedAfter: now });
     expect((await tokens.verify(token)).issuedAt).toBe(now + 1);
   });
 
   test("of the future is refused: a sign-out of today could not end it", async () => {
-    const tokens = createTokens({ secret, clock });
-    const early = (seconds: number) => createTokens({ secret, clock: { now: () => now + seconds * 1000 } }).issue(user);
+    const tokens = createTokens({ secret, maxSeconds, clock });
+    const early = (seconds: number) =>
+      createTokens({ secret, maxSeconds, clock: { now: () => now + seconds * 1000 } }).issue(user);
     await expect(tokens.verify((await early(31)).token)).rejects.toMatchObject({ code: "unauthorized" });
     expect((await tokens.verify((await early(29)).token)).uid).toBe("u");
   });
 
   test("that only the clock skew keeps valid is valid until the skew ends, and not longer", async () => {
-    const late = (seconds: number) => createTokens({ secret, clock: { now: () => now + 60_000 + seconds * 1000 } });
-    const { token, expiresAt } = await createTokens({ secret, clock }).issue(user);
+    const late = (seconds: number) =>
+      createTokens({ secret, maxSeconds, clock: { now: () => now + 60_000 + seconds * 1000 } });
+    const { token, expiresAt } = await createTokens({ secret, maxSeconds, clock }).issue(user);
     expect((await late(10).verify(token)).expiresAt).toBe(expiresAt + 30_000);
     await expect(late(31).verify(token)).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  test("lives as long as the limit, and no longer, whoever signed it", async () => {
+    const { provider, sign } = await createProvider("ES256");
+    const tokens = createTokens({ secret, maxSeconds, clock, provider });
+    const iat = now / 1000 - 100;
+    const left = now / 1000 + 30; // of one without `iat`, give or take the clock skew
+    const tooLong = { code: "unauthorized", message: expect.stringContaining("3600 seconds") };
+    const long = createTokens({ secret, maxSeconds: Number.POSITIVE_INFINITY, clock, provider });
+    for (const good of [{ iat, exp: iat + maxSeconds }, { exp: left + maxSeconds }])
+      expect((await tokens.verify(await sign(good))).uid).toBe("u");
+    for (const bad of [{ iat, exp: iat + maxSeconds + 1 }, { exp: left + maxSeconds + 1 }]) {
+      await expect(tokens.verify(await sign(bad))).rejects.toMatchObject(tooLong);
+      expect((await long.verify(await sign(bad))).uid).toBe("u");
+    }
+    const own = (ttlSeconds: number) => long.issue({ ...user, ttlSeconds });
+    expect((await tokens.verify((await own(maxSeconds)).token)).uid).toBe("u");
+    await expect(tokens.verify((await own(maxSeconds + 1)).token)).rejects.toMatchObject(tooLong);
   });
 
   test.each(["ES256", "EdDSA", "RS256"] as const)(
     "of an identity provider is taken when it is signed with %s",
     async (algorithm) => {
       const { provider, sign } = await createProvider(algorithm);
-      const tokens = createTokens({ secret, clock, provider });
+      const tokens = createTokens({ secret, maxSeconds, clock, provider });
       expect(await tokens.verify(await sign({ iat: now / 1000 }))).toMatchObject({
         org: "o",
         uid: "u",
@@ -82,7 +103,7 @@ describe("a user token", () => {
 
   test("of Herald's own is taken beside those of a provider", async () => {
     const { provider } = await createProvider("ES256");
-    const tokens = createTokens({ secret, clock, provider });
+    const tokens = createTokens({ secret, maxSeconds, clock, provider });
     const { token } = await tokens.issue(user);
     expect(decodeJwt(token).aud).toBe("herald");
     expect((await tokens.verify(token)).uid).toBe("u");
@@ -90,7 +111,7 @@ describe("a user token", () => {
 
   test("is taken with the algorithm of its key only: a provider's public key is no secret, and a secret no public key", async () => {
     const { provider, jwk } = await createProvider("RS256");
-    const tokens = createTokens({ secret, clock, provider });
+    const tokens = createTokens({ secret, maxSeconds, clock, provider });
     const claims = { sub: "u", org: "o", aud: "herald", iss: "idp", exp: now / 1000 + 60 };
     for (const text of [JSON.stringify(jwk), jwk.n ?? "", "k1".padEnd(32)]) {
       const forged = await new SignJWT(claims)
@@ -107,7 +128,7 @@ describe("a user token", () => {
 
   test("that brings a key along is refused, although its signature is good", async () => {
     const { provider, jwk, sign } = await createProvider("ES256");
-    const tokens = createTokens({ secret, clock, provider });
+    const tokens = createTokens({ secret, maxSeconds, clock, provider });
     expect((await tokens.verify(await sign({}))).uid).toBe("u");
     for (const header of [
       { jwk },
@@ -125,13 +146,13 @@ describe("a user token", () => {
 
   test("of the previous secret is taken while that is known, and new ones are of the new secret", async () => {
     const next = "another secret of thirty-two bytes or more";
-    const { token } = await createTokens({ secret, clock }).issue(user);
-    const rotating = createTokens({ secret: next, previousSecret: secret, clock });
+    const { token } = await createTokens({ secret, maxSeconds, clock }).issue(user);
+    const rotating = createTokens({ secret: next, previousSecret: secret, maxSeconds, clock });
     expect((await rotating.verify(token)).uid).toBe("u");
-    const rotated = createTokens({ secret: next, clock });
+    const rotated = createTokens({ secret: next, maxSeconds, clock });
     await expect(rotated.verify(token)).rejects.toMatchObject(unauthorized);
     expect((await rotated.verify((await rotating.issue(user)).token)).uid).toBe("u");
-    const late = createTokens({ secret: next, previousSecret: secret, clock: { now: () => now + 91_000 } });
+    const late = createTokens({ secret: next, previousSecret: secret, maxSeconds, clock: { now: () => now + 91_000 } });
     await expect(late.verify(token)).rejects.toMatchObject(unauthorized);
   });
 });

@@ -35,6 +35,8 @@ type Options = {
   previousSecret?: string | undefined;
   /** An identity provider whose tokens are taken too; with an `issuer`, only those that name it. */
   provider?: { keys: ProviderKeys; issuer?: string | undefined } | undefined;
+  /** How long a token may live; one that lives longer is refused, whoever signed it. */
+  maxSeconds: number;
   clock: Clock;
 };
 
@@ -49,7 +51,7 @@ const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof Pro
  * bring a key along, are refused (RFC 8725, sections 2.1, 3.1 and 3.10). `iat` carries milliseconds as a fraction, which
  * RFC 7519, section 2 allows: a sign-out must tell tokens of one second apart.
  */
-export function createTokens({ secret, previousSecret, provider, clock }: Options): Tokens {
+export function createTokens({ secret, previousSecret, provider, maxSeconds, clock }: Options): Tokens {
   const ownKey = importKey(secret);
   const previousKey = previousSecret === undefined ? undefined : importKey(previousSecret);
   const common = { audience, typ: "JWT", clockTolerance: skewSeconds, requiredClaims: ["exp", "sub", "org"] };
@@ -85,6 +87,12 @@ export function createTokens({ secret, previousSecret, provider, clock }: Option
     // A token from the future would outlive a sign-out of today.
     if ((iat ?? 0) > clock.now() / 1000 + skewSeconds) throw unauthorized("the token's `iat` lies in the future");
     const expiresAt = (exp ?? 0) * 1000;
+    // Of a token that does not say when it was issued, what is left of its life counts.
+    const lifeMs = iat === undefined ? expiresAt - clock.now() - skewSeconds * 1000 : expiresAt - iat * 1000;
+    if (Math.floor(lifeMs) > maxSeconds * 1000)
+      throw unauthorized(
+        `the token lives longer than the ${maxSeconds} seconds that this server allows; issue it for less`,
+      );
     if (!Number.isFinite(new Date(expiresAt).getTime())) throw unauthorized("the token's `exp` is out of range");
     return { org, uid: sub, issuedAt: Math.floor((iat ?? 0) * 1000 + 0.5), expiresAt: graceful(expiresAt) };
   }

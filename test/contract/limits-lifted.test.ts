@@ -22,6 +22,7 @@ const names = [
   "REFUSALS_BURST",
   "RECOVERY_MESSAGES",
   "RECOVERY_DAYS",
+  "TOKEN_SECONDS",
 ];
 const herald = useHerald({ env: Object.fromEntries(names.map((name) => [`HERALD_LIMIT_${name}`, "0"])) });
 
@@ -39,6 +40,16 @@ describe("a limit set to 0 is lifted", () => {
     });
     expect(answer.status).toBe(201);
     expect((await alice.next()).message?.body).toHaveLength(1_500_000);
+  });
+
+  test("for the life of a token", async () => {
+    const org = await createOrganization(herald());
+    const tenYears = 10 * 365 * 24 * 3600;
+    using socket = await openSocket(herald().url);
+    const response = await socket.request("connect", { token: await org.token("alice", tenYears) });
+    expect(Date.parse(response.expires_at ?? "") - Date.now()).toBeGreaterThan((tenYears - 60) * 1000);
+    const endless = await herald().admin("POST", org.path("users", "alice", "tokens"), { ttl_seconds: 1e15 });
+    expect(endless.status).toBe(422);
   });
 
   test("for the users of a system message and the participants of a conversation", async () => {

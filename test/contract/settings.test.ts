@@ -64,6 +64,7 @@ const names = [
     "REFUSALS_BURST",
     "RECOVERY_MESSAGES",
     "RECOVERY_DAYS",
+    "TOKEN_SECONDS",
   ].map((name) => `LIMIT_${name}`),
 ].map((name) => `HERALD_${name}`);
 

@@ -3,7 +3,7 @@ import type { PayloadLimits } from "../limits.ts";
 import { auditOperations } from "./audit.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { deliveryOperations } from "./delivery.ts";
-import { directoryOperations } from "./directory.ts";
+import { createTokenOperations, directoryOperations } from "./directory.ts";
 import { feedOperations } from "./feed.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
@@ -124,6 +124,7 @@ export function createOperations(limits: PayloadLimits) {
   return {
     ...createMessageOperations(limits),
     ...directoryOperations,
+    ...createTokenOperations(limits),
     ...createConversationOperations(limits),
     ...deliveryOperations,
     ...presenceOperations,

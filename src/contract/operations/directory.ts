@@ -1,5 +1,5 @@
 import {
-  createTokenRequest,
+  createTokenRequestWithin,
   createTokenResponse,
   pageQuery,
   putResourceRequest,
@@ -10,9 +10,38 @@ import {
   userPage,
 } from "../directory.ts";
 import { organizationExample, tokenExample, userExample } from "../examples.ts";
+import type { PayloadLimits } from "../limits.ts";
 import { defineOperation, noParams, noQuery, organizationPath, userPath } from "./operation.ts";
 
-/** Organizations, users, tokens and sessions (api.md, section 4). */
+/** Issuing tokens, which live no longer than the limit. */
+export function createTokenOperations(limits: PayloadLimits) {
+  return {
+    createToken: defineOperation({
+      operationId: "createToken",
+      method: "post",
+      path: `${userPath.path}/tokens`,
+      params: userPath.params,
+      tag: "Users",
+      scope: "directory:write",
+      summary: "Issue a token for a user",
+      description: "A JWT that the user's client connects with.",
+      query: noQuery,
+      body: createTokenRequestWithin(limits),
+      isBodyOptional: true,
+      bodyExample: { ttl_seconds: 3600 },
+      answers: {
+        201: {
+          description: "Issued.",
+          schema: createTokenResponse,
+          example: tokenExample,
+        },
+      },
+      errors: ["organization_not_found", "user_not_found"],
+    }),
+  };
+}
+
+/** Organizations, users and sessions (api.md, section 4). */
 export const directoryOperations = {
   putOrganization: defineOperation({
     operationId: "putOrganization",
@@ -128,28 +157,6 @@ export const directoryOperations = {
     body: undefined,
     answers: { 200: { description: "A page.", schema: userPage, example: { items: [userExample], cursor: null } } },
     errors: ["organization_not_found"],
-  }),
-  createToken: defineOperation({
-    operationId: "createToken",
-    method: "post",
-    path: `${userPath.path}/tokens`,
-    params: userPath.params,
-    tag: "Users",
-    scope: "directory:write",
-    summary: "Issue a token for a user",
-    description: "A JWT that the user's client connects with.",
-    query: noQuery,
-    body: createTokenRequest,
-    isBodyOptional: true,
-    bodyExample: { ttl_seconds: 3600 },
-    answers: {
-      201: {
-        description: "Issued.",
-        schema: createTokenResponse,
-        example: tokenExample,
-      },
-    },
-    errors: ["organization_not_found", "user_not_found"],
   }),
   deleteSessions: defineOperation({
     operationId: "deleteSessions",
