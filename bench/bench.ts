@@ -11,7 +11,7 @@ import type { Pace } from "./harness/rounds.ts";
 import { createDataDir } from "./harness/servers.ts";
 import { describeSetting, type Setting } from "./harness/setting.ts";
 
-const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,siege,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
+const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
 npm run bench -- --only idle,storm,replay [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing

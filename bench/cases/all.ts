@@ -13,8 +13,8 @@ import { nodes } from "./nodes.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
 import { replay } from "./replay.ts";
 import { insertsOf, sendsTo, warmUp } from "./sends.ts";
-import { sendsBeside } from "./siege.ts";
 import { storm } from "./storm.ts";
+import { sendsBeside } from "./strangers.ts";
 
 const callers = 64;
 const crowd = 1000;
@@ -139,7 +139,7 @@ const pauses: Case = async (dataDir, pace) => {
   return { series: { [figure]: series }, rows };
 };
 
-const siege: Case = async (dataDir, pace) => {
+const beside: Case = async (dataDir, pace) => {
   const herald = await startWarmHerald(dataDir, pace);
   const series = await inRounds([sendsBeside(herald, strangers), sendsBeside(herald, undefined)], pace);
   await herald.stop();
@@ -168,7 +168,7 @@ export const cases: Readonly<Record<string, Case>> = {
   deliveries,
   latency,
   pauses,
-  siege,
+  strangers: beside,
   nodes,
   costs,
   idle,

@@ -1,4 +1,4 @@
-// Holds a server to siege, from a process of its own so that it takes no file descriptors and no turns of the load generator: half
+// Strangers at the door, in a process of its own so that they take no file descriptors and no turns of the load generator: half
 // handshakes that say nothing more, and uploads that trickle. What the server closes is opened again. The parent sends
 // {url, halves, uploads}; the answer, once all of them are open, is how many are.
 import { connect, type Socket } from "node:net";

@@ -19,7 +19,7 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
   return {
     name: strangers === undefined ? `${herald.name}-undisturbed` : herald.name,
     async run(ms) {
-      const siege = strangers && (await besiege(herald, strangers));
+      const crowd = strangers && (await gather(herald, strangers));
       const request = createRequestTemplate(herald.url, "/admin/message", house.key, sendBody(house.quiet));
       const lanes = await openLanes(request, callers);
       const times: number[] = [];
@@ -38,7 +38,7 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
       );
       const busy = stopMeter();
       for (const lane of lanes) lane.close();
-      await siege?.lift();
+      await crowd?.lift();
       return {
         p50Ms: percentile(times, 0.5),
         p99Ms: percentile(times, 0.99),
@@ -51,16 +51,16 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
 }
 
 /** Resolves when all strangers are connected. */
-async function besiege({ url }: HeraldPeer, strangers: Strangers): Promise<{ lift(): Promise<void> }> {
+async function gather({ url }: HeraldPeer, strangers: Strangers): Promise<{ lift(): Promise<void> }> {
   const { promise: areOpen, resolve: open } = Promise.withResolvers<void>();
-  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../siege-process.ts")], {
+  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../strangers-process.ts")], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc: () => open(),
   });
   process.on("exit", () => child.kill("SIGKILL"));
   child.send({ url, key: house.key, ...strangers });
   await Promise.race([areOpen, child.exited]);
-  if (child.exitCode !== null) throw new Error(`the siege ended with code ${child.exitCode}`);
+  if (child.exitCode !== null) throw new Error(`the strangers ended with code ${child.exitCode}`);
   return {
     async lift() {
       child.kill("SIGKILL");
