@@ -32,6 +32,7 @@ import { tellLeaks } from "./server/leaks.ts";
 import { measure, metricsType, printMetrics } from "./server/metrics.ts";
 import { observeCommits, openTracing } from "./server/observe.ts";
 import { createRequestLog } from "./server/request-log.ts";
+import { startRetention } from "./server/retention.ts";
 import { secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
@@ -42,17 +43,13 @@ import { createNodes, type Nodes } from "./services/nodes.ts";
 import { createOrganizationLimits } from "./services/organization-limits.ts";
 import { createPresence } from "./services/presence.ts";
 import { createRefusals } from "./services/refusals.ts";
-import { createRetention } from "./services/retention.ts";
 import { createStore, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
 const stopExplanation = `not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`;
-const skewExplanation =
-  "the clocks of this node and of the database differ by more than a minute; until they agree, this node removes nothing that is old";
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
-const retentionEveryMs = 60_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const organizationLimitsMayTakeMs = 1_000;
@@ -334,24 +331,16 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const beat = tellOutages(nodes.beat, outages);
   const beatTimer = setInterval(() => void beat(), nodeBeatMs);
   starting.defer(() => clearInterval(beatTimer));
-  const retention = createRetention({
+  const retention = startRetention({
     ...store,
     keep: keepOf(config),
     holder: nodeId,
     clock,
     elapsed: steadyClock,
-    onSkew: (skewMs) => log.warn({ node_ahead_ms: skewMs }, skewExplanation),
+    log,
+    outages,
   });
-  const removeOld = tellOutages(async () => {
-    const rows = await retention.run();
-    if (rows > 0) log.info({ rows }, "removed what is kept no longer");
-  }, outages);
-  void removeOld();
-  const retentionTimer = setInterval(() => void removeOld(), retentionEveryMs);
-  starting.defer(() => {
-    clearInterval(retentionTimer);
-    return atMost(leaveMayTakeMs, retention.stop());
-  });
+  starting.defer(() => atMost(leaveMayTakeMs, retention.stop()));
   if (tlsFiles !== undefined && tls !== undefined)
     starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
   const { url } = listening;

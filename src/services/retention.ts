@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { RetentionWrites } from "../store/ports.ts";
+import type { RetentionWrites } from "../store/retention-ports.ts";
 
 /** Removes what is kept no longer, a little at a time. */
 export type Retention = {

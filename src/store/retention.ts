@@ -2,9 +2,9 @@ import { audienceLivesMs } from "../contract/delivery.ts";
 import { firstIdOf } from "../lib/ids.ts";
 import type { Driver, Sql, Transaction } from "./driver.ts";
 import { foldReceipts } from "./gathered-receipts.ts";
-import type { RetentionOrder, RetentionWrites } from "./ports.ts";
 import { removeSomeOfAny } from "./removals.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
+import type { RetentionOrder, RetentionWrites } from "./retention-ports.ts";
 
 /** Tables whose rows go with their time, which their ids tell. */
 type Dated = "event" | "delivery" | "audience" | "audit";

@@ -1,0 +1,26 @@
+/** What is kept no longer. Times in milliseconds; where one is absent, all is kept. */
+export type RetentionOrder = {
+  /** Who removes: one node at a time, until it has not asked for `leaseMs`. */
+  holder: string;
+  leaseMs: number;
+  /** By the database's clock. */
+  now: number;
+  /** How many rows one step changes at most. */
+  limit: number;
+  /** Events made before. */
+  messagesBefore: number | undefined;
+  /** Events made before: their ids identify no retry any more. */
+  idsBefore: number | undefined;
+  /** Entries of the audit log made before. */
+  auditBefore: number | undefined;
+  /** What conversations held that were deleted before. What organizations held goes whenever they were deleted. */
+  deletedBefore: number;
+};
+
+/** Removes what is kept no longer, in small steps. */
+export type RetentionWrites = {
+  /** One step, in one commit. Gives how many rows it changed, 0 when nothing is left, `undefined` when another holder is at it. */
+  step(order: RetentionOrder): Promise<number | undefined>;
+  /** The time by the database's clock, which all nodes share, in milliseconds. */
+  now(): Promise<number>;
+};
