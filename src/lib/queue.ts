@@ -1,22 +1,39 @@
-/** Runs work one piece after another, in the order in which it was added. */
+import { nextTurn } from "./next-turn.ts";
+import { createTurns, type Turn } from "./turns.ts";
+
+/** Runs work one piece after another, in turns. */
 export type Queue = {
   /** Resolves or rejects as the work does; what fails holds up nothing behind it. */
-  add<Result>(work: () => Promise<Result>): Promise<Result>;
+  add<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
   /** Resolves when all that was added so far is through. */
   idle(): Promise<void>;
 };
 
-/** An empty queue. */
+/**
+ * An empty queue. The event loop turns after each piece but `shared` ones, so that what is sent to this thread meanwhile can have
+ * the next turn, however much waits and never pauses.
+ */
 export function createQueue(): Queue {
-  let last: Promise<unknown> = Promise.resolve();
+  const turns = createTurns<() => Promise<void>>();
+  let running: Promise<void> | undefined;
+
+  async function runAll(): Promise<void> {
+    for (let run = turns.take(); run !== undefined; run = turns.take()) await run();
+    running = undefined;
+  }
+
   return {
-    add(work) {
-      const result = last.then(work);
-      last = result.catch(() => undefined);
-      return result;
+    add(turn, work) {
+      return new Promise((resolve, reject) => {
+        turns.add(turn, async () => {
+          await Promise.try(work).then(resolve, reject);
+          if (turn !== "shared") await nextTurn();
+        });
+        running ??= runAll();
+      });
     },
     async idle() {
-      await last;
+      while (running !== undefined) await running;
     },
   };
 }

@@ -1,31 +1,51 @@
 import { createFairQueue } from "./fair-queue.ts";
+import { createLinkedList } from "./linked-list.ts";
 
 /** Whose turn work waits for: `shared` is for many at once and has every second turn, whoever else waits; the rest take turns by what they are `of`. */
 export type Turn = "shared" | { of: string };
 
 /** What waits for its turn. */
 export type Turns<Item> = {
-  /** Adds an item, and returns what takes it out while it waits. */
-  add(turn: Turn, item: Item): () => void;
+  add(turn: Turn, item: Item): void;
+  /** Takes the item whose turn it is. */
   take(): Item | undefined;
+  /** Takes the item that has waited longest, whoever's turn it is. */
+  takeOldest(): Item | undefined;
+  readonly oldest: Item | undefined;
   readonly size: number;
 };
 
+type Entry<Item> = { item: Item; unqueue(): void };
+
 /** Nothing that waits. */
 export function createTurns<Item>(): Turns<Item> {
-  const shared = createFairQueue<Item>();
-  const others = createFairQueue<Item>();
+  const shared = createFairQueue<() => Item>();
+  const others = createFairQueue<() => Item>();
+  const arrivals = createLinkedList<Entry<Item>>();
   let wasShared = false;
 
   return {
     add(turn, item) {
-      const queue = turn === "shared" ? shared : others;
-      const link = queue.add(turn === "shared" ? "" : turn.of, item);
-      return () => queue.remove(link);
+      const [queue, key] = turn === "shared" ? [shared, ""] : [others, turn.of];
+      const place = queue.add(key, () => {
+        arrivals.remove(arrival);
+        return item;
+      });
+      const arrival = arrivals.append({ item, unqueue: () => queue.remove(place) });
     },
     take() {
       wasShared = shared.size > 0 && (!wasShared || others.size === 0);
-      return (wasShared ? shared : others).take();
+      return (wasShared ? shared : others).take()?.();
+    },
+    takeOldest() {
+      const { first } = arrivals;
+      if (first === undefined) return undefined;
+      arrivals.remove(first);
+      first.value.unqueue();
+      return first.value.item;
+    },
+    get oldest() {
+      return arrivals.first?.value.item;
     },
     get size() {
       return shared.size + others.size;

@@ -22,7 +22,7 @@ type Circumstances = {
 export function createBatchLog({ driver, writer }: { driver: Driver; writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
-    return writer.commit(orgs, (transaction) => appendBatch(transaction, sends));
+    return writer.commit(orgs, (transaction) => appendBatch(transaction, sends), "shared");
   };
 
   async function appendAlone(send: NewSend): Promise<BatchResult[]> {
@@ -45,16 +45,22 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
       }
     },
     check: (send) =>
-      driver.aside(async (sql) => {
-        await sql.limitTo([send.org]);
-        const organizations = await sql.all<{ id: string; head: number }>(findOrganization, send.org);
-        const heads = new Map(organizations.map(({ id, head }) => [id, Number(head)]));
-        const circumstances = await findCircumstances(sql.rows, [send]);
-        const verdict = verdictOf(circumstances, heads, send);
-        if (verdict !== undefined && verdict.outcome !== "replayed") return verdict;
-        const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
-        return { outcome: verdict === undefined ? "fits" : "replayed", participants: conversation?.participants ?? 0 };
-      }),
+      driver.aside(
+        async (sql) => {
+          await sql.limitTo([send.org]);
+          const organizations = await sql.all<{ id: string; head: number }>(findOrganization, send.org);
+          const heads = new Map(organizations.map(({ id, head }) => [id, Number(head)]));
+          const circumstances = await findCircumstances(sql.rows, [send]);
+          const verdict = verdictOf(circumstances, heads, send);
+          if (verdict !== undefined && verdict.outcome !== "replayed") return verdict;
+          const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
+          return {
+            outcome: verdict === undefined ? "fits" : "replayed",
+            participants: conversation?.participants ?? 0,
+          };
+        },
+        { of: send.org },
+      ),
   };
 }
 

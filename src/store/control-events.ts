@@ -3,8 +3,8 @@ import { createId } from "../lib/ids.ts";
 import type { Dialect } from "./dialect.ts";
 import type { LogTransaction } from "./log-writer.ts";
 
-/** Which conversation's participants change, and when (milliseconds). */
-export type MembershipOf = { org: string; cid: string; now: number };
+/** Which conversation's participants change, when (milliseconds), and by which call, where that replaces all of them. */
+export type MembershipOf = { org: string; cid: string; now: number; call?: string };
 
 /** Counts a change of participants at its conversation, and emits its event; nothing when nobody came or went. */
 export async function recordMembership(
@@ -16,10 +16,15 @@ export async function recordMembership(
   if (added.length + removed.length === 0) return;
   const count = "UPDATE conversation SET participants = participants + CAST(? AS BIGINT) WHERE org = ? AND id = ?";
   await transaction.sql.run(count, added.length - removed.length, of.org, of.cid);
+  emitMembership(transaction, of, change);
+}
+
+/** Emits a change of participants, be it of nobody: it tells those that replace the same set that another call began to. */
+export function emitMembership(transaction: LogTransaction, of: MembershipOf, change: MembershipChange): void {
   emitControl(transaction, "membership", of, change);
 }
 
-/** The same for one user who leaves any number of conversations: one statement, and an event for each. */
+/** Counts and emits that one user leaves any number of conversations: one statement, and an event for each. */
 export async function recordLeaving(
   transaction: LogTransaction,
   { textsOf }: Dialect,
@@ -46,8 +51,17 @@ export function emitSessionEnd(transaction: LogTransaction, of: { org: string; n
 function emitControl(
   { emit }: LogTransaction,
   kind: Extract<EventKind, "membership" | "session">,
-  { org, cid, now }: { org: string; cid: string | undefined; now: number },
+  { org, cid, now, call: fingerprint }: { org: string; cid: string | undefined; now: number; call?: string },
   payload: MembershipChange | SessionEnd,
 ): void {
-  emit({ org, kind, id: createId(), cid, payload: JSON.stringify(payload), uids: undefined, createdAt: now });
+  emit({
+    org,
+    kind,
+    id: createId(),
+    cid,
+    fingerprint,
+    payload: JSON.stringify(payload),
+    uids: undefined,
+    createdAt: now,
+  });
 }

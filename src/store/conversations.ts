@@ -1,82 +1,147 @@
-import { type MembershipOf, recordMembership } from "./control-events.ts";
+import { createId } from "../lib/ids.ts";
+import { sortInTurns } from "../lib/sort-in-turns.ts";
+import { emitMembership, type MembershipOf } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
-import type { ConversationReads, ConversationWrites } from "./ports.ts";
+import { createMembership } from "./membership.ts";
+import type { ConversationReads, ConversationWrites, Put } from "./ports.ts";
 import { leaveToRemoval } from "./removals.ts";
-import { ensureUsers } from "./users.ts";
+import { inSteps, rowsOfStep } from "./steps.ts";
 
 const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
+const findOtherCall = `SELECT id FROM event
+  WHERE org = ? AND cid = ? AND "offset" > ? AND kind = 'membership' AND fingerprint <> ? LIMIT 1`;
 
 type Dependencies = { driver: Driver; writer: LogWriter };
+type Name = string | null | undefined;
+type Begun = { put: Put; head: number; isDone: boolean };
 
-/** Writes conversations. A conversation made again begins with an empty history. */
+/**
+ * Writes conversations. A conversation made again begins with an empty history. A set of participants that is too large for one
+ * transaction is replaced in steps: first those who are new come, then those who are not named go. Every step has its event.
+ */
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
-  const textsOf = driver.dialect.textsOf("?");
-  const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
-    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true ON CONFLICT DO NOTHING`;
+  const membership = createMembership(driver);
 
-  async function replaceParticipants(
-    transaction: LogTransaction,
-    change: MembershipOf,
-    wanted: string[],
+  /** Makes or renames the conversation, and replaces its participants if that fits into one step. Else it only tells that it begins. */
+  async function begin(of: MembershipOf, name: Name, wanted: Set<string> | undefined): Promise<Begun | undefined> {
+    const { org, cid, now } = of;
+    return await writer.transaction([org], async (transaction) => {
+      const { sql, heads } = transaction;
+      const head = heads.get(org);
+      if (head === undefined) return undefined;
+      const [row] = await sql.all<EntityRow>(find, org, cid);
+      if (row === undefined) {
+        await sql.run(
+          "INSERT INTO conversation (org, id, name, log_start, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
+          org,
+          cid,
+          name ?? null,
+          head,
+          now,
+          now,
+        );
+      } else if (name !== undefined) {
+        await sql.run("UPDATE conversation SET name = ? WHERE org = ? AND id = ?", name, org, cid);
+      }
+      const entity = toEntity(row ?? { id: cid, name: null, created_at: now });
+      const put: Put = {
+        entity: { ...entity, name: name === undefined ? entity.name : name },
+        isNew: row === undefined,
+      };
+      return { put, head, isDone: wanted === undefined || (await replaceAtOnce(transaction, of, wanted)) };
+    });
+  }
+
+  async function replaceAtOnce(transaction: LogTransaction, of: MembershipOf, wanted: Set<string>): Promise<boolean> {
+    const before = wanted.size > rowsOfStep ? [] : await membership.page(transaction, of, "", rowsOfStep + 1);
+    if (wanted.size > rowsOfStep || before.length > rowsOfStep) {
+      emitMembership(transaction, of, { added: [], removed: [] });
+      return false;
+    }
+    await membership.change(transaction, of, {
+      uids: [...wanted],
+      leaving: rangeOf("", before),
+      kept: before.filter((uid) => wanted.has(uid)),
+    });
+    return true;
+  }
+
+  /** Replaces the participants after `begin`, until another call begins to, or the conversation is deleted: then that one is the last. */
+  async function replaceInSteps(
+    of: MembershipOf,
+    wanted: Set<string>,
+    { put: { isNew }, head: beganAt }: Begun,
   ): Promise<void> {
-    const { sql, heads } = transaction;
-    const { org, cid, now } = change;
-    const head = heads.get(org) ?? 0;
-    const rows = await sql.all<{ uid: string }>("SELECT uid FROM participant WHERE org = ? AND cid = ?", org, cid);
-    const before = new Set(rows.map(({ uid }) => uid));
-    const after = new Set(wanted);
-    const added = [...after].filter((uid) => !before.has(uid));
-    const removed = [...before].filter((uid) => !after.has(uid));
-    await ensureUsers(driver, sql, { org, uids: added, head, now });
-    await sql.run(join, org, cid, now, head, JSON.stringify(added));
-    await sql.run(
-      `DELETE FROM participant WHERE org = ? AND cid = ? AND uid IN (${textsOf})`,
-      org,
-      cid,
-      JSON.stringify(removed),
-    );
-    await recordMembership(transaction, change, { added, removed });
+    const { org, cid, call = "" } = of;
+    let lookedAt = beganAt;
+
+    /** Runs a step, unless the set is not this call's any more. */
+    async function step(work: (transaction: LogTransaction) => Promise<void>): Promise<boolean> {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        const head = heads.get(org);
+        if (head === undefined || (await sql.all(find, org, cid)).length === 0) return false;
+        if ((await sql.all(findOtherCall, org, cid, lookedAt, call)).length > 0) return false;
+        lookedAt = head;
+        await work(transaction);
+        return true;
+      });
+    }
+
+    const sorted = await sortInTurns(wanted); // neighbours are in the same pages of the database
+    for (let from = 0; from < sorted.length; from += rowsOfStep) {
+      const uids = sorted.slice(from, from + rowsOfStep);
+      if (!(await step((transaction) => membership.change(transaction, of, { uids })))) return;
+    }
+    if (isNew) return;
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const from: string = after;
+      const isOn = await step(async (transaction) => {
+        const uids = await membership.page(transaction, of, from, rowsOfStep);
+        const kept = uids.filter((uid) => wanted.has(uid));
+        await membership.change(transaction, of, { leaving: rangeOf(from, uids), kept });
+        after = uids.length < rowsOfStep ? undefined : uids.at(-1);
+      });
+      if (!isOn) return;
+    }
   }
 
   return {
     async put(org, cid, { name, participants }, now) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        const head = heads.get(org);
-        if (head === undefined) return undefined;
-        const [row] = await sql.all<EntityRow>(find, org, cid);
-        if (row === undefined) {
-          await sql.run(
-            "INSERT INTO conversation (org, id, name, log_start, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
-            org,
-            cid,
-            name ?? null,
-            head,
-            now,
-            now,
-          );
-        } else if (name !== undefined) {
-          await sql.run("UPDATE conversation SET name = ? WHERE org = ? AND id = ?", name, org, cid);
-        }
-        if (participants !== undefined) await replaceParticipants(transaction, { org, cid, now }, participants);
-        const entity = toEntity(row ?? { id: cid, name: null, created_at: now });
-        return { entity: { ...entity, name: name === undefined ? entity.name : name }, isNew: row === undefined };
-      });
+      const of = { org, cid, now, call: createId() };
+      const wanted = participants && new Set(participants);
+      const begun = await begin(of, name, wanted);
+      if (begun !== undefined && wanted !== undefined && !begun.isDone) await replaceInSteps(of, wanted, begun);
+      return begun?.put;
     },
     async remove(org, cid, now) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        const upTo = heads.get(org);
-        if (upTo === undefined || (await sql.all(find, org, cid)).length === 0) return false;
-        await leaveToRemoval(sql, { org, cid, upTo, now });
-        await replaceParticipants(transaction, { org, cid, now }, []);
-        await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
-        return true;
-      });
+      const of = { org, cid, now, call: createId() };
+      let hasBegun = false;
+      return await inSteps(() =>
+        writer.transaction([org], async (transaction) => {
+          const { sql, heads } = transaction;
+          const upTo = heads.get(org);
+          if (upTo === undefined || (await sql.all(find, org, cid)).length === 0) return hasBegun;
+          hasBegun = true;
+          const uids = await membership.page(transaction, of, "", rowsOfStep + 1);
+          const isLast = uids.length <= rowsOfStep;
+          if (isLast) await leaveToRemoval(sql, { org, cid, upTo, now });
+          await membership.change(transaction, of, { leaving: rangeOf("", uids.slice(0, rowsOfStep)) });
+          if (!isLast) return "more";
+          await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
+          return true;
+        }),
+      );
     },
   };
+}
+
+/** From `after` to the last of a page of uids that follow it; `undefined` when there are none. */
+function rangeOf(after: string, uids: string[]): { after: string; upTo: string } | undefined {
+  const upTo = uids.at(-1);
+  return upTo === undefined ? undefined : { after, upTo };
 }
 
 /** Reads conversations. */

@@ -1,3 +1,4 @@
+import type { Turn } from "../lib/turns.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** A value that both engines take as a parameter. */
@@ -60,12 +61,18 @@ export type MigrationSession = Sql & {
   createIndex(statement: string): Promise<void>;
 };
 
+/** The turn of what is done for no organization in particular: newcomers, the audit log, retention. */
+export const house: Turn = { of: "" };
+
 /** One database. */
 export type Driver = Reader & {
-  /** Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another. */
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another, in
+   * turns (without one, that of the `house`): batches of sends are `shared`, what one organization changes is `of` it.
+   */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>, turn?: Turn): Promise<Result>;
   /** The same beside those, where the engine can: what it does must not meet what they do. */
-  aside<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  aside<Result>(work: (transaction: Transaction) => Promise<Result>, turn?: Turn): Promise<Result>;
   /** Runs `work` while nobody else migrates the database; until then it waits, and tells so. */
   migration<Result>(work: (session: MigrationSession) => Promise<Result>, tell: TellMigration): Promise<Result>;
   close(): Promise<void>;

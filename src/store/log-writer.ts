@@ -1,5 +1,6 @@
 import { type LogEvent, type LogPlace, logStart } from "../contract/log-event.ts";
-import type { Driver, Row, Transaction } from "./driver.ts";
+import type { Turn } from "../lib/turns.ts";
+import { type Driver, house, type Row, type Transaction } from "./driver.ts";
 
 /** An event that has no offset yet. */
 export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
@@ -48,9 +49,10 @@ const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset", 
 export type LogWriter = {
   /**
    * Locks the rows of `orgs` in key order, runs `work`, stores what it emitted, and commits. When it rejects nothing of
-   * it was stored, unless the database was lost during the commit: then nobody knows.
+   * it was stored, unless the database was lost during the commit: then nobody knows. Unless told, it waits for the turn of the
+   * organization, if it is one.
    */
-  commit<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
+  commit<Result>(orgs: string[], work: Work<Result>, turn?: Turn): Promise<Result>;
   /** The same, and then announces the events. */
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
 };
@@ -83,7 +85,11 @@ export function createLogWriter({
     await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], [...heads.values()])]);
   }
 
-  async function write<Result>(orgs: string[], work: Work<Result>): Promise<{ result: Result; events: StoredEvent[] }> {
+  async function write<Result>(
+    orgs: string[],
+    work: Work<Result>,
+    turn?: Turn,
+  ): Promise<{ result: Result; events: StoredEvent[] }> {
     const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
     return await driver.transaction(async (sql) => {
       const [logs] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
@@ -100,11 +106,11 @@ export function createLogWriter({
       const result = await work({ sql, heads, emit });
       await store(sql, emitted);
       return { result, events: emitted.map(({ event }) => event) };
-    });
+    }, turn ?? turnOf(distinct));
   }
 
   return {
-    commit: async (orgs, work) => (await write(orgs, work)).result,
+    commit: async (orgs, work, turn) => (await write(orgs, work, turn)).result,
     async transaction(orgs, work) {
       const { result, events } = await write(orgs, work);
       if (events.length > 0) announce(events.map(toLogEvent));
@@ -124,6 +130,10 @@ function countIn(log: LockedLog, offset: number, { payload, uids }: EventRow): L
     log.storedBytes += Buffer.byteLength(payload) + (uids === null ? 0 : Buffer.byteLength(uids));
   }
   return log;
+}
+
+function turnOf([org, another]: string[]): Turn {
+  return org === undefined || another !== undefined ? house : { of: org };
 }
 
 /** Where a log ends. A Herald that does not record ids may have written last: then the id is not known. */

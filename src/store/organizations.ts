@@ -42,21 +42,24 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
   return {
     async put(org, name, now, limits = {}) {
       for (let step = 0; step < stepsOfPut; step++) {
-        const put = await driver.transaction(async (sql): Promise<Put | undefined> => {
-          const [row] = await sql.all<EntityRow>(find, org);
-          if (row !== undefined) {
-            if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
+        const put = await driver.transaction(
+          async (sql): Promise<Put | undefined> => {
+            const [row] = await sql.all<EntityRow>(find, org);
+            if (row !== undefined) {
+              if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
+              await setLimits(sql, org, limits);
+              return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
+            }
+            if (await removeSomeOf(sql, driver.dialect, org, rowsOfStep)) return undefined;
+            const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
+            if (!isNew) return undefined; // another node has made it meanwhile, and it is found the next time
+            await sql.limitTo([org]);
+            await sql.run(count, org);
             await setLimits(sql, org, limits);
-            return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
-          }
-          if (await removeSomeOf(sql, driver.dialect, org, rowsOfStep)) return undefined;
-          const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
-          if (!isNew) return undefined; // another node has made it meanwhile, and it is found the next time
-          await sql.limitTo([org]);
-          await sql.run(count, org);
-          await setLimits(sql, org, limits);
-          return { entity: { id: org, name: name ?? null, createdAt: now }, isNew };
-        });
+            return { entity: { id: org, name: name ?? null, createdAt: now }, isNew };
+          },
+          { of: org },
+        );
         if (put !== undefined) return put;
       }
       throw unavailable({ detail: "what a deleted organization of this id held is still being removed; try again" });

@@ -202,14 +202,17 @@ export type ConversationReads = {
   list(org: string, page: EntityPage): Promise<Entity[]>;
 };
 
+/** What a `PUT` changes of a conversation: what is left out stays. */
+export type ConversationPut = { name?: string | null | undefined; participants?: string[] | undefined };
+
 /** Writes conversations. */
 export type ConversationWrites = {
-  put(
-    org: string,
-    cid: string,
-    change: { name?: string | null | undefined; participants?: string[] | undefined },
-    now: number,
-  ): Promise<Put | undefined>;
+  /**
+   * A large set is replaced in several commits, each with its event. Of sets put at once the last stays. When it rejects, a part of the
+   * set may be in place: put it again.
+   */
+  put(org: string, cid: string, change: ConversationPut, now: number): Promise<Put | undefined>;
+  /** Takes a large set of participants out in several commits, and then removes the conversation. */
   remove(org: string, cid: string, now: number): Promise<boolean>;
 };
 

@@ -1,10 +1,11 @@
 import type { SQL } from "bun";
 import { unavailable } from "../contract/errors.ts";
+import { createTurns, type Turn } from "../lib/turns.ts";
 
-/** A bounded number of connections, each of which runs its calls one after another. */
+/** A bounded number of connections, each of which runs its calls one after another. Calls wait for one in turns. */
 export type Pool = {
   /** Runs a call on the connection that has the least to do, or refuses it as `unavailable` when none was free for too long. */
-  use<Result>(run: (connection: SQL) => Promise<Result>): Promise<Result>;
+  use<Result>(turn: Turn, run: (connection: SQL) => Promise<Result>): Promise<Result>;
   /**
    * Gives up idle connections that have been silent since a time (of `performance.now`): if the way to the server is gone, their
    * next call would have to find out.
@@ -48,7 +49,7 @@ const closeWithinSeconds = 5;
  */
 export function createPool({ connect, connections, depth, deadlineMs, waitMs, onSilence }: Options): Pool {
   const lines = Array.from({ length: connections }, openLine);
-  const waiting = new Set<Call>();
+  const waiting = createTurns<Call>();
   let waitTimer: ReturnType<typeof setTimeout> | undefined;
   let onIdle: (() => void) | undefined;
 
@@ -90,11 +91,11 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
   }
 
   function startWaiting(now: number): void {
-    for (const call of waiting) {
+    while (waiting.size > 0) {
       const line = findFree(now);
       if (line === undefined) return;
-      waiting.delete(call);
-      begin(line, call, now);
+      const call = waiting.take();
+      if (call !== undefined) begin(line, call, now);
     }
   }
 
@@ -125,19 +126,19 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
 
   function refuseLate(): void {
     waitTimer = undefined;
-    for (const call of waiting) {
+    for (let call = waiting.oldest; call !== undefined; call = waiting.oldest) {
       const leftMs = call.startedAt + waitMs - performance.now();
       if (leftMs > 0) {
         waitTimer = setTimeout(refuseLate, leftMs);
         return;
       }
-      waiting.delete(call);
+      waiting.takeOldest();
       call.refuse(unavailable({ detail: "too much waits for the database; retry with the same id" }));
     }
   }
 
   return {
-    use(run) {
+    use(turn, run) {
       return new Promise((resolve, reject) => {
         const now = performance.now();
         const call: Call = {
@@ -158,7 +159,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
         };
         const line = waiting.size === 0 ? findFree(now) : undefined;
         if (line !== undefined) return begin(line, call, now);
-        waiting.add(call);
+        waiting.add(turn, call);
         waitTimer ??= setTimeout(refuseLate, waitMs);
       });
     },

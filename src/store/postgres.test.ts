@@ -11,6 +11,7 @@ import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
 import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "./testing/log-suite.ts";
 import { describeNodeRegistry } from "./testing/node-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
+import { describeSteps } from "./testing/steps-suite.ts";
 
 setDefaultTimeout(60_000); // a busy machine takes its time to restart a server
 
@@ -29,6 +30,7 @@ if (postgres !== undefined) {
   describeLog("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeBudgets("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeSteps("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));

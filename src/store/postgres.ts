@@ -1,7 +1,8 @@
 import { SQL } from "bun";
 import { HeraldError, unavailable } from "../contract/errors.ts";
+import type { Turn } from "../lib/turns.ts";
 import { postgresDialect } from "./dialect.ts";
-import type { Driver, Row, Sql, SqlValue, Transaction } from "./driver.ts";
+import { type Driver, house, type Row, type Sql, type SqlValue, type Transaction } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { createNodeRegistry } from "./nodes.ts";
 import { runMigration } from "./postgres-migration.ts";
@@ -91,9 +92,9 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     });
     return {
       ...pool,
-      async use(run) {
+      async use(turn, run) {
         try {
-          return await pool.use(run);
+          return await pool.use(turn, run);
         } catch (error) {
           throw translate(error);
         }
@@ -130,14 +131,20 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     (idle: SQL) =>
       idle.begin((connection) => work(transactionOn(connection)));
 
-  const reads = sqlOn((query) => readers.use(query));
+  const readsIn = (turn: Turn) => sqlOn((query) => readers.use(turn, query));
+  const reads = readsIn(house);
 
   return {
     ...reads,
-    allOf: (org, text, ...values) => reads.all(limited(text), JSON.stringify([org].flat()), ...values),
+    allOf: (org, text, ...values) =>
+      readsIn(typeof org === "string" ? { of: org } : house).all(
+        limited(text),
+        JSON.stringify([org].flat()),
+        ...values,
+      ),
     dialect: postgresDialect,
-    transaction: (work) => writer.use(begin(work)),
-    aside: (work) => housekeeper.use(begin(work)),
+    transaction: (work, turn = house) => writer.use(turn, begin(work)),
+    aside: (work, turn = house) => housekeeper.use(turn, begin(work)),
     migration: (work, tell) => runMigration({ url, transactionOn, tell }, work),
     async close() {
       await Promise.all([writer, housekeeper, readers].map((pool) => pool.close()));

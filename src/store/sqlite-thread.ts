@@ -1,9 +1,18 @@
 import { Worker } from "node:worker_threads";
 import { type HeraldError, unavailable } from "../contract/errors.ts";
 import { createLoneRegistry } from "./nodes.ts";
-import type { BatchResult, NewSend } from "./ports.ts";
+import type { BatchResult, NewSend, Put } from "./ports.ts";
 import { openSqliteReader } from "./sqlite.ts";
-import { type Call, packSends, type Report, receiveError, type SentResult, unpackResults } from "./sqlite-protocol.ts";
+import {
+  type Call,
+  packPut,
+  packSends,
+  type Report,
+  receiveError,
+  type SentPut,
+  type SentResult,
+  unpackResults,
+} from "./sqlite-protocol.ts";
 import type { Database, DatabaseEvents, Writes } from "./store.ts";
 
 // One batch is committed while the next is made: measured in docs/decisions/0010.
@@ -40,13 +49,13 @@ export async function openSqliteThread(
   worker.on("message", (message: Report) => {
     if (message.kind === "opened") opening.resolve(message);
     else if (message.kind === "migration") onMigration?.(message.message, message.facts);
+    else if (message.kind === "committed") announce(message.events);
     else if (message.kind === "failed") opening.reject(receiveError(message.error));
     else {
       const call = waiting.get(message.id);
       waiting.delete(message.id);
       if ("error" in message) call?.reject(receiveError(message.error));
       else call?.resolve("results" in message ? message.results : message.value);
-      if (message.events.length > 0) announce(message.events);
     }
   });
 
@@ -69,6 +78,11 @@ export async function openSqliteThread(
     return ((...args: unknown[]) => send({ port, method, args })) as Writes[Port][Method];
   }
 
+  /** Here again both ends are this code. */
+  async function putPacked(...args: [org: string, cid: string, put: SentPut, now: number]): Promise<Put | undefined> {
+    return (await send({ port: "conversations", method: "put", args })) as Put | undefined;
+  }
+
   try {
     const migrated = await opening.promise;
     const reader = openSqliteReader(file);
@@ -86,7 +100,10 @@ export async function openSqliteThread(
           remove: remote("users", "remove"),
           endSessions: remote("users", "endSessions"),
         },
-        conversations: { put: remote("conversations", "put"), remove: remote("conversations", "remove") },
+        conversations: {
+          put: (org, cid, put, now) => putPacked(org, cid, packPut(put), now),
+          remove: remote("conversations", "remove"),
+        },
         participants: { add: remote("participants", "add"), remove: remote("participants", "remove") },
         keys: {
           create: remote("keys", "create"),

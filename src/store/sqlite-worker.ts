@@ -1,12 +1,18 @@
 // The thread that writes to the embedded database. Its flushes and checkpoints stall nobody but itself.
 import { parentPort, workerData } from "node:worker_threads";
-import type { LogEvent } from "../contract/log-event.ts";
 import { migrateStore } from "./migrate.ts";
 import { openSqlite } from "./sqlite.ts";
-import { type Answer, type Call, packResults, type Report, sendError, unpackSends } from "./sqlite-protocol.ts";
+import {
+  type Answer,
+  type Call,
+  packResults,
+  type Report,
+  type SentPut,
+  sendError,
+  unpackPut,
+  unpackSends,
+} from "./sqlite-protocol.ts";
 import { createWrites } from "./store.ts";
-
-let committed: LogEvent[] = [];
 
 function report(message: Report): void {
   parentPort?.postMessage(message);
@@ -17,9 +23,13 @@ async function open(file: string): Promise<void> {
   const tell = (message: string, facts: Record<string, string | number>) =>
     report({ kind: "migration", message, facts });
   const versions = await migrateStore(driver, { tell });
-  const writes = createWrites({ driver, announce: (events) => committed.push(...events) });
+  const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
+  const { conversations } = writes;
+  const putConversation = (org: string, cid: string, put: SentPut, now: number) =>
+    conversations.put(org, cid, unpackPut(put), now);
   const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {
     ...writes,
+    conversations: { ...conversations, put: putConversation },
     database: { close: driver.close },
   };
 
@@ -34,10 +44,7 @@ async function open(file: string): Promise<void> {
   }
 
   async function reportAnswer(call: Call): Promise<void> {
-    const ended = await answer(call);
-    const events = committed;
-    committed = [];
-    report({ kind: "answer", id: call.id, events, ...ended });
+    report({ kind: "answer", id: call.id, ...(await answer(call)) });
   }
 
   parentPort?.on("message", (call: Call) => void reportAnswer(call));

@@ -26,6 +26,7 @@ import {
 } from "./testing/log-suite.ts";
 import { describeMigration } from "./testing/migration-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
+import { describeSteps } from "./testing/steps-suite.ts";
 
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), "herald-store-"));
@@ -63,6 +64,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeLog(engine, open);
   describeBudgets(engine, open);
   describeDirectory(engine, open);
+  describeSteps(engine, open);
   describeKeys(engine, open);
   describeAudit(engine, open);
   describeRetention(engine, open);

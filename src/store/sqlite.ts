@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createQueue } from "../lib/queue.ts";
 import { sqliteDialect } from "./dialect.ts";
-import type { Driver, Reader, Row, Sql, SqlValue, Transaction } from "./driver.ts";
+import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, type Transaction } from "./driver.ts";
 import { createRewriting } from "./rewriting.ts";
 import { createRowsOneByOne } from "./rows.ts";
 
@@ -52,7 +52,7 @@ export function openSqlite(file: string): Driver {
     }
   }
 
-  const transaction: Driver["transaction"] = (work) => queue.add(() => runAlone(work));
+  const transaction: Driver["transaction"] = (work, turn = house) => queue.add(turn, () => runAlone(work));
 
   return {
     ...reader,

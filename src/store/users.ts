@@ -3,6 +3,7 @@ import type { Driver, Reader, Sql } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
 import type { UserReads, UserWrites } from "./ports.ts";
+import { inSteps, rowsOfStep } from "./steps.ts";
 
 const columns = "id, name, created_at, blocked_at";
 const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
@@ -56,15 +57,19 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
       });
     },
     async remove(org, uid, now) {
-      return await writer.transaction([org], async (transaction) => {
-        const { sql, heads } = transaction;
-        const head = heads.get(org);
-        if (head === undefined || (await sql.all(find, org, uid)).length === 0) return false;
-        await leaveAll(driver, transaction, { org, uid, now });
-        await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
-        await endSessions(transaction, org, uid, now);
-        return true;
-      });
+      let hasBegun = false;
+      return await inSteps(() =>
+        writer.transaction([org], async (transaction) => {
+          const { sql, heads } = transaction;
+          const head = heads.get(org);
+          if (head === undefined || (await sql.all(find, org, uid)).length === 0) return hasBegun;
+          hasBegun = true;
+          if (!(await leaveSome(driver, transaction, { org, uid, now }))) return "more";
+          await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
+          await endSessions(transaction, org, uid, now);
+          return true;
+        }),
+      );
     },
     async endSessions(org, uid, now) {
       return await writer.transaction([org], async (transaction) => {
@@ -95,16 +100,19 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   };
 }
 
-async function leaveAll(
+/** Takes a user out of as many conversations as a step may. True when none is left. */
+async function leaveSome(
   { dialect }: Driver,
   transaction: LogTransaction,
   { org, uid, now }: { org: string; uid: string; now: number },
-): Promise<void> {
+): Promise<boolean> {
   const { sql } = transaction;
-  const rows = await sql.all<{ cid: string }>("SELECT cid FROM participant WHERE org = ? AND uid = ?", org, uid);
-  await sql.run("DELETE FROM participant WHERE org = ? AND uid = ?", org, uid);
-  const cids = rows.map(({ cid }) => cid);
+  const some = "SELECT cid FROM participant WHERE org = ? AND uid = ? ORDER BY cid LIMIT ?";
+  const rows = await sql.all<{ cid: string }>(some, org, uid, rowsOfStep + 1);
+  const cids = rows.slice(0, rowsOfStep).map(({ cid }) => cid);
+  await sql.run("DELETE FROM participant WHERE org = ? AND uid = ? AND cid <= ?", org, uid, cids.at(-1) ?? "");
   await recordLeaving(transaction, dialect, { org, uid, cids, now });
+  return rows.length <= rowsOfStep;
 }
 
 /** Never takes back what an earlier sign-out refused, which another node may have stored by a clock that is ahead of ours. */

@@ -20,7 +20,8 @@ export function createConversationOperations(limits: PayloadLimits) {
       tag: "Conversations",
       scope: "directory:write",
       summary: "Create or update a conversation",
-      description: "`participants` replaces the set; open connections follow it at once.",
+      description:
+        "`participants` replaces the set; open connections follow it at once. A set of more than 250 is replaced in steps, each of which is stored and heard by itself: without an answer, a part may be in place, so repeat the call. Of two sets put at the same time, the last stays.",
       query: noQuery,
       body: createPutConversationRequest(limits),
       isBodyOptional: true,
@@ -50,7 +51,8 @@ export function createConversationOperations(limits: PayloadLimits) {
       tag: "Conversations",
       scope: "directory:write",
       summary: "Delete a conversation",
-      description: "Its participants stop hearing it at once; its history is gone.",
+      description:
+        "Its participants stop hearing it at once; its history is gone. More than 250 leave in steps: without an answer, repeat the call.",
       query: noQuery,
       body: undefined,
       answers: { 204: { description: "Deleted." } },

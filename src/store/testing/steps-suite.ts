@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { LogEvent, MembershipChange } from "../../contract/log-event.ts";
+import { rowsOfStep } from "../steps.ts";
+import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+
+const steps = 8;
+const many = steps * rowsOfStep;
+const uidsOf = (prefix: string, count = many) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+const change = ({ payload }: LogEvent): MembershipChange => JSON.parse(payload);
+
+/** What every engine must do with changes of the directory that are too large for one transaction. */
+export function describeSteps(engine: string, open: OpenDatabase): void {
+  describe(`a large change of the directory on ${engine}`, () => {
+    let context: Awaited<ReturnType<typeof openStore>>;
+    let orgs = 0;
+
+    beforeAll(async () => {
+      context = await openStore(open);
+    });
+    afterAll(async () => {
+      await context.dispose();
+    });
+
+    async function createOrganization(): Promise<string> {
+      const org = `org-${++orgs}`;
+      await context.store.organizations.put(org, undefined, 1);
+      return org;
+    }
+
+    /** The participants, by the pages of their list, and by the events of the log: they must agree. */
+    async function participantsOf(org: string, cid: string): Promise<string[]> {
+      const { participants, log } = context.store;
+      const listed: string[] = [];
+      for (let page = await participants.list(org, cid, { after: undefined, limit: 1_000 }); page.length > 0; ) {
+        listed.push(...page.map(({ id }) => id));
+        page = await participants.list(org, cid, { after: listed.at(-1), limit: 1_000 });
+      }
+      const told = new Set<string>();
+      for (let events = await log.readAfter(org, 0, 100); events.length > 0; ) {
+        for (const event of events.filter((each) => each.kind === "membership" && each.cid === cid)) {
+          const { added, removed } = change(event);
+          expect(added.length + removed.length).toBeLessThanOrEqual(2 * rowsOfStep);
+          for (const uid of removed) expect(told.delete(uid)).toBe(true);
+          for (const uid of added) expect(told.has(uid) || !told.add(uid)).toBe(false);
+        }
+        events = await log.readAfter(org, events.at(-1)?.offset ?? 0, 100);
+      }
+      expect([...told].sort()).toEqual(listed.toSorted());
+      return listed.sort();
+    }
+
+    /** Runs `work` while another organization sends one message after another, and counts what comes between its first and last event. */
+    async function countBetween(org: string, work: () => Promise<unknown>) {
+      const { store, announced } = context;
+      const other = await createOrganization();
+      await store.conversations.put(other, "c1", { participants: ["u1"] }, 1);
+      const start = announced.length;
+      let isOver = false;
+      const done = work().finally(() => {
+        isOver = true;
+      });
+      while (!isOver) await store.sends.append(messageOf(other));
+      await done;
+      const heard = announced.slice(start);
+      const isOurs = (event: LogEvent) => event.org === org;
+      const span = heard.slice(heard.findIndex(isOurs), heard.findLastIndex(isOurs));
+      return { own: heard.filter(isOurs).length, others: span.filter((event) => !isOurs(event)).length };
+    }
+
+    test("lets another organization's sends in between its steps, each of which tells who came and went", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const joined = await countBetween(org, () => store.conversations.put(org, "c", { participants: uidsOf("a") }, 2));
+      expect(joined.own).toBeWithin(steps, steps + 3);
+      expect(joined.others).toBeGreaterThanOrEqual(steps - 2);
+      expect(await participantsOf(org, "c")).toEqual(uidsOf("a").sort());
+
+      const next = [...uidsOf("a").slice(0, 10), ...uidsOf("b")];
+      const replaced = await countBetween(org, () => store.conversations.put(org, "c", { participants: next }, 3));
+      expect(replaced.others).toBeGreaterThanOrEqual(2 * steps - 2);
+      expect(await participantsOf(org, "c")).toEqual(next.toSorted());
+      expect(await store.conversations.put(org, "c", { participants: next }, 4)).toMatchObject({ isNew: false });
+
+      const removed = await countBetween(org, () => store.conversations.remove(org, "c", 5));
+      expect(removed.others).toBeGreaterThanOrEqual(steps - 2);
+      expect(await store.conversations.get(org, "c")).toBeUndefined();
+      expect(await participantsOf(org, "c")).toEqual([]);
+    });
+
+    test("leaves one of two sets that are put at the same time, whole, and small ones as well", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const sets = [uidsOf("a"), uidsOf("b"), uidsOf("c", 3)];
+      for (const delays of [
+        [0, 0, 0],
+        [0, 3, 6],
+        [2, 0, 9],
+      ]) {
+        await Promise.all(
+          sets.map(async (participants, index) => {
+            for (let send = 0; send < (delays[index] ?? 0); send++)
+              await store.users.put(org, `u${send}`, undefined, 1);
+            await store.conversations.put(org, "c", { participants }, 2);
+          }),
+        );
+        const found = await participantsOf(org, "c");
+        expect(sets.map((set) => set.toSorted())).toContainEqual(found);
+        const all = await store.conversations.get(org, "c");
+        expect(all?.id).toBe("c");
+      }
+    });
+
+    test("is given up when the conversation is deleted meanwhile, and begins anew when it is made again", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const put = store.conversations.put(org, "c", { participants: uidsOf("a") }, 2);
+      await store.users.put(org, "u", undefined, 1);
+      expect(await store.conversations.remove(org, "c", 3)).toBe(true);
+      expect((await put)?.isNew).toBe(true);
+      expect(await store.conversations.get(org, "c")).toBeUndefined();
+      expect(await participantsOf(org, "c")).toEqual([]);
+      await store.conversations.put(org, "c", { participants: ["a1"] }, 4);
+      expect(await participantsOf(org, "c")).toEqual(["a1"]);
+    });
+
+    test("takes a user out of many conversations in steps", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      const cids = Array.from({ length: 2 * rowsOfStep + 5 }, (_, index) => `c${index}`);
+      for (let index = 0; index < cids.length; index += 100)
+        await Promise.all(
+          cids
+            .slice(index, index + 100)
+            .map((cid) => store.conversations.put(org, cid, { participants: ["u", "v"] }, 2)),
+        );
+      const { others } = await countBetween(org, async () => {
+        expect(await store.users.remove(org, "u", 3)).toBe(true);
+      });
+      expect(others).toBeGreaterThanOrEqual(1);
+      expect(await store.users.get(org, "u")).toBeUndefined();
+      expect((await store.standing.snapshot(org, "u"))?.cids).toEqual([]);
+      expect((await store.standing.snapshot(org, "v"))?.cids).toHaveLength(cids.length);
+    });
+  });
+}
