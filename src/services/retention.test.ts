@@ -80,6 +80,7 @@ test("sends have three times as long as a step took before the next one, and nev
       context.time.elapsed += 500;
       return context.time.elapsed < 1_500 ? 2 : 0;
     },
+    count: async () => 0,
   };
   const pauses: number[] = [];
   const pause = async (ms: number) => void pauses.push(ms);

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { RetentionWrites } from "../store/retention-ports.ts";
 
-/** Removes what is kept no longer, a little at a time. */
+/** Removes what is kept no longer, a little at a time. After that it counts the bytes of what is left, where nobody has. */
 export type Retention = {
   /**
    * Goes on until nothing is left, another node is at it, or it is stopped. Gives how many rows it removed or changed, 0 at
@@ -34,6 +34,7 @@ const dayMs = 24 * 3600 * 1000;
 const leaseMs = 30_000;
 const skewMayBeMs = 60_000; // far more than NTP leaves, far less than the day's margin: one of the two clocks is wrong
 const defaultRowsPerStep = 250;
+const rowsPerCount = 1_000;
 const shortestPauseMs = 20;
 const pausePerWork = 3; // so that three quarters of the time belong to sends, however slow the disk is
 const marginDays = 1; // for clocks that differ, and for a recovery that takes its time
@@ -76,16 +77,28 @@ export function createRetention(options: Options): Retention {
     return changed ?? 0;
   }
 
-  async function removeAll(): Promise<number> {
+  async function count(): Promise<number> {
+    const now = await readTime();
+    return now === undefined ? 0 : ((await retention.count({ holder, leaseMs, now, limit: rowsPerCount })) ?? 0);
+  }
+
+  /** Goes on until there is nothing to do; gives how many rows were touched. */
+  async function repeat(work: () => Promise<number>): Promise<number> {
     let total = 0;
     while (!isStopped) {
       const startedAt = elapsed.now();
-      const changed = await step();
-      if (changed === 0) break;
-      total += changed;
+      const touched = await work();
+      if (touched === 0) break;
+      total += touched;
       await pause(Math.max(shortestPauseMs, (elapsed.now() - startedAt) * pausePerWork));
     }
     return total;
+  }
+
+  async function removeAll(): Promise<number> {
+    const removed = await repeat(step);
+    await repeat(count); // what is gone by now need not be counted
+    return removed;
   }
 
   return {

@@ -4,7 +4,7 @@ import type { Driver } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { describeAudit, entryAt } from "./testing/audit-suite.ts";
-import { describeBudgets } from "./testing/budget-suite.ts";
+import { describeBudgets, expectCountsAfterVersion9 } from "./testing/budget-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
@@ -57,6 +57,12 @@ if (postgres !== undefined) {
     test("is brought up from the version before retention, and forgets nothing but what had been deleted", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectRemovalsAfterVersion6(driver);
+      await driver.close();
+    });
+
+    test("counts what Heralds stored that count nothing, before its migration and beside it", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectCountsAfterVersion9(driver);
       await driver.close();
     });
 

@@ -1,6 +1,7 @@
 import type { Dialect } from "./dialect.ts";
 import type { Row, Sql, Transaction } from "./driver.ts";
 import { type Ordered, removeFirst } from "./remove-first.ts";
+import { removeFirstEvents } from "./stored-bytes.ts";
 
 /** What of a deleted conversation is still stored: its events up to an offset. `cid` `""`: all of a deleted organization. */
 type Removal = Row & { org: string; cid: string; up_to: number };
@@ -53,7 +54,8 @@ export async function removeSomeOfAny(
 async function removeSome(sql: Transaction, { org, cid, up_to: upTo }: Removal, limit: number): Promise<number> {
   await sql.limitTo([org]);
   for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo)) {
-    const removed = await removeFirst(sql, rows, limit);
+    const remove = rows.table === "event" ? removeFirstEvents : removeFirst;
+    const removed = await remove(sql, rows, limit);
     if (removed > 0) return removed;
   }
   return await sql.run("DELETE FROM removal WHERE org = ? AND cid = ?", org, cid);

@@ -22,9 +22,11 @@ export async function lastOfFirst(sql: Sql, rows: Ordered, limit: number): Promi
  * whereas PostgreSQL may read the whole table for `key IN (…)`.
  */
 export async function removeFirst(sql: Sql, rows: Ordered, limit: number): Promise<number> {
-  const { table, key, where, values } = rows;
   const last = await lastOfFirst(sql, rows, limit);
-  if (last === undefined) return 0;
-  const remove = `DELETE FROM ${table} WHERE ${where} AND (${key.join(", ")}) <= (${key.map(() => "?").join(", ")})`;
-  return await sql.run(remove, ...values, ...last);
+  return last === undefined ? 0 : await sql.run(deletionOf(rows), ...rows.values, ...last);
+}
+
+/** The SQL that deletes rows up to a key; its values are those of the rows, then the key's. */
+export function deletionOf({ table, key, where }: Ordered): string {
+  return `DELETE FROM ${table} WHERE ${where} AND (${key.join(", ")}) <= (${key.map(() => "?").join(", ")})`;
 }

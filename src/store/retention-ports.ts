@@ -1,10 +1,8 @@
+/** Who removes: one node at a time, until it has not asked for `leaseMs`. Times in milliseconds, by the database's clock. */
+export type Lease = { holder: string; leaseMs: number; now: number };
+
 /** What is kept no longer. Times in milliseconds; where one is absent, all is kept. */
-export type RetentionOrder = {
-  /** Who removes: one node at a time, until it has not asked for `leaseMs`. */
-  holder: string;
-  leaseMs: number;
-  /** By the database's clock. */
-  now: number;
+export type RetentionOrder = Lease & {
   /** How many rows one step changes at most. */
   limit: number;
   /** Events made before. */
@@ -21,6 +19,11 @@ export type RetentionOrder = {
 export type RetentionWrites = {
   /** One step, in one commit. Gives how many rows it changed, 0 when nothing is left, `undefined` when another holder is at it. */
   step(order: RetentionOrder): Promise<number | undefined>;
+  /**
+   * Counts at most `limit` stored events that their organization has not counted, in one commit. Gives how many, 0 when there are
+   * none, `undefined` when another holder is at it.
+   */
+  count(order: Lease & { limit: number }): Promise<number | undefined>;
   /** The time by the database's clock, which all nodes share, in milliseconds. */
   now(): Promise<number>;
 };

@@ -4,7 +4,8 @@ import type { Driver, Sql, Transaction } from "./driver.ts";
 import { foldReceipts } from "./gathered-receipts.ts";
 import { removeSomeOfAny } from "./removals.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
-import type { RetentionOrder, RetentionWrites } from "./retention-ports.ts";
+import type { Lease, RetentionOrder, RetentionWrites } from "./retention-ports.ts";
+import { countSomeEvents, removeFirstEvents } from "./stored-bytes.ts";
 
 /** Tables whose rows go with their time, which their ids tell. */
 type Dated = "event" | "delivery" | "audience" | "audit";
@@ -12,7 +13,10 @@ type Dated = "event" | "delivery" | "audience" | "audit";
 // An audience may be named by deliveries of this long after it was made, and clocks differ.
 const audienceOutlivesMs = audienceLivesMs + 24 * 3600 * 1000;
 
-const takeLease = "UPDATE retention SET holder = ?, held_until = ? WHERE holder = ? OR held_until < ?";
+// Heralds that do not count what they remove look at `held_until`: they begin a day after the last that counts has stopped.
+const othersWaitMs = 24 * 3600 * 1000;
+const takeLease = `UPDATE retention SET holder = ?, held_until = ?, leased_until = ?
+  WHERE leased_until < ? OR (holder = ? AND leased_until > 0)`;
 
 /**
  * Removes what is kept no longer. Events are found by their ids, which sort by the time they were made, so this needs no
@@ -21,17 +25,24 @@ const takeLease = "UPDATE retention SET holder = ?, held_until = ? WHERE holder 
 export function createRetentionWrites({ driver }: { driver: Driver }): RetentionWrites {
   return {
     async step(order) {
-      const { holder, now, leaseMs } = order;
-      return await driver.aside(async (sql) => {
-        const isHeld = (await sql.run(takeLease, holder, now + leaseMs, holder, now)) > 0;
-        return isHeld ? await stepOf(sql, driver, order) : undefined;
-      });
+      return await driver.aside(async (sql) =>
+        (await isHeld(sql, order)) ? await stepOf(sql, driver, order) : undefined,
+      );
+    },
+    async count(order) {
+      return await driver.aside(async (sql) =>
+        (await isHeld(sql, order)) ? await countSomeEvents(sql, order.limit) : undefined,
+      );
     },
     async now() {
       const [row] = await driver.all<{ now: number }>(driver.dialect.readTime);
       return Number(row?.now ?? 0);
     },
   };
+}
+
+async function isHeld(sql: Sql, { holder, now, leaseMs }: Lease): Promise<boolean> {
+  return (await sql.run(takeLease, holder, now + othersWaitMs, now + leaseMs, now, holder)) > 0;
 }
 
 /** One kind of work in each step: the next has its turn when nothing is left of the one before. */
@@ -49,12 +60,16 @@ async function touchAll(sql: Transaction, { messagesBefore, idsBefore, limit }: 
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
   await sql.limitTo(organizations.map(({ id }) => id));
   return (
-    (await removeOldest(sql, "event", messagesBefore, limit)) ||
+    (await removeOldestEvents(sql, messagesBefore, limit)) ||
     (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
   );
+}
+
+async function removeOldestEvents(sql: Transaction, before: number | undefined, limit: number) {
+  return before === undefined ? 0 : await removeFirstEvents(sql, madeBefore("event", before, ""), limit);
 }
 
 async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {

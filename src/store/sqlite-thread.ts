@@ -116,7 +116,11 @@ export async function openSqliteThread(
           record: remote("deliveries", "record"),
           acknowledge: remote("deliveries", "acknowledge"),
         },
-        retention: { step: remote("retention", "step"), now: remote("retention", "now") },
+        retention: {
+          step: remote("retention", "step"),
+          count: remote("retention", "count"),
+          now: remote("retention", "now"),
+        },
       },
       async close() {
         isClosing = true;

@@ -12,7 +12,7 @@ import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./sqlite-thread.ts";
 import { createWrites } from "./store.ts";
 import { describeAudit } from "./testing/audit-suite.ts";
-import { describeBudgets } from "./testing/budget-suite.ts";
+import { describeBudgets, expectCountsAfterVersion9 } from "./testing/budget-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
@@ -166,6 +166,13 @@ describe("SQLite", () => {
   test("of the version before retention forgets nothing but what had been deleted", async () => {
     const { driver, remove } = openInFolder();
     await expectRemovalsAfterVersion6(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("counts what Heralds stored that count nothing, before its migration and beside it", async () => {
+    const { driver, remove } = openInFolder();
+    await expectCountsAfterVersion9(driver);
     await driver.close();
     remove();
   });

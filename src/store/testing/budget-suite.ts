@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createId } from "../../lib/ids.ts";
-import type { NewSend } from "../ports.ts";
+import type { Driver } from "../driver.ts";
+import { migrateStore } from "../migrate.ts";
+import type { NewSend, RetentionOrder } from "../ports.ts";
+import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
 const noLimits = { requestsPerSecond: null, messagesPerSecond: null, connections: null, storedBytes: null };
@@ -34,6 +37,13 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
       const events = await context.store.log.readAfter(org, 0, 10_000);
       const texts = events.flatMap(({ payload, uids }) => [payload, uids === undefined ? "" : JSON.stringify(uids)]);
       return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    }
+
+    let now = 10;
+    async function removeAll(change: Pick<RetentionOrder, "messagesBefore" | "deletedBefore">): Promise<void> {
+      const order = { holder: "n1", leaseMs: 1, limit: 4, idsBefore: undefined, auditBefore: undefined, ...change };
+      for (let removed: number | undefined = 1; removed !== 0; now += 10)
+        removed = await context.store.retention.step({ ...order, now });
     }
 
     const send = (org: string, change: Partial<NewSend> = {}) =>
@@ -82,5 +92,55 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
       await send(org, { kind: "system", cid: undefined, sender: "u1", uids: ["u1"] });
       expect(await storedBytesOf(org)).toBe(await countBytes(org));
     });
+
+    test("give back the bytes of what is removed: of messages that are too old, and of a deleted conversation", async () => {
+      const org = await createOrganization();
+      await context.store.conversations.put(org, "c2", { participants: ["u1"] }, 1);
+      for (let at = 1_000; at < 1_010; at++) await send(org, { id: createId(at), cid: at % 2 === 0 ? "c1" : "c2" });
+      await context.store.conversations.remove(org, "c2", 2_000);
+      await send(org, { id: createId(5_000) });
+      const before = await storedBytesOf(org);
+      await removeAll({ messagesBefore: 1_005, deletedBefore: 0 });
+      const between = await storedBytesOf(org);
+      await removeAll({ messagesBefore: undefined, deletedBefore: 3_000 });
+      expect([between, before]).toEqual([expect.any(Number), expect.any(Number)]);
+      expect(between).toBeLessThan(before ?? 0);
+      expect(await storedBytesOf(org)).toBeLessThan(between ?? 0);
+      expect(await storedBytesOf(org)).toBe(await countBytes(org));
+    });
   });
+}
+
+/** That the events of Heralds that count nothing are counted, so many at a time, while others send: each once. */
+export async function expectCountsAfterVersion9(driver: Driver): Promise<void> {
+  const addEvents = (from: number, to: number) =>
+    driver.transaction(async (sql) => {
+      await sql.limitTo(["o"]);
+      for (let offset = from; offset <= to; offset++) {
+        const insert = `INSERT INTO event (org, "offset", kind, id, uids, payload, created_at) VALUES ('o', ?, 'system', ?, '["ü"]', '{}', 7)`;
+        await sql.run(insert, offset, `e${offset}`);
+      }
+      await sql.run("UPDATE organization SET head = ? WHERE id = 'o'", to);
+    });
+  const bytesPerEvent = 8;
+  await migrateStore(driver, 9);
+  await driver.transaction((sql) => sql.run("INSERT INTO organization (id, created_at) VALUES ('o', 1)"));
+  await addEvents(1, 12);
+  await migrateStore(driver);
+  const announce = () => undefined;
+  const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
+  const count = (limit: number) => store.retention.count({ holder: "n1", leaseMs: 1, now: 10, limit });
+  const storedBytes = async () => (await store.organizations.budgets(["o"]))[0]?.storedBytes;
+  await store.users.put("o", "u1", undefined, 1);
+  const send = () =>
+    store.sends.append(messageOf("o", { kind: "system", cid: undefined, sender: "u1", uids: ["ü"], payload: "{}" }));
+  expect([await count(5), await storedBytes()]).toEqual([5, 5 * bytesPerEvent]);
+  await send();
+  expect([await count(5), await count(5), await count(5)]).toEqual([5, 3, 0]);
+  expect(await storedBytes()).toBe(13 * bytesPerEvent);
+  await send();
+  expect(await storedBytes()).toBe(14 * bytesPerEvent);
+  await addEvents(15, 16); // a Herald of the version before beside this one
+  await send();
+  expect([await count(5), await count(5), await storedBytes()]).toEqual([3, 0, 17 * bytesPerEvent]);
 }
