@@ -149,6 +149,9 @@ const settings = {
   HERALD_LIMIT_JSON_DEPTH: limit(32).describe("nesting of JSON"),
   HERALD_LIMIT_FRAME_BYTES: limit(65_536).describe("bytes of one WebSocket frame from a client"),
   HERALD_LIMIT_REQUESTS_PER_CONNECTION: limit(120).describe("WebSocket requests of one connection in 60 s"),
+  HERALD_LIMIT_USER_REQUESTS: limit(240).describe(
+    "requests of one user in 60 s over all connections of a node; large answers count more than once",
+  ),
   HERALD_LIMIT_CONNECTIONS_PER_USER: limit(20).describe("connections of one user"),
   HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: limit(1_000).describe("connections from one address (IPv6: from one /64)"),
   HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: limit(4_194_304).describe(
@@ -274,6 +277,7 @@ export function gatewayLimitsOf(config: Config) {
     backlogBytes: config.HERALD_LIMIT_CONNECTION_BACKLOG_BYTES,
     nodeBacklogBytes: config.HERALD_LIMIT_NODE_BACKLOG_BYTES,
     requestsPerWindow: config.HERALD_LIMIT_REQUESTS_PER_CONNECTION,
+    userRequests: config.HERALD_LIMIT_USER_REQUESTS,
     jsonDepth: config.HERALD_LIMIT_JSON_DEPTH,
     pingMs: config.HERALD_LIMIT_PING_SECONDS,
     pongMs: config.HERALD_LIMIT_PONG_SECONDS,

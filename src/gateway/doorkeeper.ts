@@ -1,13 +1,15 @@
 import type { Limiter } from "../lib/limiter.ts";
 import type { Owner } from "../lib/owner.ts";
 import type { Session, Sessions } from "../services/sessions.ts";
+import type { Identity } from "../services/tokens.ts";
 import type { Places } from "./places.ts";
+import { costs, type UserBudgets } from "./user-budgets.ts";
 
 /** Lets users in. Both throw `unauthorized`, and `rate_limited` that says which limit it was and when to come back. */
 export type Doorkeeper = {
   /**
-   * Opens the session of somebody who comes: first the token's signature, which costs no query, then a place among the user's
-   * connections, which belongs to `owner`, and only then, in turn, the database.
+   * Opens the session of somebody who comes: first the token's signature, which costs no query, then what the user may still ask
+   * for, and a place among the user's connections, which belongs to `owner`; only then, in turn, the database.
    */
   admit(owner: Owner, token: string, address: string): Promise<Session>;
   /** The same for somebody who is in already and goes on: takes no place, and does not wait behind those who want in. */
@@ -16,21 +18,29 @@ export type Doorkeeper = {
 
 type Dependencies = {
   sessions: Sessions;
+  budgets: UserBudgets;
   places: Pick<Places, "takeForUser">;
   /** Bounds how many sessions are being opened. */
   admission: Limiter;
 };
 
 /** The doorkeeper of one node. */
-export function createDoorkeeper({ sessions, places, admission }: Dependencies): Doorkeeper {
+export function createDoorkeeper({ sessions, budgets, places, admission }: Dependencies): Doorkeeper {
+  async function identify(token: string, address: string): Promise<Identity> {
+    const identity = await sessions.identify(token, address);
+    budgets.require(identity);
+    budgets.charge(identity, costs.connect);
+    return identity;
+  }
+
   return {
     async admit(owner, token, address) {
-      const identity = await sessions.identify(token, address);
+      const identity = await identify(token, address);
       places.takeForUser(owner, identity);
       return await admission.run(() => sessions.open(identity), owner, identity.org);
     },
     async renew(token, address) {
-      return await sessions.open(await sessions.identify(token, address));
+      return await sessions.open(await identify(token, address));
     },
   };
 }

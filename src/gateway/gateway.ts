@@ -35,6 +35,7 @@ import { createSocketSessions } from "./socket-sessions.ts";
 import { createStreams } from "./sse.ts";
 import { createStreamFrames } from "./stream-frames.ts";
 import { createTopics, type SocketTopics } from "./topics.ts";
+import { chargeCatchUp, createUserBudgets } from "./user-budgets.ts";
 import { createWebSockets, type SocketLimits } from "./websocket.ts";
 
 const tickMs = 250;
@@ -64,7 +65,13 @@ type Dependencies = OutageEvents & {
   clientAddress: ClientAddress;
   /** The origins whose pages may connect, beside the server's own; `*` for all. */
   allowedOrigins: ReadonlySet<string>;
-  limits: SocketLimits & { connectionsPerUser: number; connectionsPerAddress: number; nodeBacklogBytes: number };
+  limits: SocketLimits & {
+    connectionsPerUser: number;
+    connectionsPerAddress: number;
+    /** Requests of one user in a minute, over all connections. */
+    userRequests: number;
+    nodeBacklogBytes: number;
+  };
   /** The server's native topics. */
   sockets: SocketTopics;
   /** Of this node. */
@@ -147,9 +154,19 @@ export function createGateway(dependencies: Dependencies) {
     onError,
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
-  const joiner = createJoiner({ sequencers, catchUp, log, roster, joining, audiences, ledger, reads });
   const origins = createOrigins(dependencies.allowedOrigins);
-  const doorkeeper = createDoorkeeper({ sessions, places, admission });
+  const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
+  const joiner = createJoiner({
+    sequencers,
+    catchUp: chargeCatchUp(catchUp, budgets),
+    log,
+    roster,
+    joining,
+    audiences,
+    ledger,
+    reads,
+  });
+  const doorkeeper = createDoorkeeper({ sessions, budgets, places, admission });
   const lines = {
     doorkeeper,
     joiner,
@@ -163,7 +180,7 @@ export function createGateway(dependencies: Dependencies) {
     onError,
   };
   const handle = createRequestHandler({ history, receipts });
-  const socketSessions = createSocketSessions({ ...lines, handle, clock });
+  const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
   const feeds = createFeeds({ ...lines, sequencers, frames, feedStarts: dependencies.feedStarts });

@@ -2,36 +2,41 @@ import { type FrameOperation, frameRequests } from "../contract/frames.ts";
 import { validate } from "../contract/validation.ts";
 import type { HistoryReader } from "../services/history.ts";
 import type { Receipts } from "../services/receipts.ts";
+import { costs } from "./user-budgets.ts";
 
 type Dependencies = { history: HistoryReader; receipts: Receipts };
+
+/** What goes into the answer to a request, and what that costs its user where it is not what its bytes cost. */
+export type Answer = { body: object; cost?: number };
+
+/** What a request asks for that is not `connect`. */
+export type Operation = Exclude<FrameOperation, "connect">;
 
 /** Answers the requests of a connected user; throws `HeraldError`. */
 export type RequestHandler = (
   user: { org: string; uid: string },
-  operation: Exclude<FrameOperation, "connect">,
+  operation: Operation,
   payload: unknown,
-) => Promise<object>;
+) => Promise<Answer>;
 
 /** Requests that read, and receipts. */
 export function createRequestHandler({ history, receipts }: Dependencies): RequestHandler {
   return async ({ org, uid }, operation, payload) => {
     if (operation === "ping") {
       validate(frameRequests.ping, payload);
-      return { pong: {} };
+      return { body: { pong: {} } };
     }
     if (operation === "conversation_list") {
-      const { items, cursor } = await history.conversationsOf(
-        org,
-        uid,
-        validate(frameRequests.conversation_list, payload),
-      );
-      return { conversations: items, cursor };
+      const query = validate(frameRequests.conversation_list, payload);
+      const { items, cursor } = await history.conversationsOf(org, uid, query);
+      return { body: { conversations: items, cursor } };
     }
     if (operation === "ack") {
-      await receipts.acknowledge({ org, uid }, validate(frameRequests.ack, payload).ids);
-      return { success: true };
+      const { ids } = validate(frameRequests.ack, payload);
+      await receipts.acknowledge({ org, uid }, ids);
+      return { body: { success: true }, cost: costs.receipts(ids.length) };
     }
     const { cid, ...query } = validate(frameRequests.message_list, payload);
-    return { messages: await history.messagesFor(org, uid, cid, query) };
+    return { body: { messages: await history.messagesFor(org, uid, cid, query) } };
   };
 }

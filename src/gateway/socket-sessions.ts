@@ -8,20 +8,25 @@ import type { Doorkeeper } from "./doorkeeper.ts";
 import { tellFault } from "./faults.ts";
 import { errorFrame, type Frame, responseFrame } from "./frames.ts";
 import type { Joiner } from "./join.ts";
-import type { RequestHandler } from "./requests.ts";
+import type { Operation, RequestHandler } from "./requests.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { type Closing, closeSocket, createSocketConnection, type Socket, type SocketLine } from "./socket.ts";
+import { costs, type UserBudgets } from "./user-budgets.ts";
 
 type Dependencies = {
   doorkeeper: Doorkeeper;
   joiner: Joiner;
   handle: RequestHandler;
+  budgets: UserBudgets;
   clock: Clock;
   onError(error: unknown): void;
 };
 
 /** What a client says of itself: the message that it saw last, and what it calls its device. */
 type Hello = { since?: string | undefined; device?: string | undefined };
+
+type Asker = { org: string; uid: string } | undefined;
+type Asked = { id: FrameId; payload: unknown };
 
 type Admit = (isRecovered: boolean | undefined) => void;
 
@@ -35,7 +40,7 @@ export type SocketSessions = {
 
 /** The sessions of the sockets of one node. */
 export function createSocketSessions(dependencies: Dependencies): SocketSessions {
-  const { doorkeeper, joiner, handle, clock, onError } = dependencies;
+  const { doorkeeper, joiner, handle, budgets, clock, onError } = dependencies;
 
   function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
     return {
@@ -89,12 +94,34 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
   }
 
+  /** Answers what is not `connect`, and charges it. */
+  async function ask(user: Asker, operation: Operation, { id, payload }: Asked, reply: Reply): Promise<void> {
+    if (user === undefined) {
+      // Before the session only a ping is answered, which costs nobody's budget.
+      if (operation !== "ping") throw new HeraldError("unauthorized", "`connect` with a user token first");
+      return reply(responseFrame(id, (await handle({ org: "", uid: "" }, operation, payload)).body));
+    }
+    let cost = costs.request; // also of what is refused
+    try {
+      const answer = await handle(user, operation, payload);
+      const text = responseFrame(id, answer.body);
+      cost = answer.cost ?? costs.answer(text.length);
+      reply(text);
+    } finally {
+      budgets.charge(user, cost);
+    }
+  }
+
   return {
     begin,
     async answer(socket, line, frame) {
-      if (frame.fault !== undefined) return line.write([errorFrame(frame.id, frame.fault)]);
       const { data } = socket;
+      if (frame.fault !== undefined) {
+        if (data.user !== undefined) budgets.charge(data.user.connection, costs.request);
+        return line.write([errorFrame(frame.id, frame.fault)]);
+      }
       const isConnect = frame.operation === "connect";
+      let isFinal = isConnect;
       let isAnswered = false;
       const reply = (text: string) => {
         isAnswered = true;
@@ -103,15 +130,15 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       try {
         data.isConnecting = isConnect; // meanwhile the time to connect does not run out
         if (frame.operation === "connect") return await connect(socket, line, frame.id, frame.payload, reply);
-        if (data.user === undefined && frame.operation !== "ping")
-          throw new HeraldError("unauthorized", "`connect` with a user token first");
-        const asker = data.user?.connection ?? { org: "", uid: "" };
-        reply(responseFrame(frame.id, await handle(asker, frame.operation, frame.payload)));
+        isFinal = true;
+        if (data.user !== undefined) budgets.require(data.user.connection);
+        isFinal = false;
+        await ask(data.user?.connection, frame.operation, frame, reply);
       } catch (thrown) {
         if (isAnswered) throw thrown; // a request is answered once: what fails while its connection catches up ends the socket
         const error = tellFault(thrown, onError);
         line.write([errorFrame(frame.id, error)]);
-        const closing = isConnect ? closingAfter(error) : undefined;
+        const closing = isFinal ? closingAfter(error) : undefined;
         if (closing !== undefined) closeSocket(socket, closing);
       } finally {
         data.isConnecting = false;
@@ -127,7 +154,8 @@ export function closingAfter({ code, status, headers, closes }: HeraldError): Cl
   if (code === "unauthorized") return { reason: "bad_token" };
   if (code === "rate_limited") {
     const seconds = Number(headers["Retry-After"]);
-    return { reason: "too_many", retryAfterSeconds: seconds > 0 ? seconds : undefined };
+    const [, limit] = /^"([^"]+)"/.exec(headers["RateLimit-Policy"] ?? "") ?? [];
+    return { reason: "too_many", limit, retryAfterSeconds: seconds > 0 ? seconds : undefined };
   }
   if (code === "bad_request") return { reason: "protocol_error" };
   if (status >= 500) return { reason: "internal" };

@@ -5,8 +5,8 @@ import type { Session } from "../services/sessions.ts";
 import type { Connection, Line } from "./connection.ts";
 import type { SessionTimer } from "./session-timer.ts";
 
-/** Why a socket is closed. With `retryAfterSeconds` its client is told when to come back. */
-export type Closing = { reason: CloseReason; retryAfterSeconds?: number | undefined };
+/** Why a socket is closed: with the limit that it met, and when its client may come back. */
+export type Closing = { reason: CloseReason; limit?: string | undefined; retryAfterSeconds?: number | undefined };
 
 /** What a WebSocket carries from its upgrade to its close. */
 export type SocketState = {
@@ -70,9 +70,10 @@ export function createSocketState(
 }
 
 /** Closes a socket with a code of the catalogue. */
-export function closeSocket(socket: Socket, { reason, retryAfterSeconds }: Closing): void {
+export function closeSocket(socket: Socket, { reason, limit, retryAfterSeconds }: Closing): void {
   const { code, meaning } = closeCodes[reason];
-  socket.close(code, retryAfterSeconds === undefined ? meaning : `${meaning}; retry in ${retryAfterSeconds} s`);
+  const what = limit === undefined ? meaning : `${meaning} (${limit})`;
+  socket.close(code, retryAfterSeconds === undefined ? what : `${what}; retry in ${retryAfterSeconds} s`);
 }
 
 /** The line of a socket that has just opened. `onWaiting` is called when bytes wait that were written to it alone. */

@@ -126,8 +126,9 @@ export function createWebSockets(dependencies: Dependencies) {
       if (isOverRate(socket)) {
         const frame = readFrame(data, limits.jsonDepth);
         const retryAfterSeconds = Math.ceil((socket.data.windowStart + requestWindowMs - steadyClock.now()) / 1000);
-        line.write([errorFrame(frame.id, tooManyRequests(limits.requestsPerWindow, retryAfterSeconds))]);
-        return closeSocket(socket, { reason: "too_many", retryAfterSeconds });
+        const error = tooManyRequests(limits.requestsPerWindow, retryAfterSeconds);
+        line.write([errorFrame(frame.id, error)]);
+        return closeSocket(socket, closingAfter(error) ?? { reason: "too_many" });
       }
       enqueue(socket, async () => {
         if (socket.data.user === undefined) {

@@ -1,12 +1,14 @@
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
+import { joinIds } from "../lib/joined-ids.ts";
 import type { Standing, Users } from "../store/ports.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Identity, Tokens } from "./tokens.ts";
 
 const maxNewcomers = 200;
 const maxNewcomersWaiting = 20_000;
+const maxRevocations = 10_000;
 
 /** A user who may connect, and where the user stood in the log when that was decided. */
 export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
@@ -15,7 +17,8 @@ export type Session = Identity & { head: number; headId: string | undefined; cid
 export type Sessions = {
   /**
    * Whom a token names, by its signature and its claims alone: asks no database. Throws `unauthorized`, and in its place
-   * `rate_limited` when too many tokens from that address were not valid of late; a token that is valid is never refused for those.
+   * `rate_limited` when too many tokens from that address were not valid of late: a valid one is never refused for those. A token
+   * that `open` has found to be revoked is refused at once, so that whoever has it uses up nothing of its user's.
    */
   identify(token: string, address: string): Promise<Identity>;
   /**
@@ -51,26 +54,43 @@ export function createSessions({
     whenFull: () => unavailable({ detail: "too many users connect for the first time; try again" }),
   });
 
+  const revocations = new Map<string, number>();
+
+  function isKnownAsRevoked({ org, uid, issuedAt }: Identity): boolean {
+    return issuedAt <= (revocations.get(joinIds(org, uid)) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  function learnRevocation({ org, uid }: Identity, validAfter: number): void {
+    revocations.set(joinIds(org, uid), validAfter);
+    const [first] = revocations.keys();
+    if (revocations.size > maxRevocations && first !== undefined) revocations.delete(first);
+  }
+
+  async function verify(token: string, address: string): Promise<Identity> {
+    try {
+      return await tokens.verify(token);
+    } catch (error) {
+      if (error instanceof HeraldError && error.code === "unauthorized") {
+        refusals.admit(address);
+        refusals.note(address);
+      }
+      throw error;
+    }
+  }
+
   return {
     async identify(token, address) {
-      try {
-        return await tokens.verify(token);
-      } catch (error) {
-        if (error instanceof HeraldError && error.code === "unauthorized") {
-          refusals.admit(address);
-          refusals.note(address);
-        }
-        throw error;
-      }
+      const identity = await verify(token, address);
+      if (isKnownAsRevoked(identity)) throw revoked();
+      return identity;
     },
     async open(identity) {
       const { org, uid, issuedAt } = identity;
       const snapshot = await standing.snapshot(org, uid);
       const validAfter = snapshot?.tokensValidAfter ?? 0;
       const isRevoked = validAfter > 0 && issuedAt <= validAfter;
-      if (snapshot === undefined || isRevoked) {
-        throw new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
-      }
+      if (isRevoked) learnRevocation(identity, validAfter);
+      if (snapshot === undefined || isRevoked) throw revoked();
       const { head, headId, cids, isUser, isBlocked } = snapshot;
       if (isBlocked) {
         const detail = "this user is blocked; only whoever runs this service can take that back";
@@ -80,4 +100,8 @@ export function createSessions({
       return { ...identity, head, headId, cids };
     },
   };
+}
+
+function revoked(): HeraldError {
+  return new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
 }

@@ -169,6 +169,7 @@ export function createNode(options: Options): Node {
       backlogBytes,
       nodeBacklogBytes: Number.POSITIVE_INFINITY,
       requestsPerWindow: Number.POSITIVE_INFINITY,
+      userRequests: Number.POSITIVE_INFINITY,
       jsonDepth: 32,
       pingMs: 25_000,
       pongMs: 10_000,

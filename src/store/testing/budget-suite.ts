@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createId } from "../../lib/ids.ts";
 import type { Driver } from "../driver.ts";
 import { migrateStore } from "../migrate.ts";
-import type { NewSend, RetentionOrder } from "../ports.ts";
+import type { NewSend } from "../ports.ts";
+import type { RetentionOrder } from "../retention-ports.ts";
 import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
