@@ -129,7 +129,9 @@ const settings = {
     .string()
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
     .optional()
-    .describe("token that GET /metrics asks for (Authorization: Bearer); without it the metrics are open"),
+    .describe(
+      "token that GET /metrics asks for (Authorization: Bearer); without it, it answers programs of this machine only",
+    ),
   HERALD_OTLP_URL: url(["http:", "https:"]).describe(
     "OpenTelemetry collector that takes traces (OTLP over HTTP, below /v1/traces); without it what OTEL_EXPORTER_OTLP_ENDPOINT says, else no traces",
   ),

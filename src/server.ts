@@ -21,6 +21,7 @@ import { createId } from "./lib/ids.ts";
 import { inTime } from "./lib/in-time.ts";
 import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
+import { createRecentCopy } from "./lib/recent-copy.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { createConsolePages } from "./server/console-pages.ts";
@@ -50,6 +51,7 @@ const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less
 const stopExplanation = `not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`;
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
+const metricsMayBeOldMs = 1_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const organizationLimitsMayTakeMs = 1_000;
@@ -252,6 +254,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader, onError),
+    clock: steadyClock,
     busState: bus.state,
     eventLoopDelays: figures.eventLoopDelays,
   });
@@ -274,7 +277,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     metrics: {
       type: metricsType,
       token: config.HERALD_METRICS_TOKEN,
-      print: async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]),
+      print: createRecentCopy(async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]), {
+        maxAgeMs: metricsMayBeOldMs,
+        clock: steadyClock,
+      }),
     },
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),

@@ -1,3 +1,5 @@
+import { nextTurn } from "../lib/next-turn.ts";
+
 /** What calls are told apart by: a method and a path with its parameters, of which there are a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
 
@@ -51,7 +53,16 @@ type Observers = {
   traceCall?: TraceCall | undefined;
 };
 
-/** Follows calls from outside. No answer is an upgrade to a socket. */
+/** Whether anybody may ask for such an answer as often as they like: no key was shown, or the call was refused. */
+function isCheap({ keyId, status }: Call): boolean {
+  return keyId === undefined || status >= 400;
+}
+
+/**
+ * Follows calls from outside. No answer is an upgrade to a socket. Cheap answers each take a turn of the event loop: the runtime would
+ * answer what a connection has pipelined at once, thousands of them, while all others wait; but it closes a connection that
+ * asks on while an answer is pending.
+ */
 export function followCalls({ onAnswer, traceCall }: Observers): TraceCall {
   return async (request, call, answer) => {
     const startedAt = performance.now();
@@ -60,6 +71,7 @@ export function followCalls({ onAnswer, traceCall }: Observers): TraceCall {
     call.tookMs = performance.now() - startedAt;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
+    if (response !== undefined && isCheap(call)) await nextTurn();
     return response;
   };
 }

@@ -58,6 +58,11 @@ export function isPublicAddress(text: string): boolean {
   return isIP(text) !== 0 && ipaddr.process(text).range() === "unicast";
 }
 
+/** Whether an address is one by which a machine talks to itself. */
+export function isLoopbackAddress(text: string): boolean {
+  return isIP(text) !== 0 && ipaddr.process(text).range() === "loopback";
+}
+
 /** Whether a URL itself says that its host is not of the public internet: `localhost`, or a literal private address. */
 export function namesPrivateHost({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");

@@ -1,8 +1,11 @@
 import type { BusState } from "../bus/bus.ts";
 import type { Health } from "../http/routes/open.ts";
+import type { Clock } from "../lib/clock.ts";
 import { createRecent, type Histogram } from "../lib/histogram.ts";
+import { createRecentCopy } from "../lib/recent-copy.ts";
 
 const storeMayTakeMs = 2_000;
+const storeMayBeOldMs = 1_000;
 const lookEveryMs = 5_000;
 const looks = 6;
 const lateMs = 1_000;
@@ -13,14 +16,17 @@ type Dependencies = {
   checkStore(): Promise<string>;
   busState(): BusState;
   eventLoopDelays: Histogram;
+  /** A clock that only goes forward. */
+  clock: Clock;
 };
 
 /** What a node says of itself to load balancers and orchestrators: what is wrong, and whether that keeps it from working. */
-export function createHealth({ isStopping, checkStore, busState, eventLoopDelays }: Dependencies) {
+export function createHealth({ isStopping, checkStore, busState, eventLoopDelays, clock }: Dependencies) {
   const delays = createRecent([eventLoopDelays], looks);
   const timer = setInterval(() => delays.turn(), lookEveryMs);
   timer.unref();
-  let checking: Promise<string> | undefined;
+  // A database that hangs is not asked once more by each probe, nor one that answers by each of many strangers.
+  const askStore = createRecentCopy(checkStore, { maxAgeMs: storeMayBeOldMs, clock });
 
   function checkProcess(): Health["checks"] {
     const isLate = (delays.quantile(1) ?? 0) > lateMs;
@@ -32,11 +38,7 @@ export function createHealth({ isStopping, checkStore, busState, eventLoopDelays
 
   async function checkStoreInTime(): Promise<string> {
     const tooLate = Bun.sleep(storeMayTakeMs).then(() => `does not answer within ${storeMayTakeMs / 1000} s`);
-    // A database that hangs is not asked once more by each probe.
-    checking ??= checkStore().finally(() => {
-      checking = undefined;
-    });
-    return await Promise.race([checking, tooLate]);
+    return await Promise.race([askStore(), tooLate]);
   }
 
   function checkBus(): Health["checks"] {

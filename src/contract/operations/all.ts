@@ -75,7 +75,7 @@ const openOperations = {
     tag: "Operation",
     summary: "What this node counts and measures, for Prometheus",
     description:
-      "Open, unless the server has a `HERALD_METRICS_TOKEN`: then it takes that as `Authorization: Bearer …`. No label names an organization, a user or a key.",
+      "With `HERALD_METRICS_TOKEN` it takes that as `Authorization: Bearer …`; without it, it answers programs of the same machine only, and 404 to all others. At most a second old. No label names an organization, a user or a key.",
     answers: {
       200: {
         description: "The metrics, in the text format of Prometheus 0.0.4.",
@@ -85,7 +85,7 @@ const openOperations = {
           "# HELP herald_organizations Organizations that have connections here.\n# TYPE herald_organizations gauge\nherald_organizations 17\n",
       },
     },
-    errors: ["unauthorized"],
+    errors: ["unauthorized", "not_found"],
   }),
   getOpenApi: defineOperation({
     ...open,

@@ -32,16 +32,18 @@ export function bindOpen(
   limits: PayloadLimits,
   { liveness, readiness }: HealthChecks,
 ): void {
-  const openApi = openApiDocument(limits);
-  const asyncApi = asyncApiDocument();
+  // As text once and for all: written for each caller they would be the dearest answers that anybody may ask for.
+  const openApi = JSON.stringify(openApiDocument(limits));
+  const asyncApi = JSON.stringify(asyncApiDocument());
+  const contentType = "application/json";
   const answer = ({ isOk, checks }: Health) => ({
     status: isOk ? 200 : 503,
     body: { status: isOk ? "ok" : "unavailable", checks },
   });
   bind(operations.getHealth, async () => answer(await liveness()));
   bind(operations.getReadiness, async () => answer(await readiness()));
-  bind(operations.getOpenApi, async () => ({ status: 200, body: openApi }));
-  bind(operations.getAsyncApi, async () => ({ status: 200, body: asyncApi }));
+  bind(operations.getOpenApi, async () => ({ status: 200, body: openApi, contentType }));
+  bind(operations.getAsyncApi, async () => ({ status: 200, body: asyncApi, contentType }));
 
   for (const [path, html] of Object.entries(referencePages(limits))) {
     const route = { method: "GET", path };
