@@ -161,6 +161,10 @@ export function createAdminClient({
     async createToken(org: string, uid: string, fields: { ttl_seconds?: number } = {}): Promise<UserToken> {
       return request("POST", path`/admin/organizations/${org}/users/${uid}/tokens`, fields, { isSafe: true });
     },
+    /** Closes the connections of one token, by its `jti`, and refuses it from now on. */
+    async revokeToken(org: string, uid: string, jti: string): Promise<void> {
+      return request("DELETE", path`/admin/organizations/${org}/users/${uid}/tokens/${jti}`);
+    },
     /** Closes the user's connections everywhere and refuses tokens issued before now. */
     async endSessions(org: string, uid: string): Promise<void> {
       return request("DELETE", path`/admin/organizations/${org}/users/${uid}/sessions`);

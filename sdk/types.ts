@@ -228,6 +228,8 @@ export type AuditEntry = {
     user?: string;
     conversation?: string;
     key?: string;
+    /** The `jti` of a token. */
+    token?: string;
     sender?: string;
     message?: string;
   };

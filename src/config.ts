@@ -288,12 +288,15 @@ export function gatewayLimitsOf(config: Config) {
   };
 }
 
+const secondsOfDay = 24 * 3600;
+
 /** How long things are kept, in days. */
 export function keepOf(config: Config) {
   return {
     messages: config.HERALD_RETENTION_MESSAGES_DAYS,
     ids: config.HERALD_RETENTION_IDS_DAYS,
     audit: config.HERALD_RETENTION_AUDIT_DAYS,
+    tokens: config.HERALD_LIMIT_TOKEN_SECONDS / secondsOfDay,
     recovery: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
 }

@@ -13,6 +13,7 @@ export const auditTarget = z
     user: id("The user."),
     conversation: id("The conversation."),
     key: id("The API key."),
+    token: id("The token that was revoked, by its `jti`."),
     sender: id("The user that was to be the sender."),
     message: id("The message or system message that was read."),
   })

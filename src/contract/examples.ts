@@ -5,7 +5,12 @@ const time = Date.UTC(2026, 10, 20, 13, 6, 0, 123);
 const createdAt = toIso(time);
 
 /** Whom the examples of all documents speak of: the organization that `HERALD_DEMO` makes. */
-export const exampleIds = { organization: "demo", user: "bob", conversation: "welcome" };
+export const exampleIds = {
+  organization: "demo",
+  user: "bob",
+  conversation: "welcome",
+  token: "01a1fb4a-6a00-7000-8000-000000000001",
+};
 
 /** An organization. */
 export const organizationExample = { id: exampleIds.organization, name: "Demo organization", created_at: createdAt };

@@ -58,4 +58,6 @@ export type SessionEnd = {
   uids?: string[];
   /** Milliseconds; connections whose token was issued later stay open. */
   issuedBefore: number;
+  /** Only the connections of the token with this `jti`. `issuedBefore` is then -1: a version that does not know this closes none. */
+  token?: string;
 };

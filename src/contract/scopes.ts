@@ -3,7 +3,7 @@ export const scopes = {
   "message:send": "Send messages into conversations.",
   "system:send": "Send system messages to users.",
   "directory:read": "Read organizations, users, conversations and participants.",
-  "directory:write": "Change them, issue user tokens, sign users out.",
+  "directory:write": "Change them, issue and revoke user tokens, sign users out.",
   "history:read": "Read messages that were sent.",
   observe: "See who is online, and watch everything that is delivered, with its content.",
   "keys:manage": "Make, list, rotate and revoke API keys that may do no more than the key itself.",

@@ -23,6 +23,8 @@ export type Connection = Line & {
   readonly device?: string | undefined;
   /** When the token that holds it open was issued, in milliseconds. */
   readonly issuedAt: number;
+  /** The `jti` of that token, if it has one. */
+  readonly tokenId?: string | undefined;
   /** Writes events to this connection alone, in order. */
   deliver(events: Pick<LogEvent, "kind" | "id" | "payload">[]): void;
   /** Resolves with true when little waits to be taken, with false when the connection is gone. */

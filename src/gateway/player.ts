@@ -7,7 +7,8 @@ import type { Roster } from "./roster.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
 
 /** Whether a forced sign-out is meant for this connection. */
-export function endsSession(end: SessionEnd, connection: Pick<Connection, "uid" | "issuedAt">): boolean {
+export function endsSession(end: SessionEnd, connection: Pick<Connection, "uid" | "issuedAt" | "tokenId">): boolean {
+  if (end.token !== undefined) return end.token === connection.tokenId && end.uids?.includes(connection.uid) === true;
   if (connection.issuedAt > end.issuedBefore) return false;
   return end.uids === undefined || end.uids.includes(connection.uid);
 }

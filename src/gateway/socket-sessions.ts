@@ -89,7 +89,9 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
         "a connection can be extended only with a token of its own user; open another one",
       );
     }
-    connection.extend(session.issuedAt);
+    connection.extend(session);
+    // The end of this token may have been played while another one held the connection open.
+    if (session.tokenId !== undefined) await open();
     timer.extend(session.expiresAt);
     reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
   }

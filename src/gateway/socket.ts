@@ -100,8 +100,11 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
   return line;
 }
 
-/** The connection of a user over a WebSocket. `extend` is given the time at which its new token was issued. */
-export type SocketConnection = Connection & { extend(issuedAt: number): void };
+/** What tells the token that holds a connection open. */
+type TokenOfSession = Pick<Session, "issuedAt" | "tokenId">;
+
+/** The connection of a user over a WebSocket. From `extend` on another token holds it open. */
+export type SocketConnection = Connection & { extend(token: TokenOfSession): void };
 
 /** The connection of a session that a socket opened. */
 export function createSocketConnection(
@@ -110,17 +113,20 @@ export function createSocketConnection(
   session: Session,
   device: string | undefined,
 ): SocketConnection {
-  let { issuedAt } = session;
+  let token: TokenOfSession = session;
   return {
     id: socket.data.id,
     org: session.org,
     uid: session.uid,
     device,
     get issuedAt() {
-      return issuedAt;
+      return token.issuedAt;
     },
-    extend(newIssuedAt) {
-      issuedAt = newIssuedAt;
+    get tokenId() {
+      return token.tokenId;
+    },
+    extend(next) {
+      token = next;
     },
     owner: line.owner,
     get isOpen() {

@@ -28,6 +28,7 @@ export function createStreamConnection({ id, session, stream, topics }: Options)
     org: session.org,
     uid: session.uid,
     issuedAt: session.issuedAt,
+    tokenId: session.tokenId,
     owner,
     get isOpen() {
       return stream.isOpen;

@@ -47,14 +47,22 @@ export function createTrails(
     let named: AuditTarget = {};
 
     function callOf(status: number, code?: ErrorCode): AuditedCall {
-      const { org: organization, uid: user, cid: conversation, id: key, server_mid: serverMid, mid } = params();
+      const {
+        org: organization,
+        uid: user,
+        cid: conversation,
+        id: key,
+        jti: token,
+        server_mid: serverMid,
+        mid,
+      } = params();
       return {
         requestId,
         operation: operationId,
         caller,
         claimedKeyId: idOfApiKey(request.headers.get("admin-api-key") ?? ""),
         address: address || undefined,
-        target: { organization, user, conversation, key, message: serverMid ?? mid, ...named },
+        target: { organization, user, conversation, key, token, message: serverMid ?? mid, ...named },
         status,
         code,
       };

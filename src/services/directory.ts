@@ -84,6 +84,10 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
       });
       return { token, expires_at: toIso(expiresAt) };
     },
+    /** Revokes one token; does nothing when it is revoked already. */
+    async revokeToken(org: string, uid: string, jti: string): Promise<void> {
+      if (!(await users.revokeToken(org, uid, jti, clock.now()))) await requireUser(org, uid);
+    },
     /** Signs a user out everywhere. */
     async endSessions(org: string, uid: string): Promise<void> {
       if (!(await users.endSessions(org, uid, clock.now()))) await requireUser(org, uid);

@@ -11,6 +11,7 @@ const keepAll: Keep = {
   messages: Number.POSITIVE_INFINITY,
   ids: Number.POSITIVE_INFINITY,
   audit: Number.POSITIVE_INFINITY,
+  tokens: Number.POSITIVE_INFINITY,
   recovery: 7,
 };
 

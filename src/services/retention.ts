@@ -12,8 +12,8 @@ export type Retention = {
   stop(): Promise<void>;
 };
 
-/** How long things are kept, and how far `since` reaches back, in days; `Infinity` for ever. */
-export type Keep = { messages: number; ids: number; audit: number; recovery: number };
+/** How long things are kept, how long a token may live, and how far `since` reaches back, in days; `Infinity` for ever. */
+export type Keep = { messages: number; ids: number; audit: number; tokens: number; recovery: number };
 
 type Options = {
   retention: RetentionWrites;
@@ -71,6 +71,7 @@ export function createRetention(options: Options): Retention {
       messagesBefore: before(keep.messages),
       idsBefore: before(keep.ids),
       auditBefore: before(keep.audit),
+      revocationsBefore: before(keep.tokens + marginDays),
       // What was said before may still have to be played, or be where a client wants to go on from.
       deletedBefore: now - (recoveryDays + marginDays) * dayMs,
     });

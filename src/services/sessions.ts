@@ -85,12 +85,12 @@ export function createSessions({
       return identity;
     },
     async open(identity) {
-      const { org, uid, issuedAt } = identity;
-      const snapshot = await standing.snapshot(org, uid);
+      const { org, uid, issuedAt, tokenId } = identity;
+      const snapshot = await standing.snapshot(org, uid, tokenId);
       const validAfter = snapshot?.tokensValidAfter ?? 0;
       const isRevoked = validAfter > 0 && issuedAt <= validAfter;
       if (isRevoked) learnRevocation(identity, validAfter);
-      if (snapshot === undefined || isRevoked) throw revoked();
+      if (snapshot === undefined || isRevoked || snapshot.isRevoked) throw revoked();
       const { head, headId, cids, isUser, isBlocked } = snapshot;
       if (isBlocked) {
         const detail = "this user is blocked; only whoever runs this service can take that back";

@@ -35,7 +35,13 @@ describe("a user token", () => {
     const tokens = createTokens({ secret, maxSeconds, clock });
     const { token, expiresAt } = await tokens.issue(user);
     expect(expiresAt).toBe(now + 60_000);
-    expect(await tokens.verify(token)).toEqual({ org: "o", uid: "u", issuedAt: now, expiresAt });
+    expect(await tokens.verify(token)).toEqual({
+      org: "o",
+      uid: "u",
+      issuedAt: now,
+      expiresAt,
+      tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
   });
 
   test("counts as issued after a sign-out of the same millisecond", async () => {

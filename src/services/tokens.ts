@@ -10,10 +10,18 @@ import {
 import { HeraldError } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import type { Clock } from "../lib/clock.ts";
+import { createId } from "../lib/ids.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
 
 /** Who a token speaks for. Times in milliseconds since the Unix epoch. */
-export type Identity = { org: string; uid: string; issuedAt: number; expiresAt: number };
+export type Identity = {
+  org: string;
+  uid: string;
+  issuedAt: number;
+  expiresAt: number;
+  /** Its `jti`, where it has one that can stand in a path: by it the token can be revoked. */
+  tokenId?: string | undefined;
+};
 
 /** Issues and verifies user tokens (JWT, RFC 7519). */
 export type Tokens = {
@@ -80,7 +88,7 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
     }
   }
 
-  function toIdentity({ sub, org, iat, exp }: JWTPayload): Identity {
+  function toIdentity({ sub, org, iat, exp, jti }: JWTPayload): Identity {
     if (sub === undefined || !isIdentifier(sub)) throw unauthorized("the token's `sub` is not a user id");
     if (typeof org !== "string" || !isIdentifier(org))
       throw unauthorized("the token's `org` is not an organization id");
@@ -94,7 +102,13 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
         `the token lives longer than the ${maxSeconds} seconds that this server allows; issue it for less`,
       );
     if (!Number.isFinite(new Date(expiresAt).getTime())) throw unauthorized("the token's `exp` is out of range");
-    return { org, uid: sub, issuedAt: Math.floor((iat ?? 0) * 1000 + 0.5), expiresAt: graceful(expiresAt) };
+    return {
+      org,
+      uid: sub,
+      issuedAt: Math.floor((iat ?? 0) * 1000 + 0.5),
+      expiresAt: graceful(expiresAt),
+      tokenId: typeof jti === "string" && isIdentifier(jti) ? jti : undefined,
+    };
   }
 
   /** A token that only the clock skew keeps valid is valid until the skew ends. */
@@ -110,6 +124,7 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
         .setProtectedHeader({ alg: "HS256", typ: "JWT" })
         .setSubject(uid)
         .setAudience(audience)
+        .setJti(createId())
         .setIssuedAt(issuedAt / 1000)
         .setExpirationTime(expiresAt / 1000)
         .sign(await ownKey);

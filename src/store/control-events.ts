@@ -42,6 +42,16 @@ export function emitBlock(transaction: LogTransaction, of: { org: string; now: n
   emitControl(transaction, "session", { ...of, cid: undefined }, end);
 }
 
+/** Emits the end of the sessions that one token of a user holds open. */
+export function emitTokenEnd(
+  transaction: LogTransaction,
+  of: { org: string; now: number },
+  { uid, jti }: { uid: string; jti: string },
+): void {
+  const end: SessionEnd = { uids: [uid], issuedBefore: -1, token: jti };
+  emitControl(transaction, "session", { ...of, cid: undefined }, end);
+}
+
 /** Emits the end of sessions whose token was issued up to `now`: of `uids`, or without them of all of the organization. */
 export function emitSessionEnd(transaction: LogTransaction, of: { org: string; now: number }, uids?: string[]): void {
   const end: SessionEnd = { ...(uids !== undefined && { uids }), issuedBefore: of.now };

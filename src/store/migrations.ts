@@ -10,6 +10,7 @@ import headIds from "./migrations/0009-head-ids.sql" with { type: "text" };
 import organizationLimits from "./migrations/0010-organization-limits.sql" with { type: "text" };
 import receipts from "./migrations/0012-receipts.sql" with { type: "text" };
 import blockedUsers from "./migrations/0013-blocked-users.sql" with { type: "text" };
+import revokedTokens from "./migrations/0014-revoked-tokens.sql" with { type: "text" };
 
 /**
  * One change of the schema. After an `expand` the versions of Herald before it go on working, after a `contract` only those
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0010-organization-limits", organizationLimits),
   migrationOf("0012-receipts", receipts),
   migrationOf("0013-blocked-users", blockedUsers),
+  migrationOf("0014-revoked-tokens", revokedTokens),
 ];
 
 /** The schema version of the last Heralds that do not know expand and contract. */

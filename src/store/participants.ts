@@ -13,7 +13,8 @@ const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id =
 
 // One statement, since that sees one moment, and since a connect reads nothing else.
 const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
-    u.blocked_at, CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
+    u.blocked_at, CASE WHEN EXISTS (SELECT 1 FROM revoked_token r WHERE r.org = o.id AND r.uid = ? AND r.jti = ?) THEN 1 ELSE 0 END AS is_revoked,
+    CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
   FROM organization o
   LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
   LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
@@ -25,6 +26,7 @@ type SnapshotRow = {
   org_valid_after: number;
   user_valid_after: number | null;
   blocked_at: number | null;
+  is_revoked: number;
   uid: string | null;
   cid: string | null;
 };
@@ -94,8 +96,8 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
 /** Where users stand in the log. */
 export function createStanding({ reader }: { reader: Reader }): Standing {
   return {
-    async snapshot(org, uid) {
-      const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, uid, uid, org);
+    async snapshot(org, uid, jti) {
+      const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, uid, jti ?? null, uid, uid, org);
       const [first] = rows;
       if (first === undefined) return undefined;
       const { offset: head, id: headId } = toHead(first);
@@ -105,6 +107,7 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])),
         tokensValidAfter: Math.max(Number(first.org_valid_after), Number(first.user_valid_after ?? 0)),
         isUser: first.uid !== null,
+        isRevoked: Number(first.is_revoked) === 1,
         isBlocked: first.blocked_at !== null,
       };
     },

@@ -185,6 +185,8 @@ export type UserWrites = {
   remove(org: string, uid: string, now: number): Promise<boolean>;
   /** Closes the user's connections and refuses tokens issued up to `now`. */
   endSessions(org: string, uid: string, now: number): Promise<boolean>;
+  /** Closes the connections that the user's token with this `jti` holds open, and refuses it. */
+  revokeToken(org: string, uid: string, jti: string, now: number): Promise<boolean>;
 };
 
 /** What a change of a conversation's participants came to. */
@@ -237,8 +239,11 @@ export type UserConversation = { id: string; name: string | null; createdAt: num
 
 /** Where a user stands in the organization's log. */
 export type Standing = {
-  /** All that decides about a user's connection, read in one snapshot. `undefined` when there is no such organization. */
-  snapshot(org: string, uid: string): Promise<UserSnapshot | undefined>;
+  /**
+   * All that decides about a user's connection, with a token of that `jti` if it has one, read in one snapshot. `undefined` when
+   * there is no such organization.
+   */
+  snapshot(org: string, uid: string, jti?: string): Promise<UserSnapshot | undefined>;
   /** The user's conversations, most recently active first, after the given place. */
   conversations(
     org: string,
@@ -257,6 +262,8 @@ export type UserSnapshot = {
   tokensValidAfter: number;
   /** False for somebody who was deleted, or never made. */
   isUser: boolean;
+  /** Whether that one token was revoked. */
+  isRevoked: boolean;
   /** Whether every token of the user is refused; also of somebody who was deleted. */
   isBlocked: boolean;
 };

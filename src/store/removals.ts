@@ -78,6 +78,7 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },
     { table: "participant", key: ["cid", "uid"], ...ofOrganization },
     { table: "conversation", key: ["id"], ...ofOrganization },
+    { table: "revoked_token", key: ["uid", "jti"], ...ofOrganization },
     { table: `"user"`, key: ["id"], ...ofOrganization },
   ];
 }

@@ -9,6 +9,8 @@ export type RetentionOrder = Lease & {
   messagesBefore: number | undefined;
   /** Events made before: their ids identify no retry any more. */
   idsBefore: number | undefined;
+  /** Revocations of single tokens made before: no token that they name can be valid any more. */
+  revocationsBefore: number | undefined;
   /** Entries of the audit log made before. */
   auditBefore: number | undefined;
   /** What conversations held that were deleted before. What organizations held goes whenever they were deleted. */

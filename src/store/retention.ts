@@ -8,7 +8,7 @@ import type { Lease, RetentionOrder, RetentionWrites } from "./retention-ports.t
 import { countSomeEvents, removeFirstEvents } from "./stored-bytes.ts";
 
 /** Tables whose rows go with their time, which their ids tell. */
-type Dated = "event" | "delivery" | "audience" | "audit";
+type Dated = "event" | "delivery" | "audience" | "audit" | "revoked_token";
 
 // An audience may be named by deliveries of this long after it was made, and clocks differ.
 const audienceOutlivesMs = audienceLivesMs + 24 * 3600 * 1000;
@@ -56,13 +56,15 @@ async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrd
 }
 
 /** Old is what is old, whose it may be: this is for the rows of all organizations, of deleted ones too. */
-async function touchAll(sql: Transaction, { messagesBefore, idsBefore, limit }: RetentionOrder): Promise<number> {
+async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number> {
+  const { messagesBefore, idsBefore, revocationsBefore, limit } = order;
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
   await sql.limitTo(organizations.map(({ id }) => id));
   return (
     (await removeOldestEvents(sql, messagesBefore, limit)) ||
     (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
+    (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
   );

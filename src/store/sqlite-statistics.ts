@@ -22,6 +22,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     delivery_gathered: [10, 1, 1, 1],
   },
   audience: { sqlite_autoindex_audience_1: [10_000, 100, 1, 1, 1], audience_by_id: [10_000, 1] },
+  revoked_token: { sqlite_autoindex_revoked_token_1: [1_000, 10, 2, 1], revoked_token_by_id: [1_000, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },
   schema_step: { sqlite_autoindex_schema_step_1: [10, 2, 1] },

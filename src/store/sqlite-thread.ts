@@ -99,6 +99,7 @@ export async function openSqliteThread(
           ensure: remote("users", "ensure"),
           remove: remote("users", "remove"),
           endSessions: remote("users", "endSessions"),
+          revokeToken: remote("users", "revokeToken"),
         },
         conversations: {
           put: (org, cid, put, now) => putPacked(org, cid, packPut(put), now),

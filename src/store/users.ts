@@ -1,4 +1,5 @@
-import { emitBlock, emitSessionEnd, recordLeaving } from "./control-events.ts";
+import { createId } from "../lib/ids.ts";
+import { emitBlock, emitSessionEnd, emitTokenEnd, recordLeaving } from "./control-events.ts";
 import type { Driver, Reader, Sql } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
@@ -8,6 +9,8 @@ import { inSteps, rowsOfStep } from "./steps.ts";
 const columns = "id, name, created_at, blocked_at";
 const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
 const findDeletedToo = `SELECT ${columns}, deleted_at FROM "user" WHERE org = ? AND id = ?`;
+const revoke =
+  "INSERT INTO revoked_token (org, uid, jti, id) VALUES (?, ?, ?, ?) ON CONFLICT (org, uid, jti) DO NOTHING";
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
   SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
 
@@ -76,6 +79,15 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
         const { sql, heads } = transaction;
         if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
         await endSessions(transaction, org, uid, now);
+        return true;
+      });
+    },
+    async revokeToken(org, uid, jti, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+        const isNew = (await sql.run(revoke, org, uid, jti, createId(now))) > 0;
+        if (isNew) emitTokenEnd(transaction, { org, now }, { uid, jti });
         return true;
       });
     },

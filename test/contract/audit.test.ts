@@ -64,6 +64,7 @@ describe("the audit log", () => {
         ["PUT", path, { name: "A name" }, "putOrganization", {}],
         ["PUT", `${path}/users/u1`, {}, "putUser", { user: "u1" }],
         ["POST", `${path}/users/u1/tokens`, {}, "createToken", { user: "u1" }],
+        ["DELETE", `${path}/users/u1/tokens/t1`, undefined, "revokeToken", { user: "u1", token: "t1" }],
         ["DELETE", `${path}/users/u1/sessions`, undefined, "deleteSessions", { user: "u1" }],
         ["PUT", `${path}/conversations/c1`, { participants: ["u1"] }, "putConversation", { conversation: "c1" }],
         [

@@ -24,6 +24,7 @@ const expected: Record<string, string> = {
   deleteUser: "directory:write",
   listUsers: "directory:read",
   createToken: "directory:write",
+  revokeToken: "directory:write",
   deleteSessions: "directory:write",
   putConversation: "directory:write",
   getConversation: "directory:read",

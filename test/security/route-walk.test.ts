@@ -50,6 +50,7 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   cid: ({ cid }) => cid,
   id: ({ keyId }) => keyId,
   server_mid: ({ messageId }) => messageId,
+  jti: ({ tokenId }) => tokenId,
   mid: ({ systemMid }) => systemMid,
 };
 

@@ -1,10 +1,19 @@
+import { decodeJwt } from "jose";
 import type { Herald } from "../harness/herald.ts";
 import { createKey } from "../harness/keys.ts";
 import { createOrganization, type Organization } from "../harness/organization.ts";
 import { uniqueId } from "../harness/random.ts";
 
 /** The ids that calls are made with. */
-export type Ids = { org: string; uid: string; cid: string; messageId: string; systemMid: string; keyId: string };
+export type Ids = {
+  org: string;
+  uid: string;
+  cid: string;
+  messageId: string;
+  systemMid: string;
+  keyId: string;
+  tokenId: string;
+};
 
 /** An organization, a key with every scope that is bound to it, and what it holds. */
 export type Tenant = {
@@ -29,6 +38,7 @@ export function idsOfNothing(): Ids {
     messageId: Bun.randomUUIDv7(),
     systemMid: uniqueId("notice-canary-of-nothing"),
     keyId: Bun.randomUUIDv7(),
+    tokenId: uniqueId("token-canary-of-nothing"),
   };
 }
 
@@ -44,9 +54,11 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
     (await org.sent("alice", { id: `m-1 ${cid}`, cid, body: `body ${mark}`, x: { mark } })).server_mid;
   const notify = async (mid: string) => (await org.sentSystem("alice", { id: mid, uids: ["alice"], x: { mark } })).mid;
   const sent = { messageId: await say("room"), systemMid: await notify("notice") };
-  const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, ...sent };
+  const token = await org.token("alice");
+  const tokenId = String(decodeJwt(token).jti);
+  const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, tokenId, ...sent };
   const ownSent = { messageId: await say(own.cid), systemMid: await notify(uniqueId(`notice-${mark}`)) };
-  return { org, key, shared, own: { ...own, ...ownSent }, token: await org.token("alice") };
+  return { org, key, shared, own: { ...own, ...ownSent, tokenId }, token };
 }
 
 /** Everything of a tenant that calls can change, in one text. */

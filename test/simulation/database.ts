@@ -176,7 +176,15 @@ export function createDatabase(now: () => number) {
       const { participants, validAfter } = get(org);
       const { offset: head, id: headId } = headOf(get(org));
       const cids = [...participants].filter(([, members]) => members.has(uid)).map(([cid]) => cid);
-      return { head, headId, cids, tokensValidAfter: validAfter.get(uid) ?? 0, isUser: true, isBlocked: false };
+      return {
+        head,
+        headId,
+        cids,
+        tokensValidAfter: validAfter.get(uid) ?? 0,
+        isUser: true,
+        isBlocked: false,
+        isRevoked: false,
+      };
     },
     findMessage(org: string, id: string) {
       const [event] = stored(org, 0, get(org).head, (one) => one.kind === "message" && one.id === id);

@@ -11,7 +11,7 @@ import {
 } from "../directory.ts";
 import { organizationExample, tokenExample, userExample } from "../examples.ts";
 import type { PayloadLimits } from "../limits.ts";
-import { defineOperation, noParams, noQuery, organizationPath, userPath } from "./operation.ts";
+import { defineOperation, noParams, noQuery, organizationPath, tokenPath, userPath } from "./operation.ts";
 
 /** Issuing tokens, which live no longer than the limit. */
 export function createTokenOperations(limits: PayloadLimits) {
@@ -157,6 +157,20 @@ export const directoryOperations = {
     body: undefined,
     answers: { 200: { description: "A page.", schema: userPage, example: { items: [userExample], cursor: null } } },
     errors: ["organization_not_found"],
+  }),
+  revokeToken: defineOperation({
+    operationId: "revokeToken",
+    method: "delete",
+    ...tokenPath,
+    tag: "Users",
+    scope: "directory:write",
+    summary: "Revoke one token of a user",
+    description:
+      "By the token's `jti`, whoever issued it: closes the connections that it holds open with 4403, and refuses it from now on. The user's other tokens stay good.",
+    query: noQuery,
+    body: undefined,
+    answers: { 204: { description: "Revoked, now or before." } },
+    errors: ["organization_not_found", "user_not_found", "storage_full"],
   }),
   deleteSessions: defineOperation({
     operationId: "deleteSessions",

@@ -88,6 +88,16 @@ export const userPath = {
   params: z.strictObject({ org, uid }),
 };
 
+/** The path of a user's token. */
+export const tokenPath = {
+  path: `${userPath.path}/tokens/{jti}`,
+  params: z.strictObject({
+    org,
+    uid,
+    jti: identifier.meta({ description: "The `jti` of the token.", examples: [exampleIds.token] }),
+  }),
+};
+
 /** The path of a conversation. */
 export const conversationPath = {
   path: `${organizationPath.path}/conversations/{cid}`,

@@ -43,6 +43,10 @@ export function bindDirectory(bind: Bind, operations: Operations, directory: Dir
     status: 201,
     body: await directory.createToken(params.org, params.uid, body.ttl_seconds),
   }));
+  bind(operations.revokeToken, async ({ params }) => {
+    await directory.revokeToken(params.org, params.uid, params.jti);
+    return { status: 204 };
+  });
   bind(operations.deleteSessions, async ({ params }) => {
     await directory.endSessions(params.org, params.uid);
     return { status: 204 };

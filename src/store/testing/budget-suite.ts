@@ -42,7 +42,15 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
 
     let now = 10;
     async function removeAll(change: Pick<RetentionOrder, "messagesBefore" | "deletedBefore">): Promise<void> {
-      const order = { holder: "n1", leaseMs: 1, limit: 4, idsBefore: undefined, auditBefore: undefined, ...change };
+      const order = {
+        holder: "n1",
+        leaseMs: 1,
+        limit: 4,
+        idsBefore: undefined,
+        revocationsBefore: undefined,
+        auditBefore: undefined,
+        ...change,
+      };
       for (let removed: number | undefined = 1; removed !== 0; now += 10)
         removed = await context.store.retention.step({ ...order, now });
     }

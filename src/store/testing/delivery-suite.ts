@@ -76,6 +76,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
         messagesBefore: undefined,
         idsBefore: undefined,
         auditBefore: undefined,
+        revocationsBefore: undefined,
         deletedBefore: 0,
         ...order,
       });

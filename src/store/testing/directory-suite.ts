@@ -139,6 +139,30 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.tokensValidAfter(org, "a")).toBe(8);
     });
 
+    test("revokes a token of a user: once in the log, in the snapshot of that token alone", async () => {
+      const { store, announced } = context;
+      const { users, standing } = store;
+      const org = await createOrganization();
+      for (const uid of ["a", "b"]) await users.put(org, uid, undefined, 1);
+      announced.length = 0;
+      for (const now of [5, 6]) expect(await users.revokeToken(org, "a", "t1", now)).toBe(true);
+      expect(announced.map(({ kind, payload }) => [kind, JSON.parse(payload)])).toEqual([
+        ["session", { uids: ["a"], issuedBefore: -1, token: "t1" }],
+      ]);
+      const isRevoked = async (uid: string, jti?: string) => (await standing.snapshot(org, uid, jti))?.isRevoked;
+      expect([await isRevoked("a", "t1"), await isRevoked("a", "t2"), await isRevoked("a")]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect([await isRevoked("b", "t1"), await isRevoked("nobody", "t1")]).toEqual([false, false]);
+      for (const [where, who] of [
+        [org, "nobody"],
+        ["nowhere", "a"],
+      ] as const)
+        expect(await users.revokeToken(where, who, "t1", 7)).toBe(false);
+    });
+
     test("keeps the latest sign-out, also when one follows by a clock that is behind", async () => {
       const { users } = context.store;
       const org = await createOrganization();
@@ -202,7 +226,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         const { offset: head, id: headId } = (await context.store.log.heads([org])).get(org) ?? logStart;
         return { head, headId };
       };
-      const nobody = { cids: [], tokensValidAfter: 0, isUser: false, isBlocked: false };
+      const nobody = { cids: [], tokensValidAfter: 0, isUser: false, isBlocked: false, isRevoked: false };
       expect(await standing.snapshot(org, "a")).toEqual({ ...nobody, ...(await place()) });
       for (const cid of ["c1", "c2"]) await conversations.put(org, cid, { participants: ["a", "b"] }, 1);
       const joined = await standing.snapshot(org, "a");
@@ -212,6 +236,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         tokensValidAfter: 0,
         isUser: true,
         isBlocked: false,
+        isRevoked: false,
       });
       await users.endSessions(org, "a", 500);
       expect(await standing.snapshot(org, "a")).toMatchObject({
@@ -220,7 +245,14 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         isUser: true,
       });
       await users.remove(org, "a", 600);
-      const removed = { ...(await place()), cids: [], tokensValidAfter: 600, isUser: false, isBlocked: false };
+      const removed = {
+        ...(await place()),
+        cids: [],
+        tokensValidAfter: 600,
+        isUser: false,
+        isBlocked: false,
+        isRevoked: false,
+      };
       expect(await standing.snapshot(org, "a")).toEqual(removed);
       expect(await standing.snapshot(org, "b")).toMatchObject({ tokensValidAfter: 0, isUser: true });
       await organizations.remove(org, 700);

@@ -16,6 +16,7 @@ const keepAll: RetentionOrder = {
   messagesBefore: undefined,
   idsBefore: undefined,
   auditBefore: undefined,
+  revocationsBefore: undefined,
   deletedBefore: 0,
 };
 
@@ -101,6 +102,23 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect([await outcome("m0"), await outcome("m0", "g")]).toEqual(["conflict", "replayed"]);
       expect(await run({ idsBefore: at + 100 })).toEqual([]);
       expect(await historyOf(org)).toBe(8);
+    });
+
+    test("removes the revocations of tokens made before a time, of all organizations, and no others", async () => {
+      const { users, standing } = context.store;
+      const [one, other] = [await createOrganization(), await createOrganization()];
+      for (const org of [one, other]) {
+        await users.put(org, "u1", undefined, 1);
+        for (let at = 1_000; at < 1_003; at++) await users.revokeToken(org, "u1", `t${at}`, at);
+      }
+      await users.revokeToken(one, "u1", "kept", 2_000);
+      expect(await run({ revocationsBefore: 2_000 })).toEqual([4, 2]);
+      const isRevoked = async (org: string, jti: string) => (await standing.snapshot(org, "u1", jti))?.isRevoked;
+      expect([await isRevoked(one, "kept"), await isRevoked(one, "t1000"), await isRevoked(other, "t1002")]).toEqual([
+        true,
+        false,
+        false,
+      ]);
     });
 
     test("removes entries of the audit log made before a time, and no others", async () => {
