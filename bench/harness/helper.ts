@@ -8,11 +8,12 @@ export type Helper<Order, Report> = {
   stop(): Promise<void>;
 };
 
-/** Starts `bench/<script>`, whose messages are `Report`s: the types are that script's promise. */
-export function startHelper<Order, Report>(script: string): Helper<Order, Report> {
+/** Starts `bench/<script>`, whose messages are `Report`s: the types are that script's promise. With `niceness` others come first (nice(1)). */
+export function startHelper<Order, Report>(script: string, niceness = 0): Helper<Order, Report> {
   const reports: Report[] = [];
   let heard: (() => void) | undefined;
-  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "..", script)], {
+  const nice = niceness === 0 ? [] : ["nice", "-n", String(niceness)];
+  const child = Bun.spawn([...nice, process.execPath, resolve(import.meta.dir, "..", script)], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc(report: Report) {
       reports.push(report);

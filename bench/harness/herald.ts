@@ -22,19 +22,24 @@ const lifted = [
 ];
 const atOnce = 50;
 
+/** Where the server comes from; with `areLimitsKept` it runs with every limit as it is by default, pings among them. */
+export type HeraldPeerOptions = PeerOptions & { areLimitsKept?: boolean };
+
 /** Starts the real server with every rate and connection limit lifted, quiet, and without pings, which count as bytes. */
 export async function startHerald(
   dataDir: string,
   settings: Record<string, string> = {},
-  options: PeerOptions = {},
+  { areLimitsKept = false, ...options }: HeraldPeerOptions = {},
 ): Promise<HeraldPeer> {
   const env = {
     HERALD_PORT: "0",
     HERALD_DATA_DIR: join(dataDir, "herald"),
     HERALD_ADMIN_API_KEY: house.key,
     HERALD_TOKEN_SECRET: tokenSecret,
-    HERALD_LIMIT_PING_SECONDS: "86400",
-    ...Object.fromEntries(lifted.map((name) => [`HERALD_LIMIT_${name}`, "0"])),
+    ...(!areLimitsKept && {
+      HERALD_LIMIT_PING_SECONDS: "86400",
+      ...Object.fromEntries(lifted.map((name) => [`HERALD_LIMIT_${name}`, "0"])),
+    }),
     ...settings,
   };
   const peer = await startPeer("herald", ["src/cli/herald.ts", "serve"], env, options);

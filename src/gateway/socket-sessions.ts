@@ -91,7 +91,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     }
     connection.extend(session);
     // The end of this token may have been played while another one held the connection open.
-    if (session.tokenId !== undefined) await open();
+    if (session.tokenId !== undefined) await doorkeeper.renew(token, address);
     timer.extend(session.expiresAt);
     reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
   }

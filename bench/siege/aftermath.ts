@@ -1,0 +1,111 @@
+import { Database } from "bun:sqlite";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { tokenOf } from "../harness/crowd.ts";
+import { house } from "../harness/house.ts";
+import type { Measures } from "../harness/rounds.ts";
+import { median } from "../harness/statistics.ts";
+import { type Camp, tenant, tenantPath } from "./camp.ts";
+import type { Besieged } from "./ground.ts";
+import { wrongPrefix } from "./verdict.ts";
+
+type Scene = { besieged: Besieged; camp: Camp };
+
+/** Looks at a node. What must be 0 begins with `wrong: `. */
+type Look = (scene: Scene) => Promise<Measures>;
+
+/** What is looked at beside the victim while the attack goes on, by the name of the raid. */
+export const looksDuring: Readonly<Record<string, Look>> = {
+  "bad-tokens": ({ camp }) => comeIn(camp),
+  "bad-keys": ({ camp }) => comeIn(camp),
+};
+
+/** What is looked at once the attack is over, given what the same look found before it. */
+export const looksAfter: Readonly<Record<string, (scene: Scene) => Promise<() => Promise<Measures>>>> = {
+  acks: async ({ besieged, camp }) => {
+    const before = await countRows(besieged);
+    return () => countReceipts(besieged, camp, before);
+  },
+};
+
+const entrances = 20;
+
+/** Valid tokens and valid keys, from the address at which others are refused: how many of them are refused. */
+async function comeIn({ url, moreKeys }: Camp): Promise<Measures> {
+  const refused = { token: 0, socket: 0, key: 0 };
+  for (let count = 0; count < entrances; count++) {
+    const authorization = `Bearer ${await tokenOf(tenant.org, `member-${count}`)}`;
+    const stream = new AbortController();
+    const sse = await fetch(`${url}/sse`, { headers: { Authorization: authorization }, signal: stream.signal });
+    stream.abort();
+    const key = moreKeys[count % moreKeys.length] ?? "";
+    const byKey = await fetch(`${url}/admin/self`, { headers: { "Admin-Api-Key": key } });
+    if (sse.status !== 200) refused.token++;
+    if ((await openSocket(url, authorization)) !== 0) refused.socket++;
+    if (byKey.status !== 200) refused.key++;
+  }
+  return {
+    [`${wrongPrefix}valid tokens are refused by SSE`]: refused.token,
+    [`${wrongPrefix}valid tokens are refused by WebSocket`]: refused.socket,
+    [`${wrongPrefix}valid keys are refused`]: refused.key,
+  };
+}
+
+// With the DOM's types loaded, `WebSocket` has the browser's; Bun's takes headers.
+const HeadedWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
+
+/** 0 when the socket may stay, or the code that it was closed with. */
+async function openSocket(url: string, authorization: string): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const socket = new HeadedWebSocket(`${url.replace(/^http/, "ws")}/ws`, { headers: { Authorization: authorization } });
+  socket.onopen = () => socket.send(JSON.stringify({ request: { ping: {}, id: 1 } }));
+  socket.onmessage = () => resolve(0);
+  socket.onclose = ({ code }) => resolve(code);
+  const outcome = await promise;
+  socket.close();
+  return outcome;
+}
+
+const reportsAsked = 20;
+
+const receiptsStoredWithinMs = 2_000;
+const rowsBeside = 20; // of nodes, and of what the same users may have heard meanwhile
+
+/** How many rows the same acknowledgements became, and how long the report on what they were about takes. */
+async function countReceipts(besieged: Besieged, { url, received }: Camp, before: number): Promise<Measures> {
+  await Bun.sleep(receiptsStoredWithinMs);
+  const times: number[] = [];
+  for (let count = 0; count < reportsAsked; count++) {
+    const askedAt = performance.now();
+    const path = tenantPath("messages", received[count] ?? "");
+    await (await fetch(url + path, { headers: { "Admin-Api-Key": house.key } })).text();
+    times.push(performance.now() - askedAt);
+  }
+  const rows = (await countRows(besieged)) - before;
+  return {
+    "seen: rows that were added": rows,
+    "seen: ms for a report": median(times),
+    [`${wrongPrefix}more rows than acknowledged messages`]: rows > received.length + rowsBeside ? rows : 0,
+  };
+}
+
+/** The rows of all tables but those of sends and of the audit log: receipts are wherever this revision keeps them. */
+async function countRows({ databaseUrl, folder }: Besieged): Promise<number> {
+  if (databaseUrl !== undefined) {
+    await using database = new SQL(databaseUrl.replace("//herald@", "//postgres@"), { max: 1 });
+    const tables: { name: string }[] =
+      await database`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`;
+    const [row]: { count: string }[] = await database.unsafe(sumOf(tables.map(({ name }) => name)));
+    return Number(row?.count);
+  }
+  const file = readdirSync(join(folder, "herald")).find((name) => name.endsWith(".db")) ?? "";
+  using database = new Database(join(folder, "herald", file), { readonly: true });
+  const tables = database.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  return database.query<{ count: number }, []>(sumOf(tables.map(({ name }) => name))).get()?.count ?? Number.NaN;
+}
+
+function sumOf(tables: readonly string[]): string {
+  const counted = tables.filter((name) => !/^(event|audit)/.test(name));
+  return `SELECT ${counted.map((name) => `(SELECT COUNT(*) FROM "${name}")`).join(" + ")} AS count`;
+}

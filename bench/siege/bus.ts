@@ -1,0 +1,32 @@
+import { startCluster } from "../../test/harness/cluster.ts";
+import { forgeries } from "../../test/siege/forgeries.ts";
+import type { Checkout } from "../harness/checkouts.ts";
+import type { Series } from "../harness/rounds.ts";
+import { renderRuns, type SiegeSeries, titleOf } from "./report.ts";
+import { wrongPrefix } from "./verdict.ts";
+
+const store = "PostgreSQL";
+
+/** What is done on the bus, as a raid without a victim: it succeeds or not. */
+export const busRaids = forgeries.map(({ name, wrong }) => ({
+  name,
+  row: 10,
+  who: `whoever may publish on NATS: a ${name.replace("-", " ")}`,
+  wrong,
+}));
+
+/** Forges events on the bus of two nodes of each checkout. Gives nothing where PostgreSQL or NATS is not installed. */
+export async function playBus(checkouts: readonly Checkout[]): Promise<SiegeSeries> {
+  const found: Record<string, Series> = {};
+  for (const { name: contender, root } of checkouts) {
+    await using cluster = await startCluster({ nodes: 2, revision: root });
+    if (cluster === undefined) return {};
+    for (const { name, wrong, succeeds } of forgeries) {
+      const title = titleOf(name, store);
+      const run = { [`${wrongPrefix}${wrong}`]: (await succeeds(cluster)) ? 1 : 0 };
+      found[title] = { ...found[title], [contender]: [run] };
+    }
+  }
+  for (const [title, series] of Object.entries(found)) console.log(renderRuns(title, series));
+  return found;
+}

@@ -1,0 +1,151 @@
+import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import type { Postgres } from "../../test/harness/postgres.ts";
+import type { Checkout } from "../harness/checkouts.ts";
+import { type HeraldPeer, startHerald } from "../harness/herald.ts";
+import { house } from "../harness/house.ts";
+import { type Camp, tenant, tenantPath } from "./camp.ts";
+
+/** The organization of the caller who has nothing to do with the attackers. */
+export const victimOrg = "victim";
+
+/** What a siege needs to know beside the server's address. */
+export type Known = Omit<Camp, "url" | "run"> & { victimKey: string };
+
+/** A database of one checkout with everybody in it. Each siege gets a copy of its own. */
+export type SiegeGround = {
+  readonly known: Known;
+  /** Starts a node with the default limits on a copy. */
+  startNode(settings?: Record<string, string>): Promise<Besieged>;
+};
+
+/** A node, and where its rows are. `stop` removes them. */
+export type Besieged = { node: HeraldPeer; databaseUrl: string | undefined; folder: string; stop(): Promise<void> };
+
+const longBody = "x".repeat(60_000);
+const longMessages = 1_100;
+const sinceMessages = 990; // a little below the most that `since` gives: the order of ids is not quite that of offsets
+const shortMessages = 500;
+const keyCount = 10;
+const fillersAtOnce = 8;
+
+type Asked = { status: number; body: Record<string, unknown> };
+
+/** Fills the first database: SQLite in the folder, or a new one of `postgres`. */
+export async function openGround(
+  folder: string,
+  { root }: Checkout,
+  postgres: Postgres | undefined,
+): Promise<SiegeGround> {
+  const first = join(folder, "first");
+  mkdirSync(first, { recursive: true });
+  const databaseUrl = await postgres?.createDatabase();
+  const settingsOf = (url: string | undefined): Record<string, string> =>
+    url === undefined ? {} : { HERALD_DATABASE_URL: url };
+  const filler = await startHerald(first, settingsOf(databaseUrl), { root });
+  const known = await fill(filler);
+  await filler.stop();
+  let copies = 0;
+
+  async function copyDatabase(): Promise<string | undefined> {
+    if (databaseUrl === undefined || postgres === undefined) return undefined;
+    const name = `siege_${copies}_${Date.now()}`;
+    await using server = new SQL(`${postgres.url}/postgres`, { max: 1 });
+    await server.unsafe(`CREATE DATABASE ${name} TEMPLATE ${new URL(databaseUrl).pathname.slice(1)}`);
+    const url = `${postgres.url}/${name}`;
+    await using copy = new SQL(url, { max: 1 });
+    await copy.unsafe("ANALYZE"); // as PostgreSQL does by itself in a database's first minute
+    return url;
+  }
+
+  async function drop(url: string): Promise<void> {
+    await using server = new SQL(`${postgres?.url}/postgres`, { max: 1 });
+    await server.unsafe(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
+  }
+
+  return {
+    known,
+    async startNode(settings = {}) {
+      copies++;
+      const copy = join(folder, `copy-${copies}`);
+      cpSync(first, copy, { recursive: true });
+      const url = await copyDatabase();
+      const node = await startHerald(copy, { ...settingsOf(url), ...settings }, { root, areLimitsKept: true });
+      return {
+        node,
+        databaseUrl: url,
+        folder: copy,
+        async stop() {
+          await node.stop();
+          if (url !== undefined) await drop(url);
+          rmSync(copy, { recursive: true, force: true });
+        },
+      };
+    },
+  };
+}
+
+/** A call with the bootstrap key, or another. Throws unless it succeeds. */
+async function ask(url: string, method: string, path: string, body?: object, key: string = house.key): Promise<Asked> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { "Admin-Api-Key": key, ...(body !== undefined && { "Content-Type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 500)}`);
+  return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+}
+
+async function fill(node: HeraldPeer): Promise<Known> {
+  const { url } = node;
+  const everyScope = [
+    "message:send",
+    "system:send",
+    "directory:read",
+    "directory:write",
+    "history:read",
+    "observe",
+    "keys:manage",
+  ];
+  await node.putConversation(house.quiet, [], victimOrg);
+  await ask(url, "PUT", tenantPath(), {});
+  for (const cid of [tenant.hall, tenant.chat])
+    await ask(url, "PUT", tenantPath("conversations", cid), { participants: [tenant.sender, ...tenant.members] });
+  await ask(url, "PUT", tenantPath("conversations", tenant.mass), { participants: [tenant.sender, ...tenant.crowd] });
+
+  const makeKey = async (organization: string, scopes: readonly string[]) =>
+    String((await ask(url, "POST", "/admin/keys", { name: "siege", scopes, organization })).body.key);
+  const moreKeys: string[] = [];
+  for (let count = 0; count < keyCount; count++) moreKeys.push(await makeKey(tenant.org, ["message:send"]));
+  const short = await sendMany(url, tenant.chat, "a short one", shortMessages);
+  const long = await sendMany(url, tenant.hall, longBody, longMessages); // the last ones: `since` gives these alone
+  return {
+    key: await makeKey(tenant.org, everyScope),
+    moreKeys,
+    victimKey: await makeKey(victimOrg, ["message:send"]),
+    since: long.at(-sinceMessages) ?? "",
+    received: short.slice(-100),
+  };
+}
+
+/** Sends so many, and gives their ids, about in their order. */
+async function sendMany(url: string, cid: string, body: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  const filler = async () => {
+    while (ids.length < count) {
+      const request = { organizationId: tenant.org, senderId: tenant.sender, message: { cid, body } };
+      const answer = await ask(url, "POST", "/admin/message", request);
+      ids.push(readId(answer.body));
+    }
+  };
+  await Promise.all(Array.from({ length: fillersAtOnce }, filler));
+  return ids.sort(); // their ids rise with time
+}
+
+function readId({ ask: answer }: Record<string, unknown>): string {
+  if (typeof answer !== "object" || answer === null || !("server_mid" in answer))
+    throw new Error("a send without an id");
+  return String(answer.server_mid);
+}

@@ -1,0 +1,144 @@
+import { loadavg } from "node:os";
+import type { AttackerOrder, AttackerReport } from "../attacker-process.ts";
+import { type Helper, startHelper } from "../harness/helper.ts";
+import { house } from "../harness/house.ts";
+import { cpuMsOf, memoryOf, peakMemoryOf } from "../harness/meter.ts";
+import type { Measures } from "../harness/rounds.ts";
+import { startPeer } from "../harness/servers.ts";
+import { percentile } from "../harness/statistics.ts";
+import type { VictimOrder, VictimReport } from "../victim-process.ts";
+import { looksAfter, looksDuring } from "./aftermath.ts";
+import type { Camp, Raid } from "./camp.ts";
+import { type SiegeGround, victimOrg } from "./ground.ts";
+import { addHeard, wasTold } from "./tally.ts";
+
+/** How long a siege is, and the calm before it. */
+export type Length = { calmMs: number; attackMs: number };
+
+const victimEveryMs = 50;
+const warmUpMs = 3_000;
+const warmUpCallers = 4;
+const warmUpPauseMs = 8; // some 400 sends a second: well below the limit of a key
+const niceness = 10;
+const prefixOfHeard = "heard: ";
+
+type Caller = Helper<VictimOrder, VictimReport>;
+type Attackers = Helper<AttackerOrder, AttackerReport>;
+
+/** Starts a node on a copy of the ground, lets the victim send in peace and then under attack, and tells how that went. */
+export async function playRaid(
+  ground: SiegeGround,
+  raid: Raid,
+  { calmMs, attackMs }: Length,
+  round: number,
+): Promise<Measures> {
+  const [loadBefore = Number.NaN] = loadavg();
+  const { victimKey, ...known } = ground.known;
+  const besieged = await ground.startNode();
+  const { node } = besieged;
+  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
+  await warmUp(node.url, victimKey);
+  const victim = startCaller(node.url, victimKey);
+  const bystander = startCaller(route.url, victimKey);
+  const attackers: Attackers[] = Array.from({ length: raid.processes ?? 1 }, () =>
+    startHelper("attacker-process.ts", niceness),
+  );
+  const camp: Camp = { ...known, url: node.url, run: `${round}` };
+  const lookAfter = await looksAfter[raid.name]?.({ besieged, camp });
+
+  await Promise.all([tell(victim), tell(bystander)]); // their first sends open their connections
+  await Bun.sleep(calmMs);
+  const [calm, calmBeside] = await Promise.all([tell(victim), tell(bystander)]);
+  const [cpuBefore, memoryBefore] = [cpuMsOf(node.pid), memoryOf(node.pid)];
+  const begunAt = performance.now();
+  for (const part of attackers) part.tell({ raid: raid.name, camp });
+  await Bun.sleep(attackMs);
+  const isAlive = isRunning(node.pid);
+  const cpuMs = isAlive ? cpuMsOf(node.pid) - cpuBefore : Number.NaN;
+  const elapsedMs = performance.now() - begunAt;
+  const heard = addHeard(await Promise.all(attackers.map(hear)));
+  const during = isAlive ? await looksDuring[raid.name]?.({ besieged, camp }) : undefined;
+  const hearing = Promise.all([tell(victim), tell(bystander)]); // what is under way is waited for
+  await Promise.all(attackers.map((part) => part.stop()));
+  const [stormy, stormyBeside] = await hearing;
+  const peak = isRunning(node.pid) ? peakMemoryOf(node.pid) : Number.NaN;
+  const after = isRunning(node.pid) ? await lookAfter?.() : undefined;
+  await Promise.all([victim.stop(), bystander.stop()]);
+  await Promise.all([besieged.stop(), route.stop()]);
+
+  const failed = Object.values(stormy.failed).reduce((total, count) => total + count, 0);
+  return {
+    calmP50Ms: percentile(calm.times, 0.5),
+    calmP99Ms: percentile(calm.times, 0.99),
+    p50Ms: percentile(stormy.times, 0.5),
+    p99Ms: percentile(stormy.times, 0.99),
+    maxMs: percentile(stormy.times, 1),
+    victimSends: stormy.times.length + failed,
+    victimFailed: failed,
+    besideCalmP99Ms: percentile(calmBeside.times, 0.99),
+    besideP99Ms: percentile(stormyBeside.times, 0.99),
+    peakMebibytes: peak / 2 ** 20,
+    grownMebibytes: Math.max(0, peak - memoryBefore) / 2 ** 20,
+    nodeCores: cpuMs / elapsedMs,
+    died: isAlive ? 0 : 1,
+    told: wasTold(heard) ? 1 : 0,
+    loadBefore,
+    ...prefixed("victim: ", stormy.failed),
+    ...prefixed(prefixOfHeard, heard),
+    ...during,
+    ...after,
+  };
+}
+
+/** What attackers heard in one round, the most frequent first. */
+export function heardIn(measures: Measures): [what: string, times: number][] {
+  return Object.entries(measures)
+    .filter(([name]) => name.startsWith(prefixOfHeard))
+    .map(([name, times]): [string, number] => [name.slice(prefixOfHeard.length), times])
+    .sort(([, left], [, right]) => right - left);
+}
+
+function startCaller(url: string, key: string): Caller {
+  const caller: Caller = startHelper("victim-process.ts");
+  caller.tell({ url, org: victimOrg, everyMs: victimEveryMs, key });
+  return caller;
+}
+
+async function tell(caller: Caller): Promise<VictimReport> {
+  caller.tell({ tell: true });
+  return await caller.next();
+}
+
+async function hear(attackers: Attackers): Promise<AttackerReport> {
+  attackers.tell({ tell: true });
+  return await attackers.next();
+}
+
+/** Sends of the victim's own organization, so that the node's code is compiled. */
+async function warmUp(url: string, key: string): Promise<void> {
+  const endsAt = performance.now() + warmUpMs;
+  const message = { cid: house.quiet, body: "getting warm" };
+  const body = JSON.stringify({ organizationId: victimOrg, senderId: house.sender, message });
+  const headers = { "Admin-Api-Key": key, "Content-Type": "application/json" };
+  const sendOn = async () => {
+    while (performance.now() < endsAt) {
+      const response = await fetch(`${url}/admin/message`, { method: "POST", headers, body });
+      const text = await response.text();
+      if (response.status !== 201) throw new Error(`a send was answered ${response.status}: ${text}`);
+      await Bun.sleep(warmUpPauseMs);
+    }
+  };
+  await Promise.all(Array.from({ length: warmUpCallers }, sendOn));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return memoryOf(pid) > 0;
+  } catch {
+    return false; // it has no entry in /proc
+  }
+}
+
+function prefixed(prefix: string, counts: Record<string, number>): Measures {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [prefix + name, count]));
+}

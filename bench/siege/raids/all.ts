@@ -1,0 +1,16 @@
+import type { Raid } from "../camp.ts";
+import { doorRaids } from "./doors.ts";
+import { floodRaids } from "./floods.ts";
+import { keyRaids } from "./keys.ts";
+import { userRaids } from "./users.ts";
+
+/** Every raid, in the order in which they are played. */
+export const raids: readonly Raid[] = [...doorRaids, ...floodRaids, ...userRaids, ...keyRaids];
+
+/** The raid of that name. Throws where there is none. */
+export function raidOf(name: string): Raid {
+  const raid = raids.find((one) => one.name === name);
+  if (raid === undefined)
+    throw new Error(`there is no raid ${name}; there are ${raids.map((one) => one.name).join(", ")}`);
+  return raid;
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { createApiKey } from "../../../src/contract/api-key.ts";
+import { handshake, headEnd } from "../../harness/handshake.ts";
+import type { Raid } from "../camp.ts";
+import { besideVictim, keepOpen } from "../lines.ts";
+import { askWithoutEnd, requestOf } from "../pipeline.ts";
+
+const crowded = { connections: 50, window: 16 };
+const headBytes = 15_000;
+
+/** One address without a key or a token, again and again. */
+function door(name: string, method: string, path: () => string, row?: number): Raid {
+  const target = path().split("/").slice(0, 2).join("/");
+  return {
+    name,
+    ...(row !== undefined && { row }),
+    who: `anyone: \`${method} ${target}\` pipelined on 50 connections`,
+    attack: ({ url }, tally) =>
+      askWithoutEnd({ url, tally, ...crowded, request: () => requestOf(url, method, path()) }),
+  };
+}
+
+const signed = (header: object, claims: object) =>
+  [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+
+/** A token with everything right but its signature. */
+function badToken(): string {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { sub: "member-0", org: "attacker", aud: "herald", iat: now, exp: now + 600 };
+  return `${signed({ alg: "HS256", typ: "JWT" }, claims)}.${randomBytes(32).toString("base64url")}`;
+}
+
+/** Those who have nothing, over HTTP. */
+export const doorRaids: readonly Raid[] = [
+  door("metrics", "HEAD", () => "/metrics", 1),
+  door("openapi", "GET", () => "/openapi.json", 1),
+  door("pages", "GET", () => "/docs", 1),
+  door("console", "GET", () => "/console", 1),
+  door("ready", "GET", () => "/readyz", 1),
+  door("nowhere", "GET", () => `/nowhere/${randomBytes(8).toString("hex")}`, 1),
+  {
+    name: "bad-keys",
+    row: 6,
+    who: "anyone: keys that do not exist, pipelined on 50 connections",
+    attack: ({ url }, tally) =>
+      askWithoutEnd({
+        url,
+        tally,
+        ...crowded,
+        request: () => requestOf(url, "POST", "/admin/message", { key: createApiKey().key, body: {} }),
+      }),
+  },
+  {
+    name: "bad-tokens",
+    row: 6,
+    who: "whoever shares the victim's address: tokens with a wrong signature, on 100 connections",
+    attack: ({ url }, tally) =>
+      askWithoutEnd({
+        url,
+        tally,
+        connections: 100,
+        window: 1, // a refusal ends the connection
+        returnMs: 1,
+        from: besideVictim,
+        request: () => requestOf(url, "GET", "/sse", { lines: [`Authorization: Bearer ${badToken()}`] }),
+      }),
+  },
+  {
+    name: "big-heads",
+    who: "anyone: heads of 15 kB, pipelined on 50 connections",
+    attack({ url }, tally) {
+      const request = requestOf(url, "GET", "/healthz", { lines: [`X-Long: ${"x".repeat(headBytes)}`] });
+      askWithoutEnd({ url, tally, ...crowded, request: () => request });
+    },
+  },
+  {
+    name: "slow-bodies",
+    who: "anyone: 900 bodies of 1 MB that trickle, and 2,000 half handshakes",
+    attack({ url }, tally) {
+      const { host } = new URL(url);
+      const half = `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
+      const upload = `POST /admin/message HTTP/1.1\r\nHost: ${host}\r\nAdmin-Api-Key: hk_wrong\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n`;
+      keepOpen({ url, tally, count: 2_900, talk: (index) => ({ hello: index < 900 ? upload : half }) });
+    },
+  },
+  {
+    name: "silent",
+    who: "anyone: 5,000 connections that say nothing",
+    attack: ({ url }, tally) => keepOpen({ url, tally, count: 5_000, talk: () => ({ hello: "" }) }),
+  },
+  {
+    name: "upgrades",
+    row: 9,
+    who: "anyone: 100 connections that become WebSockets and hang up, again and again",
+    attack({ url }, tally) {
+      const { host } = new URL(url);
+      keepOpen({
+        url,
+        tally,
+        count: 100,
+        returnMs: 0,
+        talk: () => ({
+          hello: handshake(host, "/ws", []),
+          hear(chunk, line) {
+            if (!chunk.includes(headEnd)) return;
+            tally.count(`HTTP ${chunk.toString("latin1", 9, 12)}`);
+            line.leave();
+          },
+        }),
+      });
+    },
+  },
+];

@@ -1,0 +1,255 @@
+import { randomUUID } from "node:crypto";
+import { get, headEnd } from "../../harness/handshake.ts";
+import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
+import { elsewhere, keepOpen } from "../lines.ts";
+import { askWithoutEnd, createStatusScanner, requestOf } from "../pipeline.ts";
+import type { Tally } from "../tally.ts";
+
+const mebibyte = 1_048_576;
+const mostParticipants = 100_000;
+const { sender } = tenant;
+
+type Call = { method: string; path: string; body?: string | object };
+type Pattern = { connections: number; window: number };
+
+/** Calls with the tenant's key, as fast as answers come. */
+function call({ url, key }: Camp, tally: Tally, pattern: Pattern, make: (turn: number) => Call): void {
+  askWithoutEnd({
+    url,
+    tally,
+    ...pattern,
+    request(turn) {
+      const { method, path, body } = make(turn);
+      return requestOf(url, method, path, { key, ...(body !== undefined && { body }) });
+    },
+  });
+}
+
+const send = (body: string, id: string = randomUUID()): Call => ({
+  method: "POST",
+  path: "/admin/message",
+  body: { organizationId: tenant.org, senderId: sender, message: { id, cid: tenant.chat, body } },
+});
+
+const systemSend = (query = ""): Call => ({
+  method: "POST",
+  path: `/admin/message/system${query}`,
+  body: { organizationId: tenant.org, senderId: sender, messageSystem: { id: randomUUID(), uids: tenant.crowd } },
+});
+
+/** Short ids, so that as many as a conversation may have fit into a request. */
+function participants(prefix: string, count: number): string {
+  const uids = Array.from({ length: count }, (_, index) => `${prefix}${index.toString(36)}`);
+  return JSON.stringify({ participants: [sender, ...uids.slice(1)] });
+}
+
+const wide: Pattern = { connections: 50, window: 4 };
+
+/** Those with an API key of one organization: what it may do, as often as it can. */
+export const keyRaids: readonly Raid[] = [
+  {
+    name: "filtered-feeds",
+    row: 4,
+    who: "key with `observe` and `directory:write`: 900 feeds with `?uid=`, and PUTs of 734 kB of participants",
+    attack(camp, tally) {
+      const { url, key } = camp;
+      const { host } = new URL(url);
+      keepOpen({
+        url,
+        tally,
+        count: 900,
+        talk(index) {
+          const scan = createStatusScanner((status) => tally.count(`feed HTTP ${status}`));
+          return {
+            hello: get(host, `${tenantPath("events")}?uid=member-${index}`, [`Admin-Api-Key: ${key}`]),
+            hear: (chunk) => scan(chunk),
+          };
+        },
+      });
+      const bodies = ["a", "b"].map((prefix) => participants(prefix, 90_000));
+      setTimeout(
+        () =>
+          call(camp, tally, { connections: 1, window: 1 }, (turn) => ({
+            method: "PUT",
+            path: tenantPath("conversations", "filtered"),
+            body: bodies[turn % 2] ?? "",
+          })),
+        1_000, // once most of the feeds are open
+      );
+    },
+  },
+  {
+    name: "directory",
+    row: 5,
+    who: "key with `directory:write`: PUTs of 100,000 participants on 40 connections",
+    attack(camp, tally) {
+      const bodies = ["a", "b", "c", "d"].map((prefix) => participants(prefix, mostParticipants));
+      call(camp, tally, { connections: 40, window: 1 }, (turn) => ({
+        method: "PUT",
+        path: tenantPath("conversations", `large-${turn % 40}`),
+        body: bodies[Math.floor(turn / 40) % bodies.length] ?? "",
+      }));
+    },
+  },
+  {
+    name: "directory-deletes",
+    row: 5,
+    who: "key with `directory:write`: conversations of 10,000 are made and deleted, on 8 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, { connections: 8, window: 2 }, (turn) => {
+        const path = tenantPath("conversations", `churn-${Math.floor(turn / 2) % 100}`);
+        return turn % 2 === 0
+          ? { method: "PUT", path, body: { participants: tenant.crowd } }
+          : { method: "DELETE", path };
+      }),
+  },
+  {
+    name: "joins",
+    row: 5,
+    who: "key with `directory:write`: users are put into a conversation of 10,000 and out of it, on 50 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, wide, (turn) => ({
+        method: turn % 2 === 0 ? "DELETE" : "PUT",
+        path: tenantPath("conversations", tenant.mass, "participants", `crowd-${turn % 10_000}`),
+      })),
+  },
+  {
+    name: "many-keys",
+    row: 8,
+    who: "key with `keys:manage`: eleven keys send, on 88 connections",
+    attack({ url, key, moreKeys }, tally) {
+      const keys = [key, ...moreKeys];
+      askWithoutEnd({
+        url,
+        tally,
+        connections: 88,
+        window: 8,
+        request(turn) {
+          const { method, path, body = "" } = send("eleven keys");
+          return requestOf(url, method, path, { key: keys[turn % keys.length] ?? "", body });
+        },
+      });
+    },
+  },
+  {
+    name: "burst",
+    row: 5,
+    who: "key with `message:send`: 1,000 sends wait at any time",
+    attack: (camp, tally) => call(camp, tally, { connections: 50, window: 20 }, () => send("one of a thousand")),
+  },
+  {
+    name: "long-sends",
+    row: 5,
+    who: "key with `message:send`: sends of 60,000 characters, 400 wait at any time",
+    attack(camp, tally) {
+      const body = "x".repeat(60_000);
+      call(camp, tally, { connections: 50, window: 8 }, () => send(body));
+    },
+  },
+  {
+    name: "one-id",
+    who: "key with `message:send`: the same id again and again, on 50 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, { connections: 50, window: 8 }, () => send("again", `again-${camp.run}`)),
+  },
+  {
+    name: "system-sends",
+    who: "key with `system:send`: system messages to 10,000 users, on 20 connections",
+    attack: (camp, tally) => call(camp, tally, { connections: 20, window: 2 }, () => systemSend()),
+  },
+  {
+    name: "dry-runs",
+    who: "key with `system:send`: dry runs for 10,000 users, on 20 connections",
+    attack: (camp, tally) => call(camp, tally, { connections: 20, window: 2 }, () => systemSend("?dry_run=true")),
+  },
+  {
+    name: "history",
+    row: 2,
+    who: "key with `history:read`: pages of 1,000 messages of 60 kB, on 20 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, { connections: 20, window: 1 }, () => ({
+        method: "GET",
+        path: `${tenantPath("conversations", tenant.hall, "messages")}?limit=1000`,
+      })),
+  },
+  {
+    name: "deaf-history",
+    row: 3,
+    who: "key with `history:read`: pages of 1,000 messages of 60 kB on 200 connections that do not read",
+    attack({ url, key }, tally) {
+      const path = `${tenantPath("conversations", tenant.hall, "messages")}?limit=1000`;
+      keepOpen({ url, tally, count: 200, talk: () => ({ hello: requestOf(url, "GET", path, { key }), isDeaf: true }) });
+    },
+  },
+  {
+    name: "users-lists",
+    row: 2,
+    who: "key with `directory:read`: pages of 1,000 users, on 50 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, wide, () => ({ method: "GET", path: `${tenantPath("users")}?limit=1000` })),
+  },
+  {
+    name: "audit",
+    row: 2,
+    who: "key with every scope: pages of 1,000 entries of the audit log, on 50 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, wide, () => ({ method: "GET", path: `/admin/audit?organization=${tenant.org}&limit=1000` })),
+  },
+  {
+    name: "presence",
+    who: "key with `observe`: who of 1,000 users is online, on 50 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, wide, () => ({ method: "GET", path: `${tenantPath("online")}?limit=1000&devices=true` })),
+  },
+  {
+    name: "feed-churn",
+    row: 4,
+    who: "key with `observe`: feeds that are opened and left, on 100 connections",
+    attack({ url, key }, tally) {
+      const hello = get(new URL(url).host, tenantPath("events"), [`Admin-Api-Key: ${key}`]);
+      keepOpen({
+        url,
+        tally,
+        count: 100,
+        from: elsewhere,
+        returnMs: 0,
+        talk: () => ({
+          hello,
+          hear(chunk, line) {
+            if (!chunk.includes(headEnd)) return;
+            tally.count(`HTTP ${chunk.toString("latin1", 9, 12)}`);
+            line.leave();
+          },
+        }),
+      });
+    },
+  },
+  {
+    name: "keys-churn",
+    row: 8,
+    who: "key with `keys:manage`: makes keys, on 50 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, wide, (turn) => ({
+        method: "POST",
+        path: "/admin/keys",
+        body: { name: `${turn}`, scopes: ["message:send"], organization: tenant.org },
+      })),
+  },
+  {
+    name: "deep-json",
+    who: "key with `message:send`: bodies of 1 MiB that nest too deep, on 20 connections",
+    attack(camp, tally) {
+      const body = `{"a":${"[".repeat(mebibyte - 10)}`;
+      call(camp, tally, { connections: 20, window: 1 }, () => ({ method: "POST", path: "/admin/message", body }));
+    },
+  },
+  {
+    name: "refused-bodies",
+    who: "key with `message:send`: bodies of 1 MiB that are refused at their end, on 20 connections",
+    attack(camp, tally) {
+      const members = Array.from({ length: 70_000 }, (_, index) => `"m${index.toString(36)}":{}`).join(",");
+      const body = `{"organizationId":"attacker","senderId":"sender","message":{"cid":"chat","body":"x","x":{${members}}}}`;
+      call(camp, tally, { connections: 20, window: 1 }, () => ({ method: "POST", path: "/admin/message", body }));
+    },
+  },
+];

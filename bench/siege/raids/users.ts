@@ -1,0 +1,192 @@
+import { get, headEnd } from "../../harness/handshake.ts";
+import { type Camp, type Raid, tenant } from "../camp.ts";
+import { keepOpen } from "../lines.ts";
+import { createStatusScanner } from "../pipeline.ts";
+import { askBySocket, socketTalk, tokensOf } from "../sockets.ts";
+import type { Tally } from "../tally.ts";
+
+const ofUser = 20; // connections that one user may have
+const one = tenant.members.slice(0, 1);
+
+type Returning = { camp: Camp; tally: Tally; uids: readonly string[]; connections: number };
+
+/** Sockets that ask for what they missed, and hang up once they have it. */
+async function replayBySocket({ camp: { url, since }, tally, uids, connections }: Returning): Promise<void> {
+  const tokens = await tokensOf(uids);
+  keepOpen({
+    url,
+    tally,
+    count: connections,
+    returnMs: 0,
+    talk(index) {
+      const token = tokens[index % tokens.length];
+      const connect = JSON.stringify({ request: { connect: { token, since }, id: 1 } });
+      return socketTalk(url, tally, {
+        first: [connect],
+        answer(text, line) {
+          if (text.includes('"connection_id"')) line.leave(); // what was missed is on its way
+          return undefined;
+        },
+      });
+    },
+  });
+}
+
+/** Streams that ask for what they missed. */
+async function replayByStream({ camp, tally, uids, connections }: Returning, isDeaf: boolean): Promise<void> {
+  const { url, since } = camp;
+  const tokens = await tokensOf(uids);
+  keepOpen({
+    url,
+    tally,
+    count: connections,
+    returnMs: isDeaf ? 20 : 0,
+    talk(index) {
+      const lines = [`Authorization: Bearer ${tokens[index % tokens.length]}`, `Last-Event-ID: ${since}`];
+      const scan = createStatusScanner((status) => tally.count(`HTTP ${status}`));
+      return {
+        hello: get(new URL(url).host, "/sse", lines),
+        hear(chunk, line) {
+          scan(chunk);
+          if (isDeaf) line.pause();
+          else if (chunk.includes(headEnd)) line.leave();
+        },
+      };
+    },
+  });
+}
+
+/** Those with a user token. */
+export const userRaids: readonly Raid[] = [
+  {
+    name: "lists",
+    row: 2,
+    who: "one user token: `message_list` as fast as answers come, on 20 WebSockets that return",
+    attack: ({ url }, tally) =>
+      askBySocket({
+        url,
+        tally,
+        sockets: ofUser,
+        window: 4,
+        uids: one,
+        request: { message_list: { cid: tenant.chat, limit: 100 } },
+      }),
+  },
+  {
+    name: "long-lists",
+    row: 2,
+    who: "one user token: `message_list` of pages of 6 MB, on 20 WebSockets that return",
+    attack: ({ url }, tally) =>
+      askBySocket({
+        url,
+        tally,
+        sockets: ofUser,
+        window: 1,
+        uids: one,
+        request: { message_list: { cid: tenant.hall, limit: 100 } },
+      }),
+  },
+  {
+    name: "conversation-lists",
+    row: 2,
+    who: "48 user tokens: `conversation_list` as fast as answers come, on 480 WebSockets that return",
+    attack: ({ url }, tally) =>
+      askBySocket({
+        url,
+        tally,
+        sockets: 480,
+        window: 4,
+        uids: tenant.members,
+        request: { conversation_list: { limit: 100 } },
+      }),
+  },
+  {
+    name: "bad-requests",
+    row: 2,
+    who: "one user token: requests that are refused, as fast as answers come, on 20 WebSockets that return",
+    attack: ({ url }, tally) =>
+      askBySocket({ url, tally, sockets: ofUser, window: 8, uids: one, request: { message_list: { cid: "nowhere" } } }),
+  },
+  {
+    name: "since",
+    row: 2,
+    who: "one user token: `connect` with `since` 1,000 messages of 60 kB back, on 20 WebSockets that hang up and return",
+    attack: (camp, tally) => replayBySocket({ camp, tally, uids: one, connections: ofUser }),
+  },
+  {
+    name: "resume",
+    row: 2,
+    who: "one user token: `Last-Event-ID` 1,000 messages of 60 kB back, on 20 streams that hang up and return",
+    attack: (camp, tally) => replayByStream({ camp, tally, uids: one, connections: ofUser }, false),
+  },
+  {
+    name: "deaf-streams",
+    row: 3,
+    who: "48 users of one tenant: 960 streams that ask for 1,000 missed messages of 60 kB and do not read",
+    attack: (camp, tally) => replayByStream({ camp, tally, uids: tenant.members, connections: 960 }, true),
+  },
+  {
+    name: "deaf-sockets",
+    row: 3,
+    who: "48 users of one tenant: 960 WebSockets that ask for 1,000 missed messages of 60 kB and do not read",
+    async attack({ url, since }, tally) {
+      const tokens = await tokensOf(tenant.members);
+      keepOpen({
+        url,
+        tally,
+        count: 960,
+        talk(index) {
+          const connect = { connect: { token: tokens[index % tokens.length], since }, id: 1 };
+          return socketTalk(url, tally, { first: [JSON.stringify({ request: connect })], isDeaf: true });
+        },
+      });
+    },
+  },
+  {
+    name: "deaf-lists",
+    row: 3,
+    who: "48 users of one tenant: 960 WebSockets that ask for 100 pages of 6 MB and do not read",
+    async attack({ url }, tally) {
+      const tokens = await tokensOf(tenant.members);
+      const list = JSON.stringify({ request: { message_list: { cid: tenant.hall, limit: 100 }, id: 1 } });
+      const first = Array.from({ length: 100 }, () => list);
+      keepOpen({
+        url,
+        tally,
+        count: 960,
+        talk: (index) => socketTalk(url, tally, { token: tokens[index % tokens.length] ?? "", first, isDeaf: true }),
+      });
+    },
+  },
+  {
+    name: "acks",
+    row: 7,
+    who: "one user token: `ack` of the same 100 ids again and again, on 20 WebSockets that return",
+    attack: ({ url, received }, tally) =>
+      askBySocket({ url, tally, sockets: ofUser, window: 4, uids: one, request: { ack: { ids: received } } }),
+  },
+  {
+    name: "newcomers",
+    row: 2,
+    who: "1,000 users of one tenant, whom Herald makes: they connect, hang up and return on 900 WebSockets",
+    async attack({ url, run }, tally) {
+      const tokens = await tokensOf(Array.from({ length: 1_000 }, (_, index) => `new-${run}-${index}`));
+      let turn = 0;
+      keepOpen({
+        url,
+        tally,
+        count: 900,
+        talk() {
+          const connect = { connect: { token: tokens[turn++ % tokens.length] }, id: 1 };
+          return socketTalk(url, tally, {
+            first: [JSON.stringify({ request: connect })],
+            answer(_, line) {
+              line.leave();
+              return undefined;
+            },
+          });
+        },
+      });
+    },
+  },
+];
