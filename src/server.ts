@@ -203,6 +203,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const connections = createGateway({
     ...services,
     ...outages,
+    organizationLimits,
     ledger: delivery.ledger,
     bus,
     log: store.log,

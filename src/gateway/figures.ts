@@ -26,6 +26,7 @@ export type HeldFigures = Record<
   | "connections"
   | "address_places"
   | "user_places"
+  | "organization_places"
   | "joining"
   | "joined"
   | "audiences"

@@ -12,6 +12,7 @@ import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { FeedStarts } from "../services/feeds.ts";
 import type { HistoryReader } from "../services/history.ts";
+import type { OrganizationLimits } from "../services/organization-limits.ts";
 import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
 import { createAccounting, type TracePlay } from "./accounting.ts";
@@ -53,6 +54,7 @@ type Dependencies = OutageEvents & {
   bus: Pick<Bus, "subscribe" | "respond">;
   log: Log;
   sessions: Sessions;
+  organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
   catchUp: CatchUp;
   history: HistoryReader;
   receipts: Receipts;
@@ -93,7 +95,7 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, sessions, catchUp, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
+  const { bus, log, catchUp, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery } = dependencies;
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = createGatewayFigures(dependencies);
   const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
@@ -166,7 +168,7 @@ export function createGateway(dependencies: Dependencies) {
     ledger,
     reads,
   });
-  const doorkeeper = createDoorkeeper({ sessions, budgets, places, admission });
+  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, admission });
   const lines = {
     doorkeeper,
     joiner,
@@ -226,6 +228,7 @@ export function createGateway(dependencies: Dependencies) {
         connections: register.count("websocket") + register.count("sse") + register.count("feed"),
         address_places: taken.addresses,
         user_places: taken.users,
+        organization_places: taken.organizations,
         joining: joining.size().connections,
         joined: roster.size().connections,
         audiences: heard.conversations + heard.connections,

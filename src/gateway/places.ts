@@ -5,14 +5,16 @@ import type { Owner } from "../lib/owner.ts";
 
 const retryAfterSeconds = 5;
 
-/** How many connections an address and a user have on this node. A place is given back when its owner closes. */
+/** How many connections an address, a user and an organization have on this node. A place is given back when its owner closes. */
 export type Places = {
   /** Throws `rate_limited` when the address has as many connections as it may. */
   takeForAddress(owner: Owner, address: string): void;
   /** The same for a user. */
   takeForUser(owner: Owner, user: { org: string; uid: string }): void;
+  /** The same for an organization, which may have `quota` connections of users; 0: as many as it likes. */
+  takeForOrganization(owner: Owner, org: string, quota: number): void;
   /** How many places are taken. */
-  count(): { addresses: number; users: number };
+  count(): { addresses: number; users: number; organizations: number };
 };
 
 type Limits = { connectionsPerUser: number; connectionsPerAddress: number };
@@ -21,6 +23,7 @@ type Limits = { connectionsPerUser: number; connectionsPerAddress: number };
 export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limits): Places {
   const perUser = createCounters(connectionsPerUser);
   const perAddress = createCounters(connectionsPerAddress);
+  const perOrganization = createCounters();
   return {
     takeForAddress(owner, address) {
       if (!perAddress.take(address)) throw tooMany("address", connectionsPerAddress);
@@ -31,11 +34,15 @@ export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limi
       if (!perUser.take(user)) throw tooMany("user", connectionsPerUser);
       owner.hold(() => perUser.release(user));
     },
-    count: () => ({ addresses: perAddress.total, users: perUser.total }),
+    takeForOrganization(owner, org, quota) {
+      if (!perOrganization.take(org, quota || undefined)) throw tooMany("organization", quota);
+      owner.hold(() => perOrganization.release(org));
+    },
+    count: () => ({ addresses: perAddress.total, users: perUser.total, organizations: perOrganization.total }),
   };
 }
 
-function tooMany(whose: "user" | "address", quota: number): HeraldError {
+function tooMany(whose: "user" | "address" | "organization", quota: number): HeraldError {
   const detail = `this ${whose} has too many connections; close one first`;
   return rateLimited({ detail, policy: `connections-per-${whose}`, quota, retryAfterSeconds });
 }

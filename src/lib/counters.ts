@@ -1,20 +1,20 @@
 /** Counts by name, up to a maximum. */
 export type Counters = {
-  /** Counts one more; false, and nothing counted, at the maximum. Give it back with `release`, once. */
-  take(name: string): boolean;
+  /** Counts one more; false, and nothing counted, at the maximum, or at another for this name. Give it back with `release`, once. */
+  take(name: string, most?: number): boolean;
   release(name: string): void;
   /** How many are counted under all names. */
   readonly total: number;
 };
 
 /** Counters that hold only names with a count. */
-export function createCounters(maximum: number): Counters {
+export function createCounters(maximum = Number.POSITIVE_INFINITY): Counters {
   const counts = new Map<string, number>();
   let total = 0;
   return {
-    take(name) {
+    take(name, most = maximum) {
       const count = counts.get(name) ?? 0;
-      if (count >= maximum) return false;
+      if (count >= most) return false;
       counts.set(name, count + 1);
       total++;
       return true;

@@ -139,6 +139,10 @@ export function createNode(options: Options): Node {
         return session;
       },
     },
+    organizationLimits: {
+      know: () => undefined,
+      limitsOf: () => ({ requestsPerSecond: 0, messagesPerSecond: 0, connections: 0, storedBytes: 0 }),
+    },
     catchUp: product.createCatchUp({
       missed: {
         findMessage: (org, id) => ask(() => reads.findMessage(org, id)),
