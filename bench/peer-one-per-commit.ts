@@ -44,7 +44,7 @@ const bind = createBind({
   app,
   authentication: keyring.authentication,
   rateLimit: () => undefined,
-  audit: createAudit({ ...store, clock, elapsed: clock, onError }),
+  audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
   clientAddress: () => "",
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
   onError,

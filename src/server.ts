@@ -19,9 +19,7 @@ import { createGuard } from "./lib/guard.ts";
 import { createHttpServer, type HttpServer, overTlsOnly, urlOf } from "./lib/http-server.ts";
 import { createId } from "./lib/ids.ts";
 import { inTime } from "./lib/in-time.ts";
-import { createLogger } from "./lib/logger.ts";
 import { tellOutages } from "./lib/outages.ts";
-import { createRecentCopy } from "./lib/recent-copy.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { createConsolePages } from "./server/console-pages.ts";
@@ -30,11 +28,11 @@ import { startDeliveryLedger } from "./server/delivery.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
 import { createHealth } from "./server/health.ts";
 import { tellLeaks } from "./server/leaks.ts";
-import { measure, metricsType, printMetrics } from "./server/metrics.ts";
+import { createScrape, measure, metricsType } from "./server/metrics.ts";
 import { observeCommits, openTracing } from "./server/observe.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { startRetention } from "./server/retention.ts";
-import { secretsOf } from "./server/secrets.ts";
+import { openLog, secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
@@ -51,7 +49,6 @@ const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less
 const stopExplanation = `not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`;
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
-const metricsMayBeOldMs = 1_000;
 const leaveMayTakeMs = 1_000;
 const keyringMayTakeMs = 2_000;
 const organizationLimitsMayTakeMs = 1_000;
@@ -95,8 +92,8 @@ export async function prepareWorkers(config: Config): Promise<Shared> {
     port: Number(new URL(alone.url).port),
   };
   await alone.stop(true);
-  const log = createLogger(config.HERALD_LOG_LEVEL);
-  return { ...shared, adminKey: secretsOf(config, log).adminKey, log };
+  const { log, redaction } = openLog(config);
+  return { ...shared, adminKey: secretsOf(config, { log, redaction }).adminKey, log };
 }
 
 /** Brings the database of a configuration up to date, and tells how that goes. Returns the schema's version before and after. */
@@ -118,7 +115,8 @@ type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFami
  * whose number goes into its log lines, shares its port with the other workers.
  */
 export async function startHerald(config: Config, { worker, gatherMetrics }: WorkerOptions = {}): Promise<Herald> {
-  const log = createLogger(config.HERALD_LOG_LEVEL).child(worker === undefined ? {} : { worker });
+  const { log, redaction } = openLog(config, worker);
+  const { redact } = redaction;
   await using starting = new AsyncDisposableStack();
   let gateway: ReturnType<typeof createGateway> | undefined;
   const onError = (error: unknown, requestId?: string) =>
@@ -139,7 +137,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   };
   const bus = createBus(config, nodeId, { onConnect, onError });
   starting.defer(() => bus.close());
-  const tracing = await openTracing(config, nodeId, log);
+  const tracing = await openTracing(config, { nodeId, redact, log });
   starting.defer(() => atMost(tracesMayTakeMs, tracing?.stop().catch(onError)));
   const guard = createGuard(onError);
   // After the commit: what fails here must not fail what was acknowledged, and the head check finds what was not published.
@@ -158,7 +156,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
   if (database.advice !== undefined) log.warn(database.advice);
-  const { adminKey, tokenSecret, keySecret } = secretsOf(config, log);
+  const { adminKey, tokenSecret, keySecret } = secretsOf(config, { log, redaction });
   const counting = createCounting({ nodeId, clock, steadyClock });
   starting.defer(counting.watchEventLoop());
   const store = createStore({ ...database, announce, observer: observeCommits(counting, tracing, guard) });
@@ -185,7 +183,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     onError,
   });
   starting.defer(() => atMost(keyringMayTakeMs, keyring.stop()));
-  const audit = createAudit({ ...store, clock, elapsed: steadyClock, onError });
+  const audit = createAudit({ ...store, clock, elapsed: steadyClock, redact, onError });
   starting.defer(() => atMost(auditMayTakeMs, audit.stop()));
   const foreignKeys = await keyring.countForeign();
   if (foreignKeys > 0) log.warn({ keys: foreignKeys }, foreignKeysAdvice);
@@ -251,7 +249,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     counting.onAnswer(call);
     logRequest(call);
   };
-  const follow = followCalls({ onAnswer, traceCall: tracing?.traceCall });
+  const follow = followCalls({ redact, onAnswer, traceCall: tracing?.traceCall });
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader, onError),
@@ -278,10 +276,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     metrics: {
       type: metricsType,
       token: config.HERALD_METRICS_TOKEN,
-      print: createRecentCopy(async () => await printMetrics((await gatherMetrics?.()) ?? [metrics()]), {
-        maxAgeMs: metricsMayBeOldMs,
-        clock: steadyClock,
-      }),
+      print: createScrape(async () => (await gatherMetrics?.()) ?? [metrics()], steadyClock),
     },
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),

@@ -1,5 +1,6 @@
 import { HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "../../sdk/index.ts";
 import { ConfigError } from "../config.ts";
+import { withoutCredentials } from "../contract/redaction.ts";
 import { printableLine } from "./printable.ts";
 
 /** What the exit code of every command means; `herald --help` prints it. */
@@ -38,6 +39,11 @@ const nextSteps: Record<string, string> = {
 
 /** The exit code of an error and what is said about it on stderr, without the `herald:` in front. */
 export function explain(error: unknown): { exitCode: ExitCode; message: string } {
+  const { exitCode, message } = explanationOf(error);
+  return { exitCode, message: withoutCredentials(message) };
+}
+
+function explanationOf(error: unknown): { exitCode: ExitCode; message: string } {
   if (error instanceof CliError) return { exitCode: error.exitCode, message: error.message };
   if (error instanceof ConfigError) return { exitCode: exitCodes.usage, message: error.message };
   if (error instanceof HeraldApiError && error.status === 0) {

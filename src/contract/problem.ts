@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { answerHeaders } from "./answer-headers.ts";
 import { type ErrorCode, errorCatalogue, type HeraldError } from "./errors.ts";
+import { withoutCredentials } from "./redaction.ts";
 
 const codes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
 
@@ -33,12 +34,13 @@ export type Problem = z.infer<typeof problemSchema>;
 /** The problem document of an error. */
 export function problemDocument(error: HeraldError, requestId: string): Problem {
   const { status, title } = errorCatalogue[error.code];
-  const fields = status === 422 ? { errors: error.fields } : {};
+  const errors = error.fields.map((field) => ({ ...field, pointer: withoutCredentials(field.pointer) }));
+  const fields = status === 422 ? { errors } : {};
   return {
     type: `/docs/errors#${error.code}`,
     title,
     status,
-    detail: error.message,
+    detail: withoutCredentials(error.message),
     code: error.code,
     request_id: requestId,
     ...fields,

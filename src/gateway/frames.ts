@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { HeraldError } from "../contract/errors.ts";
 import { type FrameId, type FrameOperation, frameId, frameRequests } from "../contract/frames.ts";
+import { withoutCredentials } from "../contract/redaction.ts";
 import { parseJson } from "../contract/validation.ts";
 
 /** A request from a client, its payload not yet checked. `fault` says why it cannot be answered otherwise. */
@@ -49,5 +50,6 @@ export function responseFrame(id: FrameId, body: object): string {
 /** The frame that tells of an error; without `id` when the request could not be read. */
 export function errorFrame(id: FrameId | undefined, error: HeraldError): string {
   const { status, code, message } = error;
-  return JSON.stringify({ response: { ...(id !== undefined && { id }), error: { status, code, message } } });
+  const shown = { status, code, message: withoutCredentials(message) };
+  return JSON.stringify({ response: { ...(id !== undefined && { id }), error: shown } });
 }

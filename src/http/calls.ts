@@ -47,6 +47,8 @@ export type TraceCall = <Answer extends Response | undefined>(
 ) => Promise<Answer>;
 
 type Observers = {
+  /** Takes credentials out of a text. */
+  redact(text: string): string;
   /** Told of each call when it was answered. */
   onAnswer(call: Call): void;
   /** Put around each answer, if it is there. */
@@ -63,9 +65,12 @@ function isCheap({ keyId, status }: Call): boolean {
  * answer what a connection has pipelined at once, thousands of them, while all others wait; but it closes a connection that
  * asks on while an answer is pending.
  */
-export function followCalls({ onAnswer, traceCall }: Observers): TraceCall {
+export function followCalls({ redact, onAnswer, traceCall }: Observers): TraceCall {
   return async (request, call, answer) => {
     const startedAt = performance.now();
+    const givenId = request.headers.get("x-request-id");
+    // An id goes everywhere: into answers, logs, traces, the audit log. One that is a credential is not taken.
+    if (givenId !== null && redact(givenId) !== givenId) request.headers.delete("x-request-id");
     const response = await (traceCall === undefined ? answer() : traceCall(request, call, answer));
     call.status = response?.status ?? 101;
     call.tookMs = performance.now() - startedAt;

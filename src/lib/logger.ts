@@ -3,14 +3,14 @@ import pretty from "pino-pretty";
 
 const errorLevel = 50;
 
-/** JSON lines on stdout; on a terminal, lines for people. */
-export function createLogger(level: string): Logger {
+/** JSON lines on stdout; on a terminal, lines for people. `redact` is given each line, and what it gives is written. */
+export function createLogger(level: string, redact: (line: string) => string): Logger {
   const options = { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
-  return pino(options, process.stdout.isTTY ? prettyStream() : gatheringStream());
+  return pino(options, process.stdout.isTTY ? prettyStream(redact) : gatheringStream(redact));
 }
 
 /** Writes the lines of a turn of the event loop together, since a system call takes as long as a good part of a request; errors at once, and all when the logger is flushed. */
-function gatheringStream(): DestinationStream {
+function gatheringStream(redact: (line: string) => string): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: true });
   let lines = "";
   function flush(): void {
@@ -25,7 +25,7 @@ function gatheringStream(): DestinationStream {
     flush,
     write(line: string) {
       if (lines === "") setImmediate(flush);
-      lines += line;
+      lines += redact(line);
       if (stream.lastLevel >= errorLevel) flush();
     },
   };
@@ -33,8 +33,8 @@ function gatheringStream(): DestinationStream {
 }
 
 // A stream in this process and no pino transport: those run in a worker, which a compiled binary cannot load.
-function prettyStream(): DestinationStream {
-  return pretty({
+function prettyStream(redact: (line: string) => string): DestinationStream {
+  const stream = pretty({
     colorize: process.env.NO_COLOR === undefined,
     translateTime: "HH:MM:ss.l",
     ignore: "pid,hostname,method,route,status,duration_ms",
@@ -43,4 +43,5 @@ function prettyStream(): DestinationStream {
     singleLine: true,
     sync: true,
   });
+  return { write: (line) => void stream.write(redact(line)) };
 }

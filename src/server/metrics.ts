@@ -3,9 +3,13 @@ import type { BusState } from "../bus/bus.ts";
 import { about } from "../contract/about.ts";
 import { type MetricFamily, type MetricName, type MetricSample, metricCatalogue } from "../contract/metrics.ts";
 import type { HeldFigures } from "../gateway/figures.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Histogram } from "../lib/histogram.ts";
+import { createRecentCopy } from "../lib/recent-copy.ts";
 import type { Figures } from "./figures.ts";
 import { measureProcess } from "./process-figures.ts";
+
+const maxAgeMs = 1_000;
 
 /** What is measured when it is asked for. */
 type Measured = {
@@ -19,7 +23,7 @@ type Measured = {
   busDropped: number;
 };
 
-/** The media type of what `printMetrics` gives. */
+/** The media type of a scrape gives. */
 export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Every metric of this process; those of a worker carry its number. */
@@ -92,11 +96,16 @@ export function measure({
 }
 
 /** The text that Prometheus reads: the metrics of one process or of several, whose labels must tell them apart. */
-export async function printMetrics(processes: MetricFamily[][]): Promise<string> {
+async function printMetrics(processes: MetricFamily[][]): Promise<string> {
   const described = processes.map((families) =>
     families.map(({ name, values }) => ({ name, values, aggregator: "first", ...metricCatalogue[name] })),
   );
   return await AggregatorRegistry.aggregate(described).metrics();
+}
+
+/** The text of the metrics that `gather` tells, at most a second old: writing it takes milliseconds, and strangers may ask. */
+export function createScrape(gather: () => Promise<MetricFamily[][]>, clock: Clock): () => Promise<string> {
+  return createRecentCopy(async () => await printMetrics(await gather()), { maxAgeMs, clock });
 }
 
 function family(name: MetricName, values: MetricSample[]): MetricFamily {

@@ -35,7 +35,10 @@ export function observeCommits(
 }
 
 /** The traces of the settings. Without a collector nothing of OpenTelemetry is even loaded. */
-export async function openTracing(config: Config, nodeId: string, log: Logger): Promise<Tracing | undefined> {
+export async function openTracing(
+  config: Config,
+  { nodeId, redact, log }: { nodeId: string; redact(text: string): string; log: Logger },
+): Promise<Tracing | undefined> {
   const { HERALD_OTLP_URL: url, HERALD_TRACE_RATIO: ratio, HERALD_NODE_NAME: name } = config;
   if (url === undefined) return undefined;
   const { createTracing } = await import("./tracing.ts");
@@ -43,6 +46,7 @@ export async function openTracing(config: Config, nodeId: string, log: Logger): 
     url,
     ratio,
     node: { id: nodeId, name },
+    redact,
     onError: (error) => log.warn({ err: error }, "traces cannot be sent to HERALD_OTLP_URL; some are lost"),
     onRecovery: () => log.info("traces are sent again"),
   });

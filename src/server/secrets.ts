@@ -2,13 +2,20 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { createApiKey } from "../contract/api-key.ts";
+import { createRedaction, type Redaction } from "../contract/redaction.ts";
+import { createLogger } from "../lib/logger.ts";
 import { createSecret, givenOrMade, type Secret } from "../lib/secret-file.ts";
 
 const ownSecretsAdvice =
   "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";
 
+const isSecret = /_(API_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
+
 /** The secrets of the settings, or else those in the data folder, which the first start makes. */
-export function secretsOf(config: Config, log: Logger): { adminKey: Secret; tokenSecret: string; keySecret: string } {
+export function secretsOf(
+  config: Config,
+  { log, redaction }: { log: Logger; redaction: Pick<Redaction, "add"> },
+): { adminKey: Secret; tokenSecret: string; keySecret: string } {
   const { HERALD_DATA_DIR: folder, HERALD_ADMIN_API_KEY: givenKey, HERALD_TOKEN_SECRET: givenSecret } = config;
   const adminKey = givenOrMade(givenKey, join(folder, "admin-api-key"), () => createApiKey().key);
   const tokenSecret = givenOrMade(givenSecret, join(folder, "token-secret"), createSecret);
@@ -16,5 +23,29 @@ export function secretsOf(config: Config, log: Logger): { adminKey: Secret; toke
   // What the digests of API keys are made with. Nodes on one database must share it, so there it is the secret they share.
   const isShared = config.HERALD_DATABASE_URL !== undefined;
   const keySecret = isShared ? tokenSecret : givenOrMade(undefined, join(folder, "key-secret"), createSecret);
+  redaction.add([adminKey, tokenSecret, keySecret].map(({ value }) => value));
   return { adminKey, tokenSecret: tokenSecret.value, keySecret: keySecret.value };
+}
+
+/** The log of this process, and what keeps credentials out of it and out of all else that is written down. */
+export function openLog(config: Config, worker?: number): { log: Logger; redaction: Redaction } {
+  const redaction = createRedaction(secretsIn(config));
+  const log = createLogger(config.HERALD_LOG_LEVEL, redaction.redact);
+  return { log: worker === undefined ? log : log.child({ worker }), redaction };
+}
+
+/** Every secret that stands in the settings: those that are one, and the names and passwords in addresses. */
+function secretsIn(config: Config): string[] {
+  return Object.entries(config).flatMap(([name, value]) => {
+    if (typeof value !== "string") return [];
+    if (isSecret.test(name)) return [value];
+    return name.endsWith("_URL") ? value.split(",").flatMap(secretsInUrl) : [];
+  });
+}
+
+function secretsInUrl(text: string): string[] {
+  const url = URL.parse(text.trim());
+  if (url === null) return [];
+  const { password, searchParams } = url;
+  return [password, decodeURIComponent(password), searchParams.get("password") ?? ""];
 }

@@ -1,5 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
 import { ExportResultCode, parseTraceParent } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
@@ -24,6 +32,8 @@ type Options = {
   /** The share of calls that are traced although their callers said nothing. */
   ratio: number;
   node: { id: string; name: string | undefined };
+  /** Takes credentials out of a text. */
+  redact(text: string): string;
   /** Told of the first export that fails in a row, and that one worked again. */
   onError(error: unknown): void;
   onRecovery(): void;
@@ -33,7 +43,7 @@ type Options = {
  * Follows a call by spans: the request, its commit, its publication, and its play on each node. What is not sampled costs a
  * look at a header. The context goes with the event from node to node, and never into what recipients are sent.
  */
-export function createTracing({ url, ratio, node, onError, onRecovery }: Options) {
+export function createTracing({ url, ratio, node, redact, onError, onRecovery }: Options) {
   const provider = new TracerProvider({
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     resource: resourceFromAttributes({
@@ -46,7 +56,7 @@ export function createTracing({ url, ratio, node, onError, onRecovery }: Options
       new BatchSpanProcessor({
         exporter: tellingOutages(
           new OTLPTraceExporter({ url: `${url.replace(/\/+$/, "")}/v1/traces`, timeoutMillis: exportMayTakeMs }),
-          { onError, onRecovery },
+          { redact, onError, onRecovery },
         ),
         scheduledDelayMillis: exportEveryMs,
       }),
@@ -150,11 +160,14 @@ function traceParentOf(span: Span): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** The exporter swallows what goes wrong; here it is told, once for each outage. */
-function tellingOutages(exporter: SpanExporter, { onError, onRecovery }: Pick<Options, "onError" | "onRecovery">) {
+type Telling = Pick<Options, "redact" | "onError" | "onRecovery">;
+
+/** The exporter swallows what goes wrong; here it is told, once for each outage. Nothing leaves it with a credential in it. */
+function tellingOutages(exporter: SpanExporter, { redact, onError, onRecovery }: Telling) {
   let isFailing = false;
   const telling: SpanExporter = {
     export(spans, onResult) {
+      for (const { attributes } of spans) redactAll(attributes, redact);
       exporter.export(spans, (result) => {
         const hasFailed = result.code !== ExportResultCode.SUCCESS;
         if (hasFailed && !isFailing) onError(result.error);
@@ -167,4 +180,9 @@ function tellingOutages(exporter: SpanExporter, { onError, onRecovery }: Pick<Op
     forceFlush: async () => await exporter.forceFlush?.(),
   };
   return telling;
+}
+
+function redactAll(attributes: Attributes, redact: Options["redact"]): void {
+  for (const [name, value] of Object.entries(attributes))
+    if (typeof value === "string") attributes[name] = redact(value);
 }

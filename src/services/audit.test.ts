@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openKeys } from "../../test/harness/keyring.ts";
 import { unavailable } from "../contract/errors.ts";
+import { withoutCredentials } from "../contract/redaction.ts";
 import type { AuditEntry, AuditWrites } from "../store/ports.ts";
 import { entryAt } from "../store/testing/audit-suite.ts";
 import { type Audit, type AuditedCall, createAudit } from "./audit.ts";
@@ -34,6 +35,7 @@ describe("the audit log of a node", () => {
     const append: AuditWrites["append"] = (entries) =>
       link.isCut ? Promise.reject(unavailable()) : store.audit.append(entries);
     audit = createAudit({
+      redact: withoutCredentials,
       audit: { ...store.audit, append },
       organizations: store.organizations,
       clock: { now: () => time.now },

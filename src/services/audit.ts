@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { withoutSecrets } from "../contract/api-key.ts";
 import type { AuditEntryShown, AuditQuery, AuditResult, AuditTarget } from "../contract/audit.ts";
 import { type ErrorCode, HeraldError, unavailable } from "../contract/errors.ts";
 import { isIdentifier, toIso } from "../contract/identifiers.ts";
@@ -44,6 +43,8 @@ type Options = {
   clock: Clock;
   /** A clock that only goes forward. */
   elapsed: Clock;
+  /** Takes credentials out of a text. */
+  redact(text: string): string;
   onError(error: unknown): void;
 };
 
@@ -61,7 +62,7 @@ const place = z.strictObject({ before: z.string() });
  * The audit log over the store. Entries of calls that are let in are written before the answer goes out; those that are
  * refused wait for nobody, and each key, and all callers without one together, have a rate for them.
  */
-export function createAudit({ audit, organizations, clock, elapsed, onError }: Options): Audit {
+export function createAudit({ audit, organizations, clock, elapsed, redact, onError }: Options): Audit {
   const rates = createTokenBuckets({ perSecond: notesPerSecond, burst: notesBurst, clock: elapsed });
   const underWay = new Set<Promise<void>>();
   let omitted = 0;
@@ -91,13 +92,13 @@ export function createAudit({ audit, organizations, clock, elapsed, onError }: O
   }
 
   return {
-    record: (call) => writes.add(entryOf(call, clock.now(), 0)),
+    record: (call) => writes.add(entryOf(call, clock.now(), 0, redact)),
     note(call) {
       if (!rates.take(call.caller?.keyId ?? strangers).isAllowed) {
         omitted++;
         return;
       }
-      const writing = write(entryOf(call, clock.now(), omitted));
+      const writing = write(entryOf(call, clock.now(), omitted, redact));
       omitted = 0;
       underWay.add(writing);
       void writing.then(() => underWay.delete(writing));
@@ -130,15 +131,15 @@ export function createAudit({ audit, organizations, clock, elapsed, onError }: O
   };
 }
 
-function entryOf(call: AuditedCall, at: number, omitted: number): AuditEntry {
+function entryOf(call: AuditedCall, at: number, omitted: number, redact: Options["redact"]): AuditEntry {
   const target = Object.fromEntries(
     Object.entries(call.target).flatMap(([name, id]) =>
-      id !== undefined && isIdentifier(id) ? [[name, withoutSecrets(id)]] : [],
+      id !== undefined && isIdentifier(id) ? [[name, redact(id)]] : [],
     ),
   );
   return {
     id: createId(at),
-    requestId: withoutSecrets(call.requestId),
+    requestId: redact(call.requestId),
     operation: call.operation,
     org: organizationOf(call.caller, target),
     keyId: call.caller?.keyId ?? call.claimedKeyId ?? null,
