@@ -1,8 +1,5 @@
 import type { Server } from "bun";
 import type { Logger } from "pino";
-import type { Bus } from "./bus/bus.ts";
-import { createLocalBus } from "./bus/local.ts";
-import { type BusEvents, createNatsBus } from "./bus/nats.ts";
 import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf, organizationLimitsOf } from "./config.ts";
 import type { LogEvent } from "./contract/log-event.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
@@ -22,6 +19,7 @@ import { inTime } from "./lib/in-time.ts";
 import { tellOutages } from "./lib/outages.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
+import { openBus } from "./server/bus.ts";
 import { createConsolePages } from "./server/console-pages.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
@@ -35,6 +33,7 @@ import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
+import { followBusSecrets } from "./services/bus-secrets.ts";
 import { type Demo, ensureDemo } from "./services/demo.ts";
 import { createDryRuns } from "./services/dry-runs.ts";
 import { createKeyring } from "./services/keyring.ts";
@@ -135,7 +134,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     log.info("the bus is there");
     void gateway?.checkHeads();
   };
-  const bus = createBus(config, nodeId, { onConnect, onError });
+  let nodes: Nodes | undefined;
+  const { bus, takeSecrets } = openBus(config, { nodeId, log, unsigning: () => nodes?.unsigning, onConnect, onError });
   starting.defer(() => bus.close());
   const tracing = await openTracing(config, { nodeId, redact, log });
   starting.defer(() => atMost(tracesMayTakeMs, tracing?.stop().catch(onError)));
@@ -153,6 +153,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     onMigration: (message, facts) => log.info(facts, message),
   });
   starting.defer(() => database.close());
+  const followSecrets = followBusSecrets({ ...database, clock, take: takeSecrets });
+  await followSecrets();
   const { from, to } = database.migrated;
   if (from !== to) log.info({ from, to }, "database schema brought up to date");
   if (database.advice !== undefined) log.warn(database.advice);
@@ -189,7 +191,6 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (foreignKeys > 0) log.warn({ keys: foreignKeys }, foreignKeysAdvice);
   const demo = config.HERALD_DEMO ? await ensureDemo(services.directory, services.conversations) : undefined;
 
-  let nodes: Nodes | undefined;
   starting.defer(() => atMost(leaveMayTakeMs, nodes?.leave().catch(onError)));
   const delivery = startDeliveryLedger({ ...store, clock, log, outages });
   starting.defer(() => atMost(deliveriesMayTakeMs, delivery.stop()));
@@ -330,7 +331,10 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
   });
   await nodes.beat();
-  const beat = tellOutages(nodes.beat, outages);
+  const sayAlive = nodes.beat;
+  const beat = tellOutages(async () => {
+    await Promise.all([sayAlive(), followSecrets()]);
+  }, outages);
   const beatTimer = setInterval(() => void beat(), nodeBeatMs);
   starting.defer(() => clearInterval(beatTimer));
   const retention = startRetention({
@@ -385,8 +389,4 @@ function openTls(files: TlsFiles): Tls {
       throw new ConfigError(`HERALD_TLS_${error.which.toUpperCase()} ${error.message}`);
     throw error;
   }
-}
-
-function createBus({ HERALD_BUS_URL: url }: Config, nodeId: string, events: BusEvents): Bus {
-  return url === undefined ? createLocalBus({ nodeId }) : createNatsBus({ url, nodeId, ...events });
 }

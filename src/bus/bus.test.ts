@@ -2,51 +2,13 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import { connect } from "@nats-io/transport-node";
 import { within } from "../../test/harness/deadline.ts";
 import { freePort } from "../../test/harness/installed.ts";
 import { startNats } from "../../test/harness/nats.ts";
-import type { LogEvent } from "../contract/log-event.ts";
-import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 import { createId } from "../lib/ids.ts";
-import type { Bus, Hint } from "./bus.ts";
+import type { Bus } from "./bus.ts";
 import { createLocalBus } from "./local.ts";
-import { createNatsBus } from "./nats.ts";
-import { logSubject } from "./subjects.ts";
-
-const event = (org: string, offset: number, payload = "{}"): LogEvent => ({
-  org,
-  offset,
-  kind: "message",
-  id: `e${offset}`,
-  cid: "c",
-  payload,
-  uids: undefined,
-});
-
-/** Collects what a subscription hears; `take` waits for that many. */
-function collect() {
-  const hints: Hint[] = [];
-  let wake = () => {};
-  return {
-    handler(hint: Hint) {
-      hints.push(hint);
-      wake();
-    },
-    async take(count: number): Promise<number[]> {
-      while (hints.length < count) await within(new Promise<void>((resolve) => (wake = resolve)), `${count} hints`);
-      return hints.splice(0).map(({ offset }) => offset);
-    },
-    hints,
-  };
-}
-
-/** Answers with what it was asked about, once connected each. */
-function echo(question: PresenceQuestion): PresenceAnswer {
-  const ids = "uids" in question ? question.uids : [`${question.after}+${question.limit}`];
-  const online = ids.map((id) => ({ id: `${question.org}/${id}`, connections: 1 }));
-  return { online, hasMore: true, total: { users: 1, connections: 1 } };
-}
+import { busesOn, collect, echo, event } from "./testing/bus-setup.ts";
 
 /** What every bus must do. `open` resolves when the bus is joined. */
 function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): void {
@@ -119,11 +81,8 @@ const nats = await startNats();
 if (nats !== undefined) {
   afterAll(() => nats.stop());
 
-  const join = (nodeId = createId()) =>
-    new Promise<Bus>((resolve, reject) => {
-      const bus = createNatsBus({ url: nats.url, nodeId, onConnect: () => resolve(bus), onError: reject });
-    });
-  describeBus("on NATS", join);
+  const { open: openNatsBus, join } = busesOn(nats.url);
+  describeBus("on NATS", (nodeId) => join(nodeId));
 
   describe("the bus on NATS", () => {
     test("tells the offset alone of an event that is too large to send", async () => {
@@ -147,7 +106,7 @@ if (nats !== undefined) {
           connects++;
           wake();
         };
-        bus = createNatsBus({ url: nats.url, nodeId: "n", onConnect, onError: () => undefined });
+        bus = openNatsBus({ onConnect });
         await bus.subscribe("o", one.handler);
         bus.publish([event("o", 1)]); // lost, and no error
       });
@@ -167,7 +126,7 @@ if (nats !== undefined) {
 
     test("asks every node, and has all answers as soon as those have answered that should", async () => {
       const ids = [createId(), createId(), createId()];
-      const buses = await Promise.all(ids.map(join));
+      const buses = await Promise.all(ids.map((id) => join(id)));
       for (const [index, bus] of buses.entries()) bus.respond(() => echo({ org: "o", uids: [`${index}`] }));
       await Promise.all(buses.map((bus) => bus.subscribe("o", () => undefined))); // which also waits for all of its joining
       for (const bus of buses) {
@@ -183,39 +142,12 @@ if (nats !== undefined) {
       bus.respond(echo);
       const question = { org: "o", uids: [] };
       await nats.outage(async () => {
-        const never = createNatsBus({
-          url: nats.url,
-          nodeId: "n",
-          onConnect: () => undefined,
-          onError: () => undefined,
-        });
+        const never = openNatsBus({});
         for (const one of [bus, never])
           await expect(one.request(question, [id])).rejects.toMatchObject({ code: "unavailable" });
         await never.close();
       });
       while ((await bus.request(question, [id]).catch(() => new Map())).size === 0) await Bun.sleep(5);
-      await bus.close();
-    });
-
-    test("tells what it cannot read, and goes on", async () => {
-      const errors: unknown[] = [];
-      const bus = await new Promise<Bus>((resolve) => {
-        const onError = (error: unknown) => errors.push(error);
-        const created = createNatsBus({ url: nats.url, nodeId: "n", onConnect: () => resolve(created), onError });
-      });
-      const one = collect();
-      await bus.subscribe("o", one.handler);
-      const stranger = await connect({ servers: nats.url });
-      const unreadable = ["{", "", "null", "{}", "[]", '{"org":"p","offset":1}', '{"org":"o","offset":null}'];
-      for (const text of unreadable) stranger.publish(logSubject("o"), text);
-      await stranger.flush();
-      await stranger.close();
-      bus.publish([event("o", 1)]);
-      expect(await one.take(1)).toEqual([1]);
-      expect(errors.map(String)).toEqual([
-        `Error: a message on ${logSubject("o")} cannot be read; 1 were dropped since the start`,
-      ]);
-      expect(bus.dropped).toBe(unreadable.length);
       await bus.close();
     });
 
@@ -237,9 +169,8 @@ if (nats !== undefined) {
         while (!happened.includes(what)) await within(new Promise<void>((resolve) => (wake = resolve)), what);
         happened.length = 0;
       };
-      const bus = createNatsBus({
+      const bus = openNatsBus({
         url: guarded.url.replace("//", "//herald:right@"),
-        nodeId: "n",
         onConnect: () => tell("joined"),
         onError: (error) => tell(/refuses this node/.test(String(error)) ? "refused" : String(error)),
       });
@@ -265,13 +196,7 @@ if (nats !== undefined) {
       const port = freePort();
       const names: string[] = [];
       let wake = () => {};
-      const open = (nodeId: string) =>
-        createNatsBus({
-          url: `nats://127.0.0.1:${port}`,
-          nodeId,
-          onConnect: () => undefined,
-          onError: () => undefined,
-        });
+      const open = (nodeId: string) => openNatsBus({ url: `nats://127.0.0.1:${port}`, nodeId });
       const closed = open("closed");
       await closed.close();
       using listener = Bun.listen({

@@ -1,8 +1,20 @@
 import type { LogEvent } from "../contract/log-event.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 
-/** What a subscriber hears: an event, or only its place when it was too large to send. Hints without a version then give the offset alone. */
-export type Hint = LogEvent | (Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined });
+/** Only the place of an event, which was too large to send. Hints without a version then give the offset alone. */
+type EventPlace = Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined };
+
+/** Somebody says that something happened in an organization, and cannot prove who it is: nothing of what it says is believed. */
+export type Nudge = { org: string; offset?: undefined; payload?: undefined };
+
+/** What a subscriber hears: an event, its place, or nothing but that it should look. */
+export type Hint = LogEvent | EventPlace | Nudge;
+
+/**
+ * Why a text from the bus is dropped: it bears no signature, or one that is not of this database or not for this place; it is signed
+ * and cannot be read, or too long; it is a question that was asked before.
+ */
+export type DropReason = "unsigned" | "forged" | "unreadable" | "repeated";
 
 /**
  * Carries events from the node that committed them to the nodes that play them. It is a hint: an event may come late,
@@ -24,8 +36,8 @@ export type Bus = {
   request(question: PresenceQuestion, nodes: string[]): Promise<Map<string, PresenceAnswer>>;
   /** Says how this node answers. Until then it does not. */
   respond(answer: (question: PresenceQuestion) => PresenceAnswer): void;
-  /** How many messages could not be read, and were dropped. */
-  readonly dropped: number;
+  /** How many texts were dropped since the start. */
+  readonly dropped: Readonly<Record<DropReason, number>>;
   /** Whether the connection to the other nodes is there; `none` where there are no others. */
   state(): BusState;
   close(): Promise<void>;

@@ -25,7 +25,7 @@ export function createLocalBus({ nodeId }: { nodeId: string }): Bus {
     respond(newAnswer) {
       answer = newAnswer;
     },
-    dropped: 0,
+    dropped: { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 },
     state: () => "none",
     async close() {
       handlers.clear();

@@ -8,9 +8,9 @@ import {
 import { type HeraldError, unavailable } from "../contract/errors.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 import { createGuard } from "../lib/guard.ts";
-import type { Bus, Hint } from "./bus.ts";
-import { decodeHint, encodeHint } from "./hint-codec.ts";
-import { decodeAnswer, decodeQuestion, type SignedAnswer } from "./presence-codec.ts";
+import type { Bus, DropReason, Hint } from "./bus.ts";
+import type { Signer } from "./signatures.ts";
+import { createSignedTexts } from "./signed-texts.ts";
 import { logSubject, presenceSubject } from "./subjects.ts";
 
 const pingIntervalMs = 2_000;
@@ -19,6 +19,7 @@ const connectWithinMs = 2_000;
 const refusedWaitMs = 2_000;
 const flushWithinMs = 1_000;
 const answerWithinMs = 1_000;
+const tellOfDropsEveryMs = 60_000;
 
 // The client's defaults give up after ten reconnects, notice a dead server after minutes, and wait 20 s for one that accepts
 // a connection and says nothing.
@@ -35,27 +36,36 @@ export type BusEvents = {
   /** Called when the connection is there, for the first time or again: what was published meanwhile was not heard. */
   onConnect(): void;
   onError(error: unknown): void;
+  /** A text was dropped. Told of the first, and then once a minute at most, however many there are. */
+  onDrop(reason: DropReason, subject: string): void;
 };
 
-type Options = BusEvents & {
+/** What a node's end of the bus is made of. */
+export type NatsBusOptions = BusEvents & {
   /** `nats://` or `tls://` URLs, with commas between them; user and password, or a token, may be in them. */
   url: string;
   /** The id of this node: its answers carry it, and NATS shows it as the name of the connection. */
   nodeId: string;
+  /** Without a secret nothing is sent, and nothing believed. */
+  signer: Signer;
+  /** The ids of the nodes that live and are of a version that does not sign: theirs is believed as far as nothing can come of it. */
+  unsigning(): ReadonlySet<string>;
 };
 
 type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };
 
 /**
  * The bus between nodes, on NATS core. A node starts and works without it; it is joined when it is there. A message larger
- * than half of the server's limit is not sent: its offset is.
+ * than half of the server's limit is not sent: its offset is. Anyone who reaches NATS can send anything: what no node of this
+ * database has signed is dropped, counted and reported, and harms nothing else.
  */
-export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus {
+export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onError, onDrop }: NatsBusOptions): Bus {
   const subscribers = new Set<Subscriber>();
   let connection: NatsConnection | undefined;
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   const guard = createGuard(onError);
-  let dropped = 0;
+  let toldOfDropsAt = Number.NEGATIVE_INFINITY;
+  const texts = createSignedTexts({ nodeId, signer, unsigning, onDrop: tellOfDrop });
   let isThere = false;
   let isClosing = false;
 
@@ -86,9 +96,10 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     for (const subscriber of subscribers) listen(opened, subscriber);
     hear(opened, presenceSubject, (message) => {
       if (answer === undefined) return;
-      const question = decodeQuestion(message.string());
-      if (question === undefined) return drop(message);
-      message.respond(JSON.stringify({ node: nodeId, answer: answer(question) } satisfies SignedAnswer));
+      const question = texts.readQuestion(message.string());
+      if (question === undefined) return;
+      const answered = texts.writeAnswer(question.ask, answer(question));
+      if (answered !== undefined) message.respond(answered);
     });
     isThere = true;
     watch(opened).catch(onError);
@@ -107,12 +118,10 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     }
   }
 
-  /** Anyone who reaches the bus can send anything: what cannot be read is counted and reported, and harms nothing else. */
-  function drop({ subject }: Msg): void {
-    dropped++;
-    guard(() => {
-      throw new Error(`a message on ${subject} cannot be read; ${dropped} were dropped since the start`);
-    });
+  function tellOfDrop(reason: DropReason, subject: string): void {
+    if (performance.now() - toldOfDropsAt < tellOfDropsEveryMs) return;
+    toldOfDropsAt = performance.now();
+    onDrop(reason, subject);
   }
 
   function hear(opened: NatsConnection, subject: string, handle: (message: Msg) => void): Subscription {
@@ -131,9 +140,8 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
   function listen(opened: NatsConnection, subscriber: Subscriber): void {
     const { org, handler } = subscriber;
     subscriber.subscription = hear(opened, logSubject(org), (message) => {
-      const hint = decodeHint(message.string(), org);
-      if (hint === undefined) drop(message);
-      else handler(hint);
+      const hint = texts.readHint(org, message.string());
+      if (hint !== undefined) handler(hint);
     });
   }
 
@@ -142,7 +150,11 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
       const opened = connection;
       if (opened === undefined || opened.isClosed()) return;
       const maxBytes = (opened.info?.max_payload ?? 0) / 2;
-      for (const event of events) guard(() => opened.publish(logSubject(event.org), encodeHint(event, maxBytes)));
+      for (const event of events)
+        guard(() => {
+          const hint = texts.writeHint(event, maxBytes);
+          if (hint !== undefined) opened.publish(logSubject(event.org), hint);
+        });
     },
     async subscribe(org, handler) {
       const subscriber: Subscriber = { org, handler, subscription: undefined };
@@ -158,19 +170,17 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
       };
     },
     async request(question, nodes) {
-      if (connection === undefined || !isThere) throw busAway();
+      const asked = texts.writeQuestion(question);
+      if (connection === undefined || !isThere || asked === undefined) throw busAway();
       const answers = new Map<string, PresenceAnswer>();
       const missing = new Set(nodes);
       try {
         const options = { strategy: "timer", maxWait: answerWithinMs } as const;
-        for await (const message of await connection.requestMany(presenceSubject, JSON.stringify(question), options)) {
-          const signed = decodeAnswer(message.string());
-          if (signed === undefined) {
-            drop(message);
-            continue;
-          }
-          answers.set(signed.node, signed.answer);
-          missing.delete(signed.node);
+        for await (const message of await connection.requestMany(presenceSubject, asked.text, options)) {
+          const answered = texts.readAnswer(asked.ask, message.string());
+          if (answered === undefined) continue;
+          answers.set(answered.node, answered.answer);
+          missing.delete(answered.node);
           if (missing.size === 0) break;
         }
       } catch (cause) {
@@ -183,9 +193,7 @@ export function createNatsBus({ url, nodeId, onConnect, onError }: Options): Bus
     respond(newAnswer) {
       answer = newAnswer;
     },
-    get dropped() {
-      return dropped;
-    },
+    dropped: texts.dropped,
     state: () => (isThere ? "up" : "down"),
     async close() {
       isClosing = true;

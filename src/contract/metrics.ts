@@ -76,7 +76,8 @@ export const metricCatalogue = {
   },
   herald_bus_hints_dropped_total: {
     type: "counter",
-    help: "Messages on the bus that could not be read, and were dropped: somebody else writes there, or another version. Absent without HERALD_BUS_URL.",
+    labels: ["reason"],
+    help: "Texts on the bus that were dropped, by reason: unsigned, forged (signed by no node of this database, or for another place), unreadable (another version), repeated (a question that was asked before). Somebody else publishes there. Absent without HERALD_BUS_URL.",
   },
   herald_event_loop_delay_seconds: {
     type: "histogram",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { inSimulatedTime } from "../../test/simulation/time.ts";
 import { createBudget } from "./budget.ts";
 import { createSequencer } from "./sequencer.ts";
 import { after, event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
@@ -98,15 +99,15 @@ describe("a sequencer whose log was set back", () => {
     expect(breaks).toEqual([]);
   });
 
-  test("asks no more for what only the old log had", async () => {
-    const { sequencer, log } = setUp({ position: 20, committed: 20 });
-    sequencer.offer(event(30));
-    await sequencer.verified();
-    await Bun.sleep(30);
-    const { reads } = log;
-    await Bun.sleep(300);
-    expect(log.reads).toBe(reads);
-  });
+  test("asks no more for what only the old log had", () =>
+    inSimulatedTime(({ pass }) => {
+      const { sequencer, log } = setUp({ position: 20, committed: 20 });
+      sequencer.offer(event(30));
+      pass(100);
+      const { reads } = log;
+      pass(60_000);
+      expect(log.reads).toBe(reads);
+    }));
 });
 
 describe("a sequencer that is told less than it needs", () => {
@@ -157,4 +158,38 @@ describe("a sequencer that is told less than it needs", () => {
     await sequencer.verified();
     expect(breaks).toEqual([]);
   });
+
+  test("looks at once when it is nudged, and plays what it finds", () =>
+    inSimulatedTime(({ pass }) => {
+      const { sequencer, played, log } = setUp();
+      for (const offset of upTo(3)) {
+        log.head = offset;
+        sequencer.offer({ org: "o" });
+        pass(10);
+        expect(played).toEqual(upTo(offset));
+      }
+      expect(log.reads).toBe(3);
+    }));
+
+  test("reads three times a second at most for nudges and old hints that come again and again, and goes on beside them", () =>
+    inSimulatedTime(({ pass }) => {
+      const { sequencer, played, breaks, log } = setUp({ position: 20, committed: 20 });
+      const flood = (ms: number) => {
+        for (let past = 0; past < ms; past += 10) {
+          sequencer.offer(event(3)); // longer ago than it knows
+          sequencer.offer({ org: "o" });
+          pass(10);
+        }
+      };
+      flood(1_000);
+      const { reads } = log;
+      flood(10_000);
+      expect(log.reads - reads).toBeLessThanOrEqual(33);
+      sequencer.offer(event(21));
+      expect(played).toEqual([21]);
+      log.head = 22; // and its hint is lost
+      flood(400);
+      expect(played).toEqual([21, 22]);
+      expect(breaks).toEqual([]);
+    }));
 });

@@ -3,18 +3,15 @@ import { unavailable } from "../contract/errors.ts";
 import type { LogEvent, LogPage, LogPlace } from "../contract/log-event.ts";
 import type { Budget } from "./budget.ts";
 import { createHeld } from "./held.ts";
+import { createPace } from "./pace.ts";
 import { createRing, weightOf } from "./ring.ts";
 import { createWaiters } from "./waiters.ts";
 
-const bytesPerTurn = 256 * 1024; // to one connection
-const writtenPerTurn = 16 * 1024 * 1024; // to all together
 const maxReadyBytes = 4 * 1024 * 1024;
 const repairDelayMs = 5;
 const retryDelayMs = 250;
 const pageSize = 200;
-// While somebody is slow an organization is played at 16 MB/s at most, so that who reads at that pace is not cut.
-const slowTurnMs = 16;
-const slowTurnBytes = bytesPerTurn / 4;
+const mostVainDoubts = 6;
 
 /** Plays the events of one organization in offset order, without holes, each once. */
 export type Sequencer = {
@@ -82,14 +79,14 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
   let last: LogPlace = start; // the event that is played or made ready last
   let target = start.offset; // the highest offset that was heard of
   let toldMeanwhile = 0; // the same, since the current read began
-  let turnBytes = 0; // played in this turn of the event loop
-  let turnWritten = 0; // the same, times the connections that it was played to
-  let isTurnEnding = false;
-  let isTurnSlow = false;
   let isReading = false;
   let isInDoubt = false; // something did not fit what was played
+  let isHinted = false; // it was no more than a hint that said so
+  let vainDoubts = 0; // reads in a row that a hint asked for, and that brought nothing
   let isOver = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
+  let hintTimer: ReturnType<typeof setTimeout> | undefined;
+  const pace = createPace(pump);
 
   function tell(offset: number): void {
     target = Math.max(target, offset);
@@ -99,6 +96,19 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
   function doubt(delayMs = repairDelayMs): void {
     isInDoubt = true;
     repairAfter(delayMs);
+  }
+
+  /** A hint does not fit what was played. Those that again and again do so in vain cost no more than three reads a second. */
+  function doubtHint(): void {
+    if (hintTimer !== undefined || isInDoubt) return;
+    hintTimer = setTimeout(
+      () => {
+        hintTimer = undefined;
+        isHinted = true;
+        doubt(0);
+      },
+      repairDelayMs * 2 ** vainDoubts,
+    );
   }
 
   /** The id of an event that is played or ready, unless that was too long ago. */
@@ -130,18 +140,15 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     return ready.length === 0 || (readyBytes < maxReadyBytes && !budget.isSpent);
   }
 
-  /** Returns how many connections it was played to. */
-  function playNow(event: LogEvent): number {
+  function playNow(event: LogEvent): Played {
     position = event.offset; // before all that may fail: nothing is ever played twice
     budget.giveBack(weightOf(event));
     ring.push(event);
     try {
-      const { connections, isSlow } = play(event);
-      isTurnSlow ||= isSlow;
-      return connections;
+      return play(event);
     } catch (error) {
       onError(error);
-      return 0;
+      return { connections: 0, isSlow: false };
     }
   }
 
@@ -150,34 +157,14 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     let count = 0;
     for (let event = ready[0]; event !== undefined; event = ready[count]) {
       const bytes = bytesOf(event);
-      if (turnBytes > 0 && (turnBytes + bytes > bytesPerTurn || turnWritten >= writtenPerTurn)) break;
-      turnWritten += playNow(event) * bytes;
-      turnBytes += bytes;
+      if (!pace.allows(bytes)) break;
+      pace.note(bytes, playNow(event));
       readyBytes -= bytes;
       count++;
     }
     if (count > 0) ready = ready.slice(count);
     waiters.resolveUpTo(position);
-    if (turnBytes > 0) endTurn();
     if (isInDoubt || (ready.length === 0 && target > last.offset)) repairAfter(repairDelayMs);
-  }
-
-  /** A burst is cut into turns of the event loop, so that a healthy reader takes what was sent before more is added. */
-  function endTurn(): void {
-    if (isTurnEnding) return;
-    isTurnEnding = true;
-    setImmediate(() => {
-      if (isTurnSlow && turnBytes >= slowTurnBytes) setTimeout(beginTurn, slowTurnMs);
-      else beginTurn();
-    });
-  }
-
-  function beginTurn(): void {
-    isTurnEnding = false;
-    isTurnSlow = false;
-    turnBytes = 0;
-    turnWritten = 0;
-    pump();
   }
 
   function repairAfter(delayMs: number): void {
@@ -192,8 +179,10 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     const limit = hasRoom() ? pageSize : 0;
     if (isOver || isReading || !(isInDoubt || (target > last.offset && limit > 0))) return;
     const from = last;
+    const isProvoked = isHinted;
     isReading = true;
     isInDoubt = false;
+    isHinted = false;
     toldMeanwhile = 0;
     waiters.beginRead();
     try {
@@ -201,6 +190,8 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
       isReading = false;
       if (isOver) return;
       if (!isSameLog(from, page)) return breakOff(from, page);
+      if (page.events.length > 0) vainDoubts = 0;
+      else if (isProvoked) vainDoubts = Math.min(vainDoubts + 1, mostVainDoubts);
       take(from, page, limit);
     } catch (error) {
       isReading = false;
@@ -254,6 +245,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
   function stop(): void {
     isOver = true;
     clearTimeout(repairTimer);
+    clearTimeout(hintTimer);
     for (const event of ready) budget.giveBack(weightOf(event));
     ready = [];
     held.forgetUpTo(Number.POSITIVE_INFINITY);
@@ -270,9 +262,10 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     },
     offer(hint) {
       if (isOver) return;
+      if (hint.offset === undefined) return doubtHint();
       const { offset, id, prev } = hint;
       if (offset <= last.offset) {
-        if (id === undefined || idAt(offset) !== id) doubt();
+        if (id === undefined || idAt(offset) !== id) doubtHint();
         return;
       }
       tell(offset);

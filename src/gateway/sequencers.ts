@@ -76,7 +76,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
       unsubscribe = await bus.subscribe(org, (hint) => {
         if (sequencer !== undefined) sequencer.offer(hint);
         else if (early.length < maxEarly) early.push(hint);
-        else lastEarly = Math.max(lastEarly, hint.offset);
+        else lastEarly = Math.max(lastEarly, hint.offset ?? 0);
       });
       const head = (await log.heads([org])).get(org) ?? logStart;
       sequencer = createSequencer({

@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Registry } from "prom-client";
-import type { BusState } from "../bus/bus.ts";
+import type { BusState, DropReason } from "../bus/bus.ts";
 import { about } from "../contract/about.ts";
 import { type MetricFamily, type MetricName, type MetricSample, metricCatalogue } from "../contract/metrics.ts";
 import type { HeldFigures } from "../gateway/figures.ts";
@@ -20,7 +20,7 @@ type Measured = {
   organizations: number;
   lagEvents: number;
   bus: BusState;
-  busDropped: number;
+  busDropped: Readonly<Record<DropReason, number>>;
 };
 
 /** The media type of a scrape gives. */
@@ -71,7 +71,7 @@ export function measure({
     ),
     family("herald_slow_consumers_cut_total", one({}, gateway.slowConsumersCut)),
     family("herald_bus_connected", bus === "none" ? [] : one({}, bus === "up" ? 1 : 0)),
-    family("herald_bus_hints_dropped_total", bus === "none" ? [] : one({}, busDropped)),
+    family("herald_bus_hints_dropped_total", bus === "none" ? [] : each(busDropped, (reason) => ({ reason }))),
     family("herald_event_loop_delay_seconds", seconds("herald_event_loop_delay_seconds", eventLoopDelays)),
     family(
       "herald_http_requests_total",

@@ -81,6 +81,21 @@ describe("nodes", () => {
     expect((await registry.list()).map(({ beat }) => beat)).toEqual([2]);
   });
 
+  test("know which of the others live and do not sign what they say on the bus", async () => {
+    const registry = createLoneRegistry();
+    const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
+    await registry.beat("old", JSON.stringify({ id: "old" }));
+    expect([...one.unsigning]).toEqual([]);
+    await two.beat();
+    await one.beat();
+    expect([...one.unsigning]).toEqual(["old"]);
+    for (let beat = 0; beat < 3; beat++) await one.beat();
+    expect([...one.unsigning]).toEqual([]);
+    await registry.beat("old", JSON.stringify({ id: "old", signs: true }));
+    await one.beat();
+    expect([...one.unsigning]).toEqual([]);
+  });
+
   test("say what they are and do", async () => {
     const one = createNode(createLoneRegistry(), "1");
     await one.beat();

@@ -16,6 +16,8 @@ export type Nodes = {
   beat(): Promise<void>;
   /** The ids of the nodes that live, this one among them. */
   live(): Promise<string[]>;
+  /** The ids of the nodes that live and are of a version that does not sign what it says on the bus, as of the last beat. */
+  readonly unsigning: ReadonlySet<string>;
   /** All nodes, also those that were alive a minute ago. */
   list(): Promise<{ items: Node[] }>;
   /** Takes this node out; it beats no more. */
@@ -39,6 +41,9 @@ type Dependencies = {
   clock: Clock;
 };
 
+/** What a node writes into the registry for the others alone. Versions before 0.1.0 say nothing of it. */
+type Abilities = { signs: true };
+
 /**
  * Another node is taken for silent when it stayed silent while this one beat three times, and is forgotten after thirty.
  * Beats are counted and not seconds: clocks differ, and while the database is away no node can beat.
@@ -46,10 +51,11 @@ type Dependencies = {
 export function createNodes({ id, name, url, activity, registry, clock }: Dependencies): Nodes {
   const startedAt = clock.now();
   let seen = new Map<string, { beat: number; missedBeats: number }>();
+  let unsigning: ReadonlySet<string> = new Set();
   let beating: Promise<void> | undefined;
   let hasLeft = false;
 
-  function describe(): NodeStatus {
+  function describe(): NodeStatus & Abilities {
     const { connections, organizations, lag, figures } = activity();
     return {
       id,
@@ -63,6 +69,7 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
       lag_events: lag.events,
       lag_checked_at: lag.checkedAt === undefined ? null : toIso(lag.checkedAt),
       figures,
+      signs: true,
     };
   }
 
@@ -70,12 +77,15 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
     await registry.beat(id, JSON.stringify(describe()));
     const before = seen;
     seen = new Map();
+    const unsigningNow = new Set<string>();
     for (const node of await registry.list()) {
       const known = before.get(node.id);
       const missedBeats = known?.beat === node.beat ? known.missedBeats + 1 : 0;
       if (missedBeats < forgottenAfterBeats) seen.set(node.id, { beat: node.beat, missedBeats });
       else await registry.remove(node.id, node.beat);
+      if (!isSilent(node) && !signs(node)) unsigningNow.add(node.id);
     }
+    unsigning = unsigningNow;
   }
 
   function isSilent(node: RegisteredNode): boolean {
@@ -90,6 +100,9 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
         beating = undefined;
       });
       await beating;
+    },
+    get unsigning() {
+      return unsigning;
     },
     async live() {
       const others = (await registry.list()).filter((node) => node.id !== id && !isSilent(node));
@@ -108,4 +121,10 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
       await registry.remove(id);
     },
   };
+}
+
+/** Whether a node signs what it says on the bus. */
+function signs({ status }: RegisteredNode): boolean {
+  const said: Partial<Abilities> = JSON.parse(status);
+  return said.signs === true;
 }

@@ -8,6 +8,7 @@ import retention from "./migrations/0007-retention.sql" with { type: "text" };
 import delivery from "./migrations/0008-delivery.sql" with { type: "text" };
 import headIds from "./migrations/0009-head-ids.sql" with { type: "text" };
 import organizationLimits from "./migrations/0010-organization-limits.sql" with { type: "text" };
+import busSecret from "./migrations/0011-bus-secret.sql" with { type: "text" };
 import receipts from "./migrations/0012-receipts.sql" with { type: "text" };
 import blockedUsers from "./migrations/0013-blocked-users.sql" with { type: "text" };
 import revokedTokens from "./migrations/0014-revoked-tokens.sql" with { type: "text" };
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0008-delivery", delivery),
   migrationOf("0009-head-ids", headIds),
   migrationOf("0010-organization-limits", organizationLimits),
+  migrationOf("0011-bus-secret", busSecret),
   migrationOf("0012-receipts", receipts),
   migrationOf("0013-blocked-users", blockedUsers),
   migrationOf("0014-revoked-tokens", revokedTokens),

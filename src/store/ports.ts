@@ -281,6 +281,14 @@ export type NodeRegistry = {
   remove(id: string, beat?: number): Promise<void>;
 };
 
+/** The secrets that the nodes of a database sign with on the bus. */
+export type BusSecrets = {
+  /** All of them, the oldest first. */
+  list(): Promise<string[]>;
+  /** Stores the first one, made at `createdAt` (milliseconds); where there is one it stays, also when several nodes call this at once. */
+  begin(secret: string, createdAt: number): Promise<void>;
+};
+
 /** One secret of an API key: what is kept of it, and when it ends (`null`: with the key). */
 export type StoredSecret = { digest: string; expiresAt: number | null };
 

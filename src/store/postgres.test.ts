@@ -5,6 +5,7 @@ import { migrateStore } from "./migrate.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 import { describeAudit, entryAt } from "./testing/audit-suite.ts";
 import { describeBudgets, expectCountsAfterVersion9 } from "./testing/budget-suite.ts";
+import { describeBusSecrets } from "./testing/bus-secrets-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
@@ -37,6 +38,7 @@ if (postgres !== undefined) {
 
   describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
+  describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
 
   describe("PostgreSQL", () => {

@@ -1,6 +1,7 @@
 import { SQL } from "bun";
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import type { Turn } from "../lib/turns.ts";
+import { createBusSecrets } from "./bus-secrets.ts";
 import { postgresDialect } from "./dialect.ts";
 import { type Driver, house, type Row, type Sql, type SqlValue, type Transaction } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
@@ -166,6 +167,7 @@ export async function openPostgres(
       reader: driver,
       writes: createWrites({ driver, announce }),
       nodes: createNodeRegistry(driver),
+      busSecrets: createBusSecrets(driver),
       migrated,
       advice: role === undefined ? undefined : exemptionAdvice,
       close: driver.close,

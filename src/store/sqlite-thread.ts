@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { type HeraldError, unavailable } from "../contract/errors.ts";
+import { createLoneBusSecrets } from "./bus-secrets.ts";
 import { createLoneRegistry } from "./nodes.ts";
 import type { BatchResult, NewSend, Put } from "./ports.ts";
 import { openSqliteReader } from "./sqlite.ts";
@@ -89,6 +90,7 @@ export async function openSqliteThread(
     return {
       reader,
       nodes: createLoneRegistry(),
+      busSecrets: createLoneBusSecrets(),
       pipeline,
       migrated: { from: migrated.from, to: migrated.to },
       writes: {

@@ -11,7 +11,7 @@ import { createLogReader } from "./log-reader.ts";
 import { createLogWriter } from "./log-writer.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./organizations.ts";
 import { createParticipantReads, createParticipantWrites, createStanding } from "./participants.ts";
-import type { NodeRegistry } from "./ports.ts";
+import type { BusSecrets, NodeRegistry } from "./ports.ts";
 import { createRetentionWrites } from "./retention.ts";
 import { type CommitObserver, createSendLog } from "./send-log.ts";
 import { createSentReads } from "./sent.ts";
@@ -41,6 +41,7 @@ export type Database = {
   reader: Reader;
   writes: Writes;
   nodes: NodeRegistry;
+  busSecrets: BusSecrets;
   /** The schema's version before and after. */
   migrated: { from: number; to: number };
   /** How batches of sends overlap, for a database that gains by it. */

@@ -1,7 +1,10 @@
 import type { Bus, Hint } from "../../src/bus/bus.ts";
+import type { SignedTexts } from "../../src/bus/signed-texts.ts";
 import type { LogEvent } from "../../src/contract/log-event.ts";
 import type { Random } from "../harness/random.ts";
 import { type Climate, largestHintBytes } from "./climate.ts";
+import { createForger } from "./forger.ts";
+import type { Product } from "./product.ts";
 import { pause } from "./time.ts";
 
 const subscribeWithinMs = 5;
@@ -10,6 +13,7 @@ const flushWithinMs = 1_000;
 type Link = {
   readonly name: string;
   readonly subscriptions: Set<{ org: string; handler: (hint: Hint) => void; isHeard: boolean }>;
+  readonly texts: SignedTexts;
   isConnected: boolean;
 };
 
@@ -24,27 +28,53 @@ export type BusModel = {
   mend(): void;
 };
 
-export function createBusModel(random: Random, { loss, doubles, lateMs }: Climate["bus"]): BusModel {
+type Options = { random: Random; climate: Climate; product: Product; now(): number };
+
+const secret = "the secret that all nodes of the database share";
+
+export function createBusModel({ random, climate, product, now }: Options): BusModel {
+  const { loss, doubles, lateMs } = climate.bus;
   const links = new Set<Link>();
   const severed = new Set<string>();
+  const unsigning = new Set<string>();
+  const isText = climate.forgeries + climate.unsigning > 0; // else hints need not be written and read
+  const forger = createForger(random, product.createSigner({ now }));
+
+  function writeTexts(nodeId: string): SignedTexts {
+    const signer = product.createSigner({ now });
+    signer.take([secret]);
+    return product.createSignedTexts({ nodeId, signer, unsigning: () => unsigning, onDrop: () => undefined });
+  }
 
   function carry(from: Link, to: Link, event: LogEvent): void {
     if (!from.isConnected || !to.isConnected || severed.has(`${from.name}>${to.name}`)) return;
     if (random.next() < loss) return;
-    const { org, offset, id, prev } = event;
-    const hint: Hint = event.payload.length > largestHintBytes ? { org, offset, id, prev } : event;
+    const hint = isText ? textOf(from, event) : hintOf(event);
     const copies = random.next() < doubles ? 2 : 1;
-    for (let copy = 0; copy < copies; copy++) setTimeout(arrive, 1 + random.integer(0, lateMs), to, hint);
+    for (let copy = 0; copy < copies; copy++) setTimeout(arrive, 1 + random.integer(0, lateMs), to, event.org, hint);
+    if (typeof hint !== "string" || random.next() >= climate.forgeries) return;
+    const forgery = forger.forge(event.org, hint);
+    setTimeout(arrive, random.integer(0, lateMs), to, forgery.org, forgery.text);
   }
 
-  function arrive(to: Link, hint: Hint): void {
+  function textOf(from: Link, event: LogEvent): string {
+    const text = from.texts.writeHint(event, largestHintBytes) ?? "";
+    return unsigning.has(from.name) ? withoutSignature(text) : text;
+  }
+
+  function arrive(to: Link, org: string, hint: Hint | string): void {
     if (!to.isConnected) return;
-    for (const { org, handler, isHeard } of to.subscriptions) if (isHeard && org === hint.org) handler(hint);
+    for (const subscription of to.subscriptions) {
+      if (!subscription.isHeard || subscription.org !== org) continue;
+      const read = typeof hint === "string" ? to.texts.readHint(org, hint) : hint;
+      if (read !== undefined) subscription.handler(read);
+    }
   }
 
   return {
     attach(name) {
-      const link: Link = { name, subscriptions: new Set(), isConnected: true };
+      const link: Link = { name, subscriptions: new Set(), texts: writeTexts(name), isConnected: true };
+      if (random.next() < climate.unsigning) unsigning.add(name);
       links.add(link);
       return {
         publish(events) {
@@ -72,4 +102,14 @@ export function createBusModel(random: Random, { loss, doubles, lateMs }: Climat
     sever: (from, to) => void severed.add(`${from}>${to}`),
     mend: () => severed.clear(),
   };
+}
+
+function hintOf(event: LogEvent): Hint {
+  const { org, offset, id, prev } = event;
+  return event.payload.length > largestHintBytes ? { org, offset, id, prev } : event;
+}
+
+/** As a version writes it that does not sign. */
+function withoutSignature(text: string): string {
+  return text.replace(/,"mac":"[^"]*"\}$/, "}");
 }

@@ -61,6 +61,9 @@ export function chooseClimate(random: Random) {
     failovers: random.next() < 0.4 ? 1 : 0,
     failoverMs: oneOf(0, 0, 1_000),
     standbyLagMs: activeMs * oneOf(0.02, 0.1, 0.4),
+    /** How often somebody on the bus follows a hint with one that it forged, and how often a node is of a version that does not sign. */
+    forgeries: oneOf(0, 0, 0.3, 1),
+    unsigning: oneOf(0, 0, 0.5),
   };
 }
 

@@ -3,7 +3,8 @@ import type { Random } from "../harness/random.ts";
 import { createBusModel } from "./bus.ts";
 import { type Climate, longestTroubleMs } from "./climate.ts";
 import type { Database } from "./database.ts";
-import { createNode, type Node, type Product, StoreFault } from "./node.ts";
+import { createNode, type Node, StoreFault } from "./node.ts";
+import type { Product } from "./product.ts";
 import { pause } from "./time.ts";
 
 /** Nodes on one database and one bus, and what can happen to them. */
@@ -40,7 +41,7 @@ type Options = {
 
 export function createCluster(options: Options): Cluster {
   const { random, climate, product, database, checksHeadsOnConnect, now, isActive, note, onSession, onError } = options;
-  const bus = createBusModel(random, climate.bus);
+  const bus = createBusModel({ random, climate, product, now });
   const nodes: (Node | undefined)[] = [];
   const heals: Cluster["heals"] = [];
   const stopped = new Set<string>();

@@ -1,15 +1,14 @@
 import type { Hint } from "../../src/bus/bus.ts";
-import type { createGateway } from "../../src/gateway/gateway.ts";
 import { conversationTopic } from "../../src/gateway/topics.ts";
 import type { Audience } from "../../src/services/audience.ts";
-import type { createCatchUp } from "../../src/services/catch-up.ts";
 import type { PlayedEvent } from "../../src/services/delivery-ledger.ts";
-import type { createSessions, Session } from "../../src/services/sessions.ts";
+import type { Session } from "../../src/services/sessions.ts";
 import type { Identity } from "../../src/services/tokens.ts";
 import type { Random } from "../harness/random.ts";
 import type { BusEnd } from "./bus.ts";
 import { maxRecoveredMs } from "./climate.ts";
 import type { Database } from "./database.ts";
+import type { Product } from "./product.ts";
 import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
 import { openStream } from "./stream.ts";
 import { pause } from "./time.ts";
@@ -17,13 +16,6 @@ import { pause } from "./time.ts";
 const dayMs = 24 * 3600 * 1000;
 const sessionMs = dayMs;
 const backlogBytes = 4 * 1024 * 1024;
-
-/** The code under test. */
-export type Product = {
-  createGateway: typeof createGateway;
-  createCatchUp: typeof createCatchUp;
-  createSessions: typeof createSessions;
-};
 
 /** A read, or an entry in the ledger, that failed because the seed wanted it to. */
 export class StoreFault extends Error {}

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Product } from "./node.ts";
+import type { Product } from "./product.ts";
 import type { Variant } from "./world.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -165,11 +165,12 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "a burst is played at once",
-    changes: [{ file: sequencer, from: "turnBytes + bytes > bytesPerTurn ||", to: "" }],
+    changes: [{ file: "gateway/pace.ts", from: "turnBytes + bytes <= bytesPerTurn && ", to: "" }],
+    climate: { large: 0.4, largeBytes: 500_000, writes: 200, losesNoHint: false, bus: silentBus },
   },
   {
     name: "a hint at a place that was played is dropped on its number alone",
-    changes: [{ file: sequencer, from: "if (id === undefined || idAt(offset) !== id) doubt();", to: "" }],
+    changes: [{ file: sequencer, from: "if (id === undefined || idAt(offset) !== id) doubtHint();", to: "" }],
   },
   {
     name: "a hint is played on its number alone",
@@ -258,15 +259,42 @@ export const plantedBugs: PlantedBug[] = [
       { file: sequencer, from: "position = event.offset; // before", to: "// before" },
       {
         file: sequencer,
-        from: "isTurnSlow ||= isSlow;",
-        to: "isTurnSlow ||= isSlow;\n position = event.offset;",
+        from: "return play(event);",
+        to: "const played = play(event);\n position = event.offset;\n return played;",
       },
       {
         file: sequencer,
-        from: "turnWritten += playNow(event) * bytes;",
-        to: "turnWritten += playNow(event) * bytes;\n if (position !== event.offset) break;",
+        from: "pace.note(bytes, playNow(event));",
+        to: "pace.note(bytes, playNow(event));\n if (position !== event.offset) break;",
       },
     ],
+  },
+  {
+    name: "the signature of a hint is not checked",
+    changes: [
+      { file: "bus/signatures.ts", from: "if (timingSafeEqual(given, ", to: "if (timingSafeEqual(given, given) || (" },
+    ],
+  },
+  {
+    name: "what an unsigned hint says is believed",
+    changes: [
+      {
+        file: "bus/signed-texts.ts",
+        from: 'if (verdict === "unsigned" && unsigning().size > 0) return { org };',
+        to: 'if (verdict === "unsigned" && unsigning().size > 0) return decodeHint(text, org);',
+      },
+    ],
+  },
+  {
+    name: "a nudge is ignored, and an event that a node of the version before wrote comes late",
+    changes: [
+      {
+        file: sequencer,
+        from: "if (hint.offset === undefined) return doubtHint();",
+        to: "if (hint.offset === undefined) return;",
+      },
+    ],
+    climate: { losesNoHint: true },
   },
   {
     name: "a request whose connection fails later is answered twice",
@@ -303,5 +331,7 @@ async function load(source: string): Promise<Product> {
   const { createGateway }: Pick<Product, "createGateway"> = await import(join(source, "gateway/gateway.ts"));
   const { createCatchUp }: Pick<Product, "createCatchUp"> = await import(join(source, "services/catch-up.ts"));
   const { createSessions }: Pick<Product, "createSessions"> = await import(join(source, "services/sessions.ts"));
-  return { createGateway, createCatchUp, createSessions };
+  const { createSigner }: Pick<Product, "createSigner"> = await import(join(source, "bus/signatures.ts"));
+  const { createSignedTexts }: Pick<Product, "createSignedTexts"> = await import(join(source, "bus/signed-texts.ts"));
+  return { createGateway, createCatchUp, createSessions, createSigner, createSignedTexts };
 }

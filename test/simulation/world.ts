@@ -5,7 +5,7 @@ import { type Climate, chooseClimate, headCheckMs, longestTroubleMs, retentionMs
 import { createCluster } from "./cluster.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { judge } from "./judge.ts";
-import type { Product } from "./node.ts";
+import type { Product } from "./product.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "./time.ts";
 import { runWriter, type Writing } from "./writer.ts";
 

@@ -1,0 +1,86 @@
+import type { LogEvent } from "../contract/log-event.ts";
+import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import { createId } from "../lib/ids.ts";
+import { createAsked } from "./asked.ts";
+import type { DropReason, Hint } from "./bus.ts";
+import { decodeHint, encodeHint } from "./hint-codec.ts";
+import { type AskedQuestion, decodeAnswer, decodeQuestion, type NodeAnswer } from "./presence-codec.ts";
+import type { Signer, TextKind } from "./signatures.ts";
+import { logSubject, presenceSubject } from "./subjects.ts";
+
+/**
+ * All that goes over the bus, as signed text. What is written is `undefined` as long as there is no secret; what is read, when it
+ * was dropped. Nothing of a text is parsed before its signature was found good, and reading never throws.
+ */
+export type SignedTexts = {
+  writeHint(event: LogEvent, maxBytes: number): string | undefined;
+  /** An unsigned hint is a nudge while nodes live that do not sign yet. */
+  readHint(org: string, text: string): Hint | undefined;
+  /** With the id that its answers are bound to. */
+  writeQuestion(question: PresenceQuestion): { ask: string; text: string } | undefined;
+  readQuestion(text: string): AskedQuestion | undefined;
+  writeAnswer(ask: string | undefined, answer: PresenceAnswer): string | undefined;
+  readAnswer(ask: string, text: string): NodeAnswer | undefined;
+  readonly dropped: Readonly<Record<DropReason, number>>;
+};
+
+type Dependencies = {
+  nodeId: string;
+  signer: Signer;
+  /** The ids of the nodes that live and are of a version that does not sign. */
+  unsigning(): ReadonlySet<string>;
+  onDrop(reason: DropReason, subject: string): void;
+};
+
+/** Writes and reads for one node. */
+export function createSignedTexts({ nodeId, signer, unsigning, onDrop }: Dependencies): SignedTexts {
+  const dropped = { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 };
+  const asked = createAsked();
+
+  function drop(reason: DropReason, subject: string): undefined {
+    dropped[reason]++;
+    onDrop(reason, subject);
+  }
+
+  /** What `decode` finds in a text that is signed, or bears no signature though `isBelieved` without one. */
+  function read<Found>(
+    kind: TextKind,
+    { place, subject, text }: { place: string; subject: string; text: string },
+    decode: (text: string) => Found | undefined,
+    isBelieved: (found: Found) => boolean,
+  ): Found | undefined {
+    const verdict = signer.verify(kind, place, text);
+    if (verdict === "forged" || (verdict === "unsigned" && unsigning().size === 0)) return drop(verdict, subject);
+    const found = decode(text);
+    if (found === undefined) return drop("unreadable", subject);
+    return verdict === "signed" || isBelieved(found) ? found : drop(verdict, subject);
+  }
+
+  return {
+    dropped,
+    writeHint: (event, maxBytes) => signer.sign("hint", logSubject(event.org), encodeHint(event, maxBytes)),
+    readHint(org, text) {
+      const subject = logSubject(org);
+      const verdict = signer.verify("hint", subject, text);
+      if (verdict === "unsigned" && unsigning().size > 0) return { org };
+      if (verdict !== "signed") return drop(verdict, subject);
+      return decodeHint(text, org) ?? drop("unreadable", subject);
+    },
+    writeQuestion(question) {
+      const ask = createId();
+      const text = signer.sign("question", presenceSubject, JSON.stringify({ ask, ...question }));
+      return text === undefined ? undefined : { ask, text };
+    },
+    readQuestion(text) {
+      const of = { place: presenceSubject, subject: presenceSubject, text };
+      const question = read("question", of, decodeQuestion, ({ ask }) => ask === undefined);
+      if (question?.ask === undefined || asked.isNew(question.ask)) return question;
+      return drop("repeated", presenceSubject);
+    },
+    writeAnswer: (ask = "", answer) => signer.sign("answer", ask, JSON.stringify({ node: nodeId, answer })),
+    readAnswer(ask, text) {
+      const of = { place: ask, subject: `the answers on ${presenceSubject}`, text };
+      return read("answer", of, decodeAnswer, ({ node }) => unsigning().has(node));
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { LogEvent } from "../../contract/log-event.ts";
+import type { PresenceAnswer, PresenceQuestion } from "../../contract/presence.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Bus, Hint } from "../bus.ts";
+import { createNatsBus, type NatsBusOptions } from "../nats.ts";
+import { createSigner } from "../signatures.ts";
+
+/** A message in the log. */
+export const event = (org: string, offset: number, payload = "{}"): LogEvent => ({
+  org,
+  offset,
+  kind: "message",
+  id: `e${offset}`,
+  cid: "c",
+  payload,
+  uids: undefined,
+});
+
+/** Collects what a subscription hears; `take` waits for that many. */
+export function collect() {
+  const hints: Hint[] = [];
+  let wake = () => {};
+  return {
+    handler(hint: Hint) {
+      hints.push(hint);
+      wake();
+    },
+    async take(count: number): Promise<(number | undefined)[]> {
+      while (hints.length < count) await new Promise<void>((resolve) => (wake = resolve));
+      return hints.splice(0).map(({ offset }) => offset);
+    },
+    hints,
+  };
+}
+
+/** Answers with what it was asked about, once connected each. */
+export function echo(question: PresenceQuestion): PresenceAnswer {
+  const ids = "uids" in question ? question.uids : [`${question.after}+${question.limit}`];
+  const online = ids.map((id) => ({ id: `${question.org}/${id}`, connections: 1 }));
+  return { online, hasMore: true, total: { users: 1, connections: 1 } };
+}
+
+/** A signer that knows these secrets. */
+export function signerOf(...secrets: string[]) {
+  const signer = createSigner({ now: () => 0 });
+  signer.take(secrets);
+  return signer;
+}
+
+/** Opens nodes' ends of a bus on a NATS server, with one secret unless told otherwise; `join` resolves when it is joined. */
+export function busesOn(url: string) {
+  const open = (options: Partial<NatsBusOptions>) =>
+    createNatsBus({
+      url,
+      nodeId: "n",
+      signer: signerOf("the secret of these nodes"),
+      unsigning: () => new Set(),
+      onConnect: () => undefined,
+      onError: () => undefined,
+      onDrop: () => undefined,
+      ...options,
+    });
+  const join = (nodeId = createId(), options: Partial<NatsBusOptions> = {}) =>
+    new Promise<Bus>((resolve, reject) => {
+      const bus = open({ nodeId, onConnect: () => resolve(bus), onError: reject, ...options });
+    });
+  return { open, join };
+}

@@ -1,0 +1,39 @@
+import type { Logger } from "pino";
+import type { Bus } from "../bus/bus.ts";
+import { createLocalBus } from "../bus/local.ts";
+import { createNatsBus } from "../bus/nats.ts";
+import { createSigner, type Signer } from "../bus/signatures.ts";
+import type { Config } from "../config.ts";
+import { steadyClock } from "../lib/clock.ts";
+
+const nobody: ReadonlySet<string> = new Set();
+const dropAdvice =
+  "dropped what came by the bus and no node of this database has signed, or what cannot be read: somebody else publishes there; another Herald on the same NATS needs an account of its own (see docs/explanation/security.md)";
+
+type Options = {
+  nodeId: string;
+  log: Logger;
+  /** The ids of the nodes that do not sign yet, once that is known. */
+  unsigning(): ReadonlySet<string> | undefined;
+  onConnect(): void;
+  onError(error: unknown): void;
+};
+
+/** The bus of the settings, and what takes the secrets that it signs with: until they come, it says and believes nothing. */
+export function openBus(
+  { HERALD_BUS_URL: url }: Config,
+  { nodeId, log, unsigning, onConnect, onError }: Options,
+): { bus: Bus; takeSecrets: Signer["take"] } {
+  const signer = createSigner(steadyClock);
+  if (url === undefined) return { bus: createLocalBus({ nodeId }), takeSecrets: signer.take };
+  const bus = createNatsBus({
+    url,
+    nodeId,
+    signer,
+    unsigning: () => unsigning() ?? nobody,
+    onConnect,
+    onError,
+    onDrop: (reason, subject) => log.warn({ reason, subject, dropped: bus.dropped }, dropAdvice),
+  });
+  return { bus, takeSecrets: signer.take };
+}
