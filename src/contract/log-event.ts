@@ -1,5 +1,8 @@
-/** What an event of an organization's log is about. `unknown`: a kind that only a later version knows; it plays to nobody. */
-export type EventKind = "message" | "system" | "membership" | "session" | "unknown";
+/**
+ * What an event of an organization's log is about. Two kinds play to nobody: `unknown`, which only a later version knows, and
+ * `unplayable`, whose row in the store is not what its kind asks for.
+ */
+export type EventKind = "message" | "system" | "membership" | "session" | "unknown" | "unplayable";
 
 /**
  * A place in a log: an offset, and the id of the event there. The offset alone proves nothing: after a failover another event may

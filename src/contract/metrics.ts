@@ -52,6 +52,10 @@ export const metricCatalogue = {
     type: "counter",
     help: "How often the log of an organization was not the one any more that was played, as after a failover to a standby that lagged or the restore of a backup: its connections were closed with 1012.",
   },
+  herald_events_passed_over_total: {
+    type: "counter",
+    help: "Events that were played to nobody, since what the database holds of them is not what Herald wrote; the log of the node names each.",
+  },
   herald_connections: {
     type: "gauge",
     labels: ["transport"],

@@ -17,6 +17,8 @@ export type GatewayFigures = {
   repairs: number;
   /** How often the log of an organization turned out not to be the one that was played. */
   breaks: number;
+  /** Events that nobody heard, since what the store holds of them cannot be played. */
+  passedOver: number;
   /** Connections that ended while bytes waited for them. */
   slowConsumersCut: number;
 };
@@ -52,6 +54,7 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
     },
     repairs: 0,
     breaks: 0,
+    passedOver: 0,
     slowConsumersCut: 0,
   };
   const { deliveries, latency } = figures;
@@ -70,6 +73,9 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
     },
     noteBreak(): void {
       figures.breaks++;
+    },
+    notePassedOver(): void {
+      figures.passedOver++;
     },
     onCut(): void {
       figures.slowConsumersCut++;

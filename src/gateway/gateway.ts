@@ -25,6 +25,7 @@ import { createHeartbeats } from "./heartbeat.ts";
 import { createJoiner } from "./join.ts";
 import { createOrigins } from "./origins.ts";
 import { createPlaces } from "./places.ts";
+import { createPlayableLog, playableHint } from "./playable.ts";
 import { createPlayer } from "./player.ts";
 import { answerPresence } from "./presence.ts";
 import { createRegister } from "./register.ts";
@@ -84,6 +85,8 @@ type Dependencies = OutageEvents & {
   tracePlay?: TracePlay | undefined;
 };
 
+const restoreAdvice = "its row in the database is not what Herald wrote: restore it from a backup";
+
 const tellToComeBack = () => busy("connects", "too many connect to this node at once", admitted.maxWaiting);
 const tellToCatchUpLater = () => busy("catch-ups", "too many catch up on this node at once", replayed.maxWaiting);
 
@@ -95,9 +98,10 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, log, catchUp, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
+  const { bus, catchUp, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery } = dependencies;
-  const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = createGatewayFigures(dependencies);
+  const figuring = createGatewayFigures(dependencies);
+  const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
   const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
   const { deliveries } = figures;
   const guard = createGuard(onError);
@@ -124,6 +128,10 @@ export function createGateway(dependencies: Dependencies) {
       onError(new Error(`event ${offset} of ${org} is of a kind of a later version; such are passed over`));
     hasMetUnknown = true;
   };
+  const log = createPlayableLog(dependencies.log, ({ org, offset, id }) => {
+    figuring.notePassedOver();
+    onError(new Error(`event ${offset} of ${org} (${id}) cannot be played and is passed over; ${restoreAdvice}`));
+  });
   const play = createPlayer({ topics, roster, joining, audiences, backlog, ledger, onUnknown });
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
@@ -136,7 +144,7 @@ export function createGateway(dependencies: Dependencies) {
     return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
   }
   const sequencers = createSequencers({
-    bus,
+    bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playableHint(hint))) },
     log,
     clock,
     play(event) {

@@ -99,6 +99,8 @@ export function createPlayer({
       case "unknown":
         onUnknown(event);
         return false;
+      case "unplayable":
+        return false;
     }
   };
 }

@@ -60,6 +60,7 @@ export function measure({
     family("herald_sequencer_lag_events", one({}, lagEvents)),
     family("herald_repairs_total", one({}, gateway.repairs)),
     family("herald_log_breaks_total", one({}, gateway.breaks)),
+    family("herald_events_passed_over_total", one({}, gateway.passedOver)),
     family(
       "herald_connections",
       each(connections, (transport) => ({ transport })),

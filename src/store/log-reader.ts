@@ -53,16 +53,21 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
 }
 
 function toEvent(org: string, row: EventRow): LogEvent {
-  const uids: string[] | undefined = row.uids === null ? undefined : JSON.parse(row.uids);
-  return {
-    org,
-    offset: Number(row.offset),
-    kind: isKind(row.kind) ? row.kind : "unknown",
-    id: row.id,
-    cid: row.cid ?? undefined,
-    payload: row.payload,
-    uids,
-  };
+  const place = { org, offset: Number(row.offset), id: row.id, cid: row.cid ?? undefined, payload: row.payload };
+  const kind = isKind(row.kind) ? row.kind : "unknown";
+  if (row.uids === null) return { ...place, kind, uids: undefined };
+  const uids = toTexts(row.uids);
+  return { ...place, kind: uids === undefined ? "unplayable" : kind, uids };
+}
+
+/** A list that cannot be read must not keep its neighbours from being read. */
+function toTexts(text: string): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) && value.every((one) => typeof one === "string") ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isKind(kind: string): kind is EventKind {
