@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createBudget } from "./budget.ts";
-import { createRing, weightOf } from "./ring.ts";
+import { createBudget, weightOf } from "./budget.ts";
+import { createRing } from "./ring.ts";
 import { event, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 
 const start = { offset: 0, id: "" };
@@ -22,6 +22,19 @@ describe("the budget of all rings", () => {
     expect(rings[0]?.idAt(20)).toBe("e20"); // it knows where it is, though nothing is left
     for (const ring of rings) ring.clear();
     expect(budget.bytes).toBe(0);
+  });
+
+  test("is shared evenly: who holds little keeps it, whoever else holds much and however often", () => {
+    const budget = createBudget(8 * mebibyte);
+    const quiet = Array.from({ length: 100 }, () => createRing(start, budget));
+    for (const ring of quiet) ring.push(event(1));
+    const busy = Array.from({ length: 4 }, () => createRing(start, budget));
+    for (const offset of upTo(300)) {
+      for (const ring of busy) ring.push(event(offset, 100_000));
+      expect(budget.bytes).toBeLessThanOrEqual(8 * mebibyte);
+    }
+    expect(quiet.filter((ring) => ring.after(0) !== undefined)).toHaveLength(100);
+    expect(busy.at(-1)?.after(299)).toHaveLength(1);
   });
 
   test("counts recipients, and events without a payload", () => {

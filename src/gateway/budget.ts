@@ -1,10 +1,17 @@
-const defaultMaxBytes = 128 * 1024 * 1024;
+import type { LogEvent } from "../contract/log-event.ts";
 
-type Holder = { clear(): void };
+const defaultMaxBytes = 128 * 1024 * 1024;
+const keptShare = 7 / 8; // of the limit, once it was passed: so that not each event that is played clears a ring
+
+/** What takes room of a budget, and can give it all back. */
+export type Holder = { readonly bytes: number; clear(): void };
 
 /** The memory that all rings of a node share, together with what their sequencers hold back. */
 export type Budget = {
-  /** Counts bytes of a ring, which becomes the one used last. Over the limit, the rings that were used least recently are cleared. */
+  /**
+   * Counts bytes of a ring, which becomes the one used last. Over the limit, the other rings that hold more than an even share are
+   * cleared, those that were used least recently first; the rest only if that does not do.
+   */
   take(bytes: number, holder: Holder): void;
   /** Counts bytes that must be held for a moment, whatever the limit. */
   hold(bytes: number): void;
@@ -23,9 +30,12 @@ export function createBudget(maxBytes = defaultMaxBytes): Budget {
 
   /** Without a ring, joins read the store. The ring in use is left alone: it has a bound of its own. */
   function makeRoom(used?: Holder): void {
-    for (const holder of holders) {
-      if (bytes <= maxBytes) return;
-      if (holder !== used) holder.clear();
+    const kept = maxBytes * keptShare;
+    for (const share of [kept / holders.size, 0]) {
+      for (const holder of holders) {
+        if (bytes <= kept) return;
+        if (holder !== used && holder.bytes > share) holder.clear();
+      }
     }
   }
 
@@ -51,4 +61,12 @@ export function createBudget(maxBytes = defaultMaxBytes): Budget {
       return bytes > maxBytes;
     },
   };
+}
+
+const eventBytes = 600; // an event with its ids and its place in a ring, without payload and recipients
+const uidBytes = 40;
+
+/** About how many bytes of memory an event takes. */
+export function weightOf({ payload, uids }: Pick<LogEvent, "payload" | "uids">): number {
+  return eventBytes + payload.length + (uids?.length ?? 0) * uidBytes;
 }

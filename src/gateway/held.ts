@@ -1,6 +1,5 @@
 import type { LogEvent, LogPlace } from "../contract/log-event.ts";
-import type { Budget } from "./budget.ts";
-import { weightOf } from "./ring.ts";
+import { type Budget, weightOf } from "./budget.ts";
 
 const maxHeld = 1024;
 const maxHeldBytes = 4 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import type { LogEvent, LogPlace } from "../contract/log-event.ts";
-import type { Budget } from "./budget.ts";
+import { type Budget, type Holder, weightOf } from "./budget.ts";
 
 const maxEvents = 1024;
 const maxBytes = 4 * 1024 * 1024;
 
 /** The events that were played last, for connections that join. */
-export type Ring = {
+export type Ring = Holder & {
   push(event: LogEvent): void;
   /** The events after `offset` in order, or `undefined` when the ring no longer reaches back that far. */
   after(offset: number): LogEvent[] | undefined;
@@ -13,8 +13,6 @@ export type Ring = {
   idAt(offset: number): string | undefined;
   /** Forgets what was played before a time, in milliseconds of `performance.now()`. */
   forgetBefore(time: number): void;
-  /** Forgets everything, and gives its room back. */
-  clear(): void;
 };
 
 type Played = { event: LogEvent; at: number; weight: number };
@@ -44,6 +42,9 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
   }
 
   const ring: Ring = {
+    get bytes() {
+      return weight;
+    },
     push(event) {
       const added = weightOf(event);
       played.push({ event, at: performance.now(), weight: added });
@@ -73,12 +74,4 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
     },
   };
   return ring;
-}
-
-const eventBytes = 600; // an event with its ids and its place in a ring, without payload and recipients
-const uidBytes = 40;
-
-/** About how many bytes of memory an event takes. */
-export function weightOf({ payload, uids }: LogEvent): number {
-  return eventBytes + payload.length + (uids?.length ?? 0) * uidBytes;
 }

@@ -1,10 +1,10 @@
 import type { Hint } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors.ts";
 import type { LogEvent, LogPage, LogPlace } from "../contract/log-event.ts";
-import type { Budget } from "./budget.ts";
+import { type Budget, weightOf } from "./budget.ts";
 import { createHeld } from "./held.ts";
 import { createPace } from "./pace.ts";
-import { createRing, weightOf } from "./ring.ts";
+import { createRing } from "./ring.ts";
 import { createWaiters } from "./waiters.ts";
 
 const maxReadyBytes = 4 * 1024 * 1024;
