@@ -156,11 +156,15 @@ const settings = {
   ),
   HERALD_LIMIT_CONNECTIONS_PER_USER: limit(20).describe("connections of one user"),
   HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: limit(1_000).describe("connections from one address (IPv6: from one /64)"),
+  HERALD_LIMIT_ORGANIZATION_FEEDS: limit(100).describe("live feeds of one organization on a node"),
   HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: limit(4_194_304).describe(
     "bytes that wait for one connection before it is cut",
   ),
+  HERALD_LIMIT_ORGANIZATION_BACKLOG_BYTES: limit(268_435_456).describe(
+    "bytes that wait for all connections of an organization on a node before its most behind are cut",
+  ),
   HERALD_LIMIT_NODE_BACKLOG_BYTES: limit(1_073_741_824).describe(
-    "bytes that wait for all connections before the most behind are cut",
+    "bytes that wait for all connections of a node before the most behind are cut, of the organization for which most wait",
   ),
   HERALD_LIMIT_PING_SECONDS: seconds(25).describe("seconds between two pings of a connection"),
   HERALD_LIMIT_PONG_SECONDS: seconds(10).describe("seconds within which a ping must be answered"),
@@ -277,6 +281,8 @@ export function gatewayLimitsOf(config: Config) {
   return {
     frameBytes: config.HERALD_LIMIT_FRAME_BYTES,
     backlogBytes: config.HERALD_LIMIT_CONNECTION_BACKLOG_BYTES,
+    feedsPerOrganization: config.HERALD_LIMIT_ORGANIZATION_FEEDS,
+    organizationBacklogBytes: config.HERALD_LIMIT_ORGANIZATION_BACKLOG_BYTES,
     nodeBacklogBytes: config.HERALD_LIMIT_NODE_BACKLOG_BYTES,
     requestsPerWindow: config.HERALD_LIMIT_REQUESTS_PER_CONNECTION,
     userRequests: config.HERALD_LIMIT_USER_REQUESTS,

@@ -4,6 +4,7 @@ import { createAccounting, type TracePlay } from "./accounting.ts";
 import { createAudiences } from "./audiences.ts";
 import { createBudget } from "./budget.ts";
 import type { Connection } from "./connection.ts";
+import { createEventFacts } from "./event-facts.ts";
 import { createPlayer } from "./player.ts";
 import { createRoster } from "./roster.ts";
 import { createSequencer } from "./sequencer.ts";
@@ -48,6 +49,7 @@ function setUp(tracePlay?: TracePlay) {
     unsubscribe: () => undefined,
     end: broken,
     cut: broken,
+    takings: 0,
     waitingBytes: () => 0,
     owner: createOwner(broken),
   };
@@ -63,6 +65,7 @@ function setUp(tracePlay?: TracePlay) {
     audiences,
     ledger,
     backlog: { suspect: broken },
+    facts: createEventFacts(),
     onUnknown: ({ id }) => unknown.push(id),
   });
   const sequencer = createSequencer({

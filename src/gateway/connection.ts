@@ -2,12 +2,19 @@ import type { CloseReason } from "../contract/close-codes.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import type { Owner } from "../lib/owner.ts";
 
+/** Bytes that may wait for a reader that keeps up. */
+export const comfortableBytes = 256 * 1024;
+
 /** What carries a connection: a WebSocket, a server-sent event stream or a feed. What is taken for it belongs to its owner, which closes with it. */
 export type Line = {
   readonly owner: Owner;
   readonly isOpen: boolean;
-  /** Bytes that wait to be taken. */
+  /** The organization that it counts for, once that is known. */
+  readonly org: string | undefined;
+  /** Bytes that this process holds because the socket has not taken them; what the kernel has taken is not among them. */
   waitingBytes(): number;
+  /** Rises whenever the socket takes some of what waits. */
+  readonly takings: number;
   /** Closes it and says why. */
   end(reason: CloseReason): void;
   /** Ends it at once, without a word. */

@@ -1,8 +1,7 @@
 import type { Owner } from "../lib/owner.ts";
-import type { Line } from "./connection.ts";
+import { comfortableBytes, type Line } from "./connection.ts";
 
-/** What may wait for a reader that keeps up. */
-const comfortableBytes = 256 * 1024;
+const givenAtOnce = 64 * 1024;
 const comment = new TextEncoder().encode(":\n\n");
 
 /** A body of server-sent events (WHATWG HTML, section 9.2) that is written piece by piece. */
@@ -17,13 +16,15 @@ export type EventStream = Omit<Line, "end"> & {
   comment(): void;
   /** Resolves with true when little waits to be taken, with false when the stream is over. */
   isReadyForMore(): Promise<boolean>;
-  /** Hands out what waits, and ends it: a stream has no way to say why. */
+  /** Hands out what waits, and ends it: a stream has no way to say why. Cuts it when its reader is far behind. */
   end(): void;
 };
 
 type Options = {
   /** Ends with the stream, and the stream with it. */
   owner: Owner;
+  /** The organization that its bytes count for. */
+  org: string;
   maxWaitingBytes: number;
   /** Called when bytes wait for its reader. */
   onWaiting(): void;
@@ -33,36 +34,49 @@ type Options = {
   onEnd(): void;
 };
 
-/** A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. */
-export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut, onEnd }: Options): EventStream {
+/**
+ * A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. Its queue has
+ * no room of its own, so Bun asks for a piece only when the socket has taken the one before: what was given counts until then.
+ */
+export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCut, onEnd }: Options): EventStream {
   let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
+  let waitingBytes = 0; // with what was given
+  let givenBytes = 0;
+  let takings = 0;
+  let isAsked = false;
   let isOpen = true;
   let onTaken: (() => void)[] = [];
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   const body = new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given;
+      start(started) {
+        controller = started;
       },
-      pull: handOver,
+      pull() {
+        isAsked = true;
+        waitingBytes -= givenBytes;
+        givenBytes = 0;
+        takings++;
+        giveNext();
+        resume();
+      },
       cancel: close,
     },
-    { highWaterMark: 1 },
+    { highWaterMark: 0 },
   );
 
-  /** Gives the stream what waits, once; without anything to give, the next `push` does. */
-  function handOver(): void {
-    if (waiting.length === 0 || controller === undefined || !isOpen) return;
-    const taken = Buffer.concat(waiting);
-    waiting = [];
-    waitingBytes = 0;
-    controller.enqueue(taken); // may pull again at once, so nothing of what it takes may still wait
-    resume();
+  /** Gives the next piece of what waits, once it is asked for; without anything to give, the next `push` does. */
+  function giveNext(): void {
+    if (!isAsked || waiting.length === 0 || !isOpen) return;
+    isAsked = false; // may be asked again at once
+    let count = 0;
+    while (count < waiting.length && givenBytes < givenAtOnce) givenBytes += waiting[count++]?.length ?? 0;
+    controller?.enqueue(Buffer.concat(waiting.splice(0, count)));
   }
 
   function resume(): void {
+    if (waitingBytes > comfortableBytes) return;
     const resumed = onTaken;
     onTaken = [];
     for (const take of resumed) take();
@@ -73,12 +87,14 @@ export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut, on
     isOpen = false;
     waiting = [];
     waitingBytes = 0;
+    givenBytes = 0;
     resume();
     owner.close();
   }
 
   const stream: EventStream = {
     owner,
+    org,
     body,
     get isOpen() {
       return isOpen;
@@ -86,12 +102,15 @@ export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut, on
     get isSlow() {
       return waitingBytes > comfortableBytes;
     },
+    get takings() {
+      return takings;
+    },
     push(frame) {
       if (!isOpen) return;
       waiting.push(frame);
       waitingBytes += frame.length;
-      if ((controller?.desiredSize ?? 0) > 0) handOver();
-      if (waitingBytes > 0) onWaiting();
+      giveNext();
+      if (waiting.length > 0 || waitingBytes > givenAtOnce) onWaiting();
       if (waitingBytes > maxWaitingBytes) stream.cut();
     },
     comment: () => stream.push(comment),
@@ -101,7 +120,8 @@ export function createEventStream({ owner, maxWaitingBytes, onWaiting, onCut, on
     },
     end() {
       if (!isOpen) return;
-      handOver();
+      if (stream.isSlow) return stream.cut();
+      if (waiting.length > 0) controller?.enqueue(Buffer.concat(waiting));
       close();
       controller?.close();
       onEnd();

@@ -1,33 +1,27 @@
 import type { FeedFilter } from "../contract/feed.ts";
-import type { LogEvent, MembershipChange } from "../contract/log-event.ts";
+import type { LogEvent } from "../contract/log-event.ts";
+import type { EventFacts } from "./event-facts.ts";
 
 /** Says of each event of a log, taken in order, whether a feed shows it. */
 export type EventFilter = (event: LogEvent) => boolean;
 
 /** A filter that follows its user's conversations from `cids` on: it must be given the membership events, too. */
-export function createEventFilter({ kind, cid, uid }: FeedFilter, cids: readonly string[]): EventFilter {
+export function createEventFilter(
+  { kind, cid, uid }: FeedFilter,
+  cids: readonly string[],
+  facts: Pick<EventFacts, "follow" | "systemOf">,
+): EventFilter {
   const joined = new Set(cids);
 
-  function follow({ cid = "", payload }: LogEvent, uid: string): void {
-    const change: MembershipChange = JSON.parse(payload);
-    if (change.added.includes(uid)) joined.add(cid);
-    if (change.removed.includes(uid)) joined.delete(cid);
-  }
-
   return (event) => {
-    if (event.kind === "membership" && uid !== undefined) follow(event, uid);
+    if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
     if (event.kind !== "message" && event.kind !== "system") return false;
     if (kind !== undefined && kind !== (event.kind === "message" ? "message" : "system_message")) return false;
     if (cid !== undefined && event.cid !== cid) return false;
     if (uid === undefined) return true;
     // Who sends a message takes part in its conversation; who sends a system message need not be among its users.
-    return event.kind === "message"
-      ? joined.has(event.cid ?? "")
-      : event.uids?.includes(uid) === true || senderOf(event) === uid;
+    if (event.kind === "message") return joined.has(event.cid ?? "");
+    const { sender, recipients } = facts.systemOf(event);
+    return sender === uid || recipients.has(uid);
   };
-}
-
-function senderOf({ payload }: LogEvent): string {
-  const event: { system_message: { from: string } } = JSON.parse(payload);
-  return event.system_message.from;
 }

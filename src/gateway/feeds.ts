@@ -1,9 +1,11 @@
-import { HeraldError, unavailable } from "../contract/errors.ts";
+import { HeraldError, rateLimited, unavailable } from "../contract/errors.ts";
 import type { LogEvent, SessionEnd } from "../contract/log-event.ts";
 import { networkOf } from "../lib/addresses.ts";
+import { createCounters } from "../lib/counters.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { FeedStarts, Feeds, FeedWish } from "../services/feeds.ts";
 import type { Backlog } from "./backlog.ts";
+import type { EventFacts } from "./event-facts.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
 import { createEventFilter, type EventFilter } from "./feed-filter.ts";
 import type { Heartbeats } from "./heartbeat.ts";
@@ -16,6 +18,7 @@ import type { StreamFrames } from "./stream-frames.ts";
 const startsTried = 5;
 const toNobody: Played = { connections: 0, isSlow: false };
 const permitEveryMs = 1000;
+const retryAfterSeconds = 5;
 
 type Dependencies = {
   sequencers: Sequencers;
@@ -24,8 +27,9 @@ type Dependencies = {
   register: Register;
   places: Places;
   backlog: Pick<Backlog, "watch">;
+  facts: Pick<EventFacts, "follow" | "systemOf">;
   heartbeats: Pick<Heartbeats, "repeat">;
-  limits: { backlogBytes: number; pingMs: number };
+  limits: { backlogBytes: number; pingMs: number; feedsPerOrganization: number };
   /** Called when a feed is cut while bytes wait for its reader. */
   onCut(): void;
   onError(error: unknown): void;
@@ -35,9 +39,15 @@ type Feed = { stream: EventStream; shows: EventFilter; permit: FeedWish["permit"
 
 /** The feeds of this node, which hear every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, feedStarts, frames, register, places, backlog, heartbeats, limits } = dependencies;
+  const { sequencers, feedStarts, frames, register, places, backlog, facts, heartbeats, limits } = dependencies;
   const { onCut, onError } = dependencies;
+  const perOrganization = createCounters(limits.feedsPerOrganization);
   const feeds = new Map<string, Set<Feed>>();
+
+  function takePlace(owner: Owner, org: string): void {
+    if (!perOrganization.take(org)) throw tooMany(limits.feedsPerOrganization);
+    owner.hold(() => perOrganization.release(org));
+  }
 
   function add(org: string, feed: Feed): void {
     const ofOrganization = feeds.get(org) ?? new Set();
@@ -58,7 +68,7 @@ export function createFeeds(dependencies: Dependencies) {
       const played = sequencer.playedAfter(head);
       if (played === undefined) continue;
       if (played.some(endsOrganization)) throw new HeraldError("organization_not_found");
-      const shows = createEventFilter(filter, cids);
+      const shows = createEventFilter(filter, cids, facts);
       for (const event of played) shows(event);
       return shows;
     }
@@ -82,6 +92,7 @@ export function createFeeds(dependencies: Dependencies) {
     const { org, filter, address, permit } = wish;
     register.requireOpen();
     places.takeForAddress(owner, networkOf(address));
+    takePlace(owner, org);
     await feedStarts.find(org, filter.uid); // first, so that no sequencer begins for an organization that does not exist
     const sequencer = await sequencers.acquire(org);
     owner.hold(() => sequencers.release(sequencer));
@@ -90,6 +101,7 @@ export function createFeeds(dependencies: Dependencies) {
     if (sequencer.isOver) throw unavailable({ detail: "the organization's log has changed its past; try again" });
     const stream = createEventStream({
       owner,
+      org,
       maxWaitingBytes: limits.backlogBytes,
       onWaiting: () => backlog.watch(stream),
       onCut,
@@ -141,6 +153,11 @@ export function createFeeds(dependencies: Dependencies) {
       for (const { stream } of [...(feeds.get(org) ?? [])]) stream.end();
     },
   };
+}
+
+function tooMany(quota: number): HeraldError {
+  const detail = `this organization has ${quota} feeds on this node; close one first`;
+  return rateLimited({ detail, policy: "feeds-per-organization", quota, retryAfterSeconds });
 }
 
 function endsOrganization({ kind, payload }: LogEvent): boolean {

@@ -19,6 +19,7 @@ import { createAccounting, type TracePlay } from "./accounting.ts";
 import { createAudiences } from "./audiences.ts";
 import { createBacklog } from "./backlog.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";
+import { createEventFacts } from "./event-facts.ts";
 import { createFeeds } from "./feeds.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createHeartbeats } from "./heartbeat.ts";
@@ -46,6 +47,8 @@ const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
 // How many who want in are let through in a turn of the event loop, so that a crowd lets everybody else have theirs.
 const enteringPerTurn = 8;
+// How many pages of missed messages are written to their connections in a turn of the event loop.
+const handedOverPerTurn = 1;
 // How many sessions are opened, and pages of missed messages read, at a time; others wait their turn.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
@@ -73,6 +76,8 @@ type Dependencies = OutageEvents & {
     connectionsPerAddress: number;
     /** Requests of one user in a minute, over all connections. */
     userRequests: number;
+    feedsPerOrganization: number;
+    organizationBacklogBytes: number;
     nodeBacklogBytes: number;
   };
   /** The server's native topics. */
@@ -109,7 +114,9 @@ export function createGateway(dependencies: Dependencies) {
   const heartbeats = createHeartbeats({ wheel });
   const backlog = createBacklog({
     maxBytes: limits.nodeBacklogBytes,
+    maxOrganizationBytes: limits.organizationBacklogBytes,
     maxLineBytes: limits.backlogBytes,
+    maxStallMs: limits.pingMs + limits.pongMs,
     clock: steadyClock,
   });
   const register = createRegister({ backlog });
@@ -122,6 +129,7 @@ export function createGateway(dependencies: Dependencies) {
   const frames = createStreamFrames();
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
   const audiences = createAudiences();
+  const facts = createEventFacts();
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
     if (!hasMetUnknown)
@@ -132,7 +140,7 @@ export function createGateway(dependencies: Dependencies) {
     figuring.notePassedOver();
     onError(new Error(`event ${offset} of ${org} (${id}) cannot be played and is passed over; ${restoreAdvice}`));
   });
-  const play = createPlayer({ topics, roster, joining, audiences, backlog, ledger, onUnknown });
+  const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
     const before = handedOver();
@@ -173,8 +181,11 @@ export function createGateway(dependencies: Dependencies) {
     roster,
     joining,
     audiences,
+    backlog,
+    facts,
     ledger,
     reads,
+    handover: createTurnstile(handedOverPerTurn),
   });
   const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, admission });
   const lines = {
@@ -193,7 +204,7 @@ export function createGateway(dependencies: Dependencies) {
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
-  const feeds = createFeeds({ ...lines, sequencers, frames, feedStarts: dependencies.feedStarts });
+  const feeds = createFeeds({ ...lines, sequencers, frames, facts, feedStarts: dependencies.feedStarts });
 
   function playTraced(event: LogEvent, trace: TracePlay): Played {
     let played: Played = { isSlow: false, connections: 0 };

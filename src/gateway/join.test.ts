@@ -2,10 +2,13 @@ import { expect, test } from "bun:test";
 import type { LogEvent } from "../contract/log-event.ts";
 import { createLimiter } from "../lib/limiter.ts";
 import { createOwner } from "../lib/owner.ts";
+import { createTurnstile } from "../lib/turnstile.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import { createAudiences } from "./audiences.ts";
+import { createBacklog } from "./backlog.ts";
 import { createBudget } from "./budget.ts";
 import type { Connection } from "./connection.ts";
+import { createEventFacts } from "./event-facts.ts";
 import { createJoiner } from "./join.ts";
 import { createRing } from "./ring.ts";
 import { createRoster } from "./roster.ts";
@@ -17,6 +20,13 @@ const reads = createLimiter({
   maxWaiting: 1,
   maxWaitMs: 1_000,
   whenBusy: () => new Error("busy"),
+  clock: { now: () => performance.now() },
+});
+const backlog = createBacklog({
+  maxBytes: Number.POSITIVE_INFINITY,
+  maxOrganizationBytes: Number.POSITIVE_INFINITY,
+  maxLineBytes: Number.POSITIVE_INFINITY,
+  maxStallMs: Number.POSITIVE_INFINITY,
   clock: { now: () => performance.now() },
 });
 
@@ -72,8 +82,11 @@ test("who joins where the log was purged misses nothing that is played while the
     roster,
     joining,
     audiences,
+    backlog,
+    facts: createEventFacts(),
     ledger,
     reads,
+    handover: createTurnstile(1),
   });
   const connection: Connection = {
     id: "1",
@@ -86,6 +99,7 @@ test("who joins where the log was purged misses nothing that is played while the
     isReadyForMore: async () => true,
     subscribe: () => undefined,
     unsubscribe: () => undefined,
+    takings: 0,
     waitingBytes: () => 0,
     end: unused,
     cut: unused,

@@ -1,18 +1,20 @@
-import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
+import type { LogEvent, SessionEnd } from "../contract/log-event.ts";
 import type { Limiter } from "../lib/limiter.ts";
-import { nextTurn } from "../lib/next-turn.ts";
+import type { Turnstile } from "../lib/turnstile.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { Session } from "../services/sessions.ts";
 import type { Audiences } from "./audiences.ts";
-import type { Connection } from "./connection.ts";
+import type { Backlog } from "./backlog.ts";
+import { type Connection, comfortableBytes } from "./connection.ts";
+import type { EventFacts } from "./event-facts.ts";
 import { endsSession } from "./player.ts";
 import type { Roster } from "./roster.ts";
 import type { Sequencer } from "./sequencer.ts";
 import type { Log, Sequencers } from "./sequencers.ts";
 import { userTopic } from "./topics.ts";
 
-const bytesAtOnce = 256 * 1024;
+const pageBytes = comfortableBytes; // so that a healthy reader keeps up with what is replayed to it
 const pageSize = 100;
 
 type Dependencies = {
@@ -22,9 +24,13 @@ type Dependencies = {
   roster: Roster;
   joining: Roster;
   audiences: Audiences;
+  backlog: Pick<Backlog, "hold">;
+  facts: Pick<EventFacts, "follow">;
   ledger: Pick<DeliveryLedger, "given">;
-  /** Bounds how many reads of what was missed are under way. */
+  /** Bounds how many pages of what was missed are at hand: read, and not yet handed over. */
   reads: Limiter;
+  /** What pages go through when they are handed over, so that many make no turn of the event loop long. */
+  handover: Turnstile;
 };
 
 /** Lets connections into the stream of their organization's events. */
@@ -44,7 +50,39 @@ export type Joiner = {
 
 /** Joins connections of one node. */
 export function createJoiner(dependencies: Dependencies): Joiner {
-  const { sequencers, catchUp, log, roster, joining, audiences, ledger, reads } = dependencies;
+  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger, reads, handover } =
+    dependencies;
+
+  /**
+   * Reads a page when the turn of the connection comes, and hands it over if the connection is still there. The page counts for it
+   * from before it is read until then, and few are at hand at a time, however many wait for theirs.
+   */
+  async function turnPage<Item extends { payload: string }>(
+    connection: Connection,
+    sequencer: Sequencer,
+    read: () => Promise<Item[]>,
+    handOver: (page: Item[]) => void,
+  ): Promise<void> {
+    const { owner, org } = connection;
+    await reads.run(
+      async () => {
+        const letGo = backlog.hold(connection, pageBytes);
+        let letGoRest = () => {};
+        try {
+          const page = await read();
+          letGoRest = backlog.hold(connection, Math.max(0, bytesOf(page) - pageBytes)); // one event may be larger than a page
+          await sequencer.verified(); // so that no page is of another log than those before
+          await handover.pass(org);
+          if (connection.isOpen) handOver(page);
+        } finally {
+          letGo();
+          letGoRest();
+        }
+      },
+      owner,
+      org,
+    );
+  }
 
   async function replay(
     connection: Connection,
@@ -52,24 +90,48 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     sequencer: Sequencer,
     resumeAfter: number,
   ): Promise<void> {
+    const { org, uid } = session;
     let after = resumeAfter;
-    while (await connection.isReadyForMore()) {
-      const page = await reads.run(() => catchUp.read(session, after), connection.owner, session.org);
-      await sequencer.verified(); // so that no page is of another log than those before
-      const end = page.at(-1)?.offset;
-      if (end === undefined) return;
-      for (const part of partsOf(page)) {
-        if (!(await connection.isReadyForMore())) return;
-        connection.deliver(part.map(({ id, payload }) => ({ kind: "message", id, payload })));
-        if (!connection.isOpen) return;
-        const { org, uid } = session;
-        ledger.given(
-          uid,
-          part.filter(({ isRecipient }) => isRecipient).map((message) => ({ ...message, org })),
-        );
-      }
-      after = end;
+    let isWhole = false;
+    while (!isWhole && (await connection.isReadyForMore())) {
+      await turnPage(
+        connection,
+        sequencer,
+        () => catchUp.read(session, after, pageBytes),
+        (page) => {
+          const end = page.at(-1)?.offset;
+          isWhole = end === undefined;
+          if (end === undefined) return;
+          connection.deliver(page.map(({ id, payload }) => ({ kind: "message", id, payload })));
+          if (!connection.isOpen) return;
+          ledger.given(
+            uid,
+            page.filter(({ isRecipient }) => isRecipient).map((message) => ({ ...message, org })),
+          );
+          after = end;
+        },
+      );
     }
+  }
+
+  /** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */
+  function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): void {
+    const heard: LogEvent[] = [];
+    for (const event of events) {
+      const { kind, cid = "", payload, uids } = event;
+      if (kind === "message" && cids.has(cid)) heard.push(event);
+      if (kind === "system" && uids?.includes(connection.uid)) heard.push(event);
+      if (kind === "membership") facts.follow(event, connection.uid, cids);
+      if (kind === "session") {
+        const end: SessionEnd = JSON.parse(payload);
+        if (endsSession(end, connection)) {
+          connection.end("removed");
+          return;
+        }
+      }
+    }
+    if (heard.length > 0) connection.deliver(heard);
+    if (connection.isOpen) ledger.given(connection.uid, heard);
   }
 
   return {
@@ -91,10 +153,10 @@ export function createJoiner(dependencies: Dependencies): Joiner {
 
       const cids = new Set(session.cids);
       let cursor = head;
-      while (connection.isOpen) {
+      while (await connection.isReadyForMore()) {
         const played = sequencer.playedAfter(cursor);
-        if (played !== undefined && bytesOf(played) <= bytesAtOnce) {
-          apply(connection, cids, played, ledger);
+        if (played !== undefined && bytesOf(played) <= pageBytes) {
+          apply(connection, cids, played);
           if (!connection.isOpen) return;
           connection.subscribe(userTopic(org, uid));
           owner.hold(() => audiences.leaveAll(connection));
@@ -107,64 +169,21 @@ export function createJoiner(dependencies: Dependencies): Joiner {
         }
         // The log moved on by more than fits at once: take a part of it, at the pace of the connection, and look again.
         const upTo = sequencer.position; // before the read, which so sees all of it that there is
-        const read = await reads.run(() => log.readAfter(org, cursor, pageSize), owner, org);
-        await sequencer.verified();
-        const page = read.filter(({ offset }) => offset <= upTo);
-        cursor = page.at(-1)?.offset ?? upTo; // nothing there: it was purged
-        for (const part of partsOf(page)) {
-          apply(connection, cids, part, ledger);
-          if (!(await connection.isReadyForMore())) return;
-        }
-        await nextTurn();
+        await turnPage(
+          connection,
+          sequencer,
+          () => log.readAfter(org, cursor, pageSize, pageBytes),
+          (read) => {
+            const page = read.filter(({ offset }) => offset <= upTo);
+            cursor = page.at(-1)?.offset ?? upTo; // nothing there: it was purged
+            apply(connection, cids, page);
+          },
+        );
       }
     },
   };
 }
 
-/** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */
-function apply(
-  connection: Connection,
-  cids: Set<string>,
-  events: LogEvent[],
-  ledger: Pick<DeliveryLedger, "given">,
-): void {
-  const heard: LogEvent[] = [];
-  for (const event of events) {
-    const { kind, cid = "", payload, uids } = event;
-    if (kind === "message" && cids.has(cid)) heard.push(event);
-    if (kind === "system" && uids?.includes(connection.uid)) heard.push(event);
-    if (kind === "membership") {
-      const change: MembershipChange = JSON.parse(payload);
-      if (change.added.includes(connection.uid)) cids.add(cid);
-      if (change.removed.includes(connection.uid)) cids.delete(cid);
-    }
-    if (kind === "session") {
-      const end: SessionEnd = JSON.parse(payload);
-      if (endsSession(end, connection)) {
-        connection.end("removed");
-        return;
-      }
-    }
-  }
-  if (heard.length > 0) connection.deliver(heard);
-  if (connection.isOpen) ledger.given(connection.uid, heard);
-}
-
-/** Cuts events into runs of about `bytesAtOnce`, so that a healthy reader keeps up with what is replayed to it. */
-function partsOf<Event extends { payload: string }>(events: Event[]): Event[][] {
-  const parts: Event[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const event of events) {
-    if (bytes >= bytesAtOnce) {
-      parts.push([]);
-      bytes = 0;
-    }
-    parts.at(-1)?.push(event);
-    bytes += event.payload.length;
-  }
-  return parts;
-}
-
-function bytesOf(events: LogEvent[]): number {
+function bytesOf(events: { payload: string }[]): number {
   return events.reduce((sum, { payload }) => sum + payload.length, 0);
 }

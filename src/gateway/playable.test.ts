@@ -54,11 +54,11 @@ describe("an event that cannot be played", () => {
   });
 
   test("plays to nobody where the store has nothing better, and keeps its place", async () => {
-    expect(await logOf(good).log.readAfter("o", 0, 9)).toEqual(good);
+    expect(await logOf(good).log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(good);
     for (const event of [...bad, eventOf("message", "{ no JSON }")]) {
       const { log, told } = logOf([event]);
       const passed: LogEvent[] = [{ ...event, kind: "unplayable" }];
-      expect(await log.readAfter("o", 0, 9)).toEqual(passed);
+      expect(await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(passed);
       expect(await log.readFrom("o", 0, 9)).toEqual({ head: { offset: 9, id: "e9" }, anchor: "e0", events: passed });
       expect(told).toEqual([event]);
     }
@@ -67,7 +67,7 @@ describe("an event that cannot be played", () => {
   test("is told of once, of very many now and then again", async () => {
     const many = Array.from({ length: 1_025 }, (_, index) => ({ ...eventOf("message", ""), id: `e${index}` }));
     const { log, told } = logOf(many);
-    await log.readAfter("o", 0, 9);
+    await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY);
     expect(told).toEqual(many);
     await log.readFrom("o", 0, 9);
     expect(told.length).toBeLessThanOrEqual(2 * many.length);

@@ -37,7 +37,7 @@ export function createPlayableLog(log: Log, onUnplayable: (event: LogEvent) => v
       const page = await log.readFrom(org, offset, limit);
       return { ...page, events: page.events.map(playable) };
     },
-    readAfter: async (org, offset, limit) => (await log.readAfter(org, offset, limit)).map(playable),
+    readAfter: async (...range) => (await log.readAfter(...range)).map(playable),
   };
 }
 

@@ -1,8 +1,9 @@
-import type { LogEvent, MembershipChange, SessionEnd } from "../contract/log-event.ts";
+import type { LogEvent, SessionEnd } from "../contract/log-event.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import type { Audiences } from "./audiences.ts";
 import type { Backlog } from "./backlog.ts";
 import type { Connection } from "./connection.ts";
+import type { EventFacts } from "./event-facts.ts";
 import type { Roster } from "./roster.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
 
@@ -21,6 +22,7 @@ type Dependencies = {
   joining: Roster;
   audiences: Audiences;
   backlog: Pick<Backlog, "suspect">;
+  facts: Pick<EventFacts, "membershipOf">;
   ledger: Pick<DeliveryLedger, "played" | "playedTo">;
   /** Called for an event of a kind that this version does not know: it is played to nobody. */
   onUnknown(event: LogEvent): void;
@@ -33,6 +35,7 @@ export function createPlayer({
   joining,
   audiences,
   backlog,
+  facts,
   ledger,
   onUnknown,
 }: Dependencies): (event: LogEvent) => boolean {
@@ -67,8 +70,9 @@ export function createPlayer({
     return isSlow;
   }
 
-  function playMembership({ org, cid = "", payload }: LogEvent): void {
-    const { added, removed }: MembershipChange = JSON.parse(payload);
+  function playMembership(event: LogEvent): void {
+    const { org, cid = "" } = event;
+    const { added, removed } = facts.membershipOf(event);
     for (const uid of added) for (const connection of roster.of(org, uid)) audiences.join(connection, cid);
     for (const uid of removed) for (const connection of roster.of(org, uid)) audiences.leave(connection, cid);
   }

@@ -87,3 +87,49 @@ test("an organization that is itself lost is found out", async () => {
   expect(breaks).toEqual(["o"]);
   sequencers.stop();
 });
+
+test("what comes before an organization has started is kept up to 4 MiB, and the rest is read from the store", async () => {
+  const mebibyte = 1024 * 1024;
+  const events = Array.from({ length: 8 }, (_, index): LogEvent => {
+    const offset = index + 1;
+    const payload = "x".repeat(mebibyte);
+    const prev = index === 0 ? "" : `e${index}`;
+    return { org: "o", offset, kind: "message", id: `e${offset}`, prev, cid: "c", payload, uids: undefined };
+  });
+  const head = { offset: events.length, id: "e8" };
+  const bus = createLocalBus({ nodeId: "n" });
+  const heads = Promise.withResolvers<Map<string, typeof logStart>>();
+  const isAsked = Promise.withResolvers<void>();
+  const played: number[] = [];
+  const readFrom: number[] = [];
+  const sequencers = createSequencers({
+    bus,
+    log: {
+      heads() {
+        isAsked.resolve();
+        return heads.promise;
+      },
+      async readFrom(_, offset) {
+        readFrom.push(offset);
+        return { head, anchor: events[offset - 1]?.id ?? "", events: events.slice(offset) };
+      },
+      readAfter: async () => [],
+    },
+    play({ offset }) {
+      played.push(offset);
+      return { connections: 1, isSlow: false };
+    },
+    clock: systemClock,
+    onRepair: () => undefined,
+    onBreak: expect.unreachable,
+    onError: expect.unreachable,
+  });
+  const acquired = sequencers.acquire("o");
+  await isAsked.promise;
+  bus.publish(events);
+  heads.resolve(new Map([["o", logStart]]));
+  await (await acquired).reached(head.offset, head.id);
+  expect(played).toEqual(events.map(({ offset }) => offset));
+  expect(readFrom[0]).toBe(4);
+  sequencers.stop();
+});

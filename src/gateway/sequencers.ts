@@ -1,11 +1,12 @@
 import type { Bus, Hint } from "../bus/bus.ts";
 import { type LogEvent, type LogPage, type LogPlace, logStart } from "../contract/log-event.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createBudget } from "./budget.ts";
+import { createBudget, weightOf } from "./budget.ts";
 import { createSequencer, type LogBreak, type Played, type Sequencer } from "./sequencer.ts";
 
 const lingerMs = 10_000;
 const maxEarly = 1_024;
+const maxEarlyBytes = 4 * 1024 * 1024;
 const keptMs = 30_000; // more than a join takes; a slower one reads the store
 
 /** The sequencers of this node: one for each organization that has connections here. */
@@ -31,7 +32,7 @@ export type Lag = { events: number; checkedAt: number | undefined };
 export type Log = {
   heads(orgs: string[]): Promise<Map<string, LogPlace>>;
   readFrom(org: string, offset: number, limit: number): Promise<LogPage>;
-  readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
+  readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
 };
 
 type Options = {
@@ -66,17 +67,26 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
 
   function begin(org: string): Entry {
     const early: Hint[] = [];
+    let earlyBytes = 0;
     let lastEarly = 0; // of those that were too many to keep: what they told of is read from the store
     let sequencer: Sequencer | undefined;
     let unsubscribe: (() => void) | undefined;
     let isOver = false;
 
+    function keepEarly(hint: Hint): void {
+      if (early.length >= maxEarly || earlyBytes >= maxEarlyBytes) {
+        lastEarly = Math.max(lastEarly, hint.offset ?? 0);
+        return;
+      }
+      early.push(hint);
+      earlyBytes += hint.payload === undefined ? 0 : weightOf(hint);
+    }
+
     async function start(): Promise<Sequencer> {
       // The subscription comes before the position: what is committed in between is heard, and dropped if it is in the head.
       unsubscribe = await bus.subscribe(org, (hint) => {
         if (sequencer !== undefined) sequencer.offer(hint);
-        else if (early.length < maxEarly) early.push(hint);
-        else lastEarly = Math.max(lastEarly, hint.offset ?? 0);
+        else keepEarly(hint);
       });
       const head = (await log.heads([org])).get(org) ?? logStart;
       sequencer = createSequencer({

@@ -2,7 +2,7 @@ import type { ServerWebSocket } from "bun";
 import { type CloseReason, closeCodes } from "../contract/close-codes.ts";
 import type { Owner } from "../lib/owner.ts";
 import type { Session } from "../services/sessions.ts";
-import type { Connection, Line } from "./connection.ts";
+import { type Connection, comfortableBytes, type Line } from "./connection.ts";
 import type { SessionTimer } from "./session-timer.ts";
 
 /** Why a socket is closed: with the limit that it met, and when its client may come back. */
@@ -33,6 +33,8 @@ export type SocketState = {
   isAlive: boolean;
   /** Bytes that waited for it when this was last looked at. */
   waitingBytes: number;
+  /** How often some of them were taken. */
+  takings: number;
   /** Called when the socket has bytes free again, or is gone. */
   onDrain: (() => void)[];
 };
@@ -40,7 +42,6 @@ export type SocketState = {
 /** A WebSocket of Herald's. */
 export type Socket = ServerWebSocket<SocketState>;
 
-const comfortableBytes = 256 * 1024;
 const openState = 1;
 
 /** The line of a WebSocket, from its opening. `write` sends frames to this socket alone, in order. */
@@ -65,6 +66,7 @@ export function createSocketState(
     isConnecting: false,
     isAlive: true,
     waitingBytes: 0,
+    takings: 0,
     onDrain: [],
   };
 }
@@ -76,6 +78,12 @@ export function closeSocket(socket: Socket, { reason, limit, retryAfterSeconds }
   socket.close(code, retryAfterSeconds === undefined ? what : `${what}; retry in ${retryAfterSeconds} s`);
 }
 
+/** The socket took some of what waits: who waits for that goes on. */
+export function noteTaken(data: SocketState): void {
+  data.takings++;
+  for (const resume of data.onDrain.splice(0)) resume();
+}
+
 /** The line of a socket that has just opened. `onWaiting` is called when bytes wait that were written to it alone. */
 export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) => void): SocketLine {
   const line: SocketLine = {
@@ -83,16 +91,26 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
     get isOpen() {
       return socket.readyState === openState;
     },
+    get org() {
+      return socket.data.user?.connection.org;
+    },
+    get takings() {
+      return socket.data.takings;
+    },
     waitingBytes() {
-      socket.data.waitingBytes = socket.getBufferedAmount();
-      return socket.data.waitingBytes;
+      const { data } = socket;
+      const before = data.waitingBytes;
+      data.waitingBytes = socket.getBufferedAmount();
+      // Whatever is written takes along what waits when the socket has room again, and then there is no `drain` (Bun 1.4.5).
+      if (data.waitingBytes < before) noteTaken(data);
+      return data.waitingBytes;
     },
     write(frames) {
-      let isTaken = true;
       socket.cork(() => {
-        for (const frame of frames) isTaken = socket.sendText(frame) > 0 && isTaken;
+        for (const frame of frames) socket.sendText(frame);
       });
-      if (!isTaken) onWaiting(line);
+      // Within a cork `sendText` speaks of the cork's own room, and not of what the socket takes in the end (Bun 1.4.5).
+      if (socket.getBufferedAmount() > 0) onWaiting(line);
     },
     end: (reason) => closeSocket(socket, { reason }),
     cut: () => socket.terminate(),
@@ -132,12 +150,15 @@ export function createSocketConnection(
     get isOpen() {
       return line.isOpen;
     },
+    get takings() {
+      return line.takings;
+    },
     waitingBytes: line.waitingBytes,
     end: line.end,
     cut: line.cut,
     deliver: (events) => line.write(events.map(({ payload }) => payload)),
     async isReadyForMore() {
-      while (line.isOpen && socket.getBufferedAmount() > comfortableBytes) {
+      while (line.isOpen && line.waitingBytes() > comfortableBytes) {
         await new Promise<void>((resolve) => socket.data.onDrain.push(resolve));
       }
       return line.isOpen;

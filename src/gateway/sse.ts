@@ -53,6 +53,7 @@ export function createStreams(dependencies: Dependencies) {
   function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
     const stream = createEventStream({
       owner,
+      org: session.org,
       maxWaitingBytes: limits.backlogBytes,
       onWaiting: () => backlog.watch(connection),
       onCut,

@@ -48,6 +48,9 @@ export function createStreamConnection({ id, session, stream, topics }: Options)
     },
     end: stream.end,
     cut: stream.cut,
+    get takings() {
+      return stream.takings;
+    },
     waitingBytes: stream.waitingBytes,
     body: stream.body,
     comment: stream.comment,

@@ -55,9 +55,9 @@ export function createUserBudgets({ quota, clock }: { quota: number; clock: Cloc
 export function chargeCatchUp(catchUp: CatchUp, budgets: UserBudgets): CatchUp {
   return {
     resumeAfter: catchUp.resumeAfter,
-    async read(absence, after) {
+    async read(absence, after, maxBytes) {
       budgets.require(absence);
-      const page = await catchUp.read(absence, after);
+      const page = await catchUp.read(absence, after, maxBytes);
       const bytes = page.reduce((sum, { payload }) => sum + payload.length, 0);
       budgets.charge(absence, costs.replay(page.length, bytes));
       return page;

@@ -19,6 +19,7 @@ import {
   closeSocket,
   createSocketLine,
   createSocketState,
+  noteTaken,
   type Socket,
   type SocketLine,
   type SocketState,
@@ -46,7 +47,7 @@ type Dependencies = {
   places: Pick<Places, "takeForAddress">;
   /** What those who have no session yet go through, with all that they ask, by address. */
   entrance: Turnstile;
-  backlog: Pick<Backlog, "watch">;
+  backlog: Pick<Backlog, "watch" | "hold">;
   heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
   clientAddress: ClientAddress;
   origins: Origins;
@@ -130,7 +131,9 @@ export function createWebSockets(dependencies: Dependencies) {
         line.write([errorFrame(frame.id, error)]);
         return closeSocket(socket, closingAfter(error) ?? { reason: "too_many" });
       }
+      const letGo = backlog.hold(line, data.length); // while it waits behind earlier ones
       enqueue(socket, async () => {
+        letGo();
         if (socket.data.user === undefined) {
           socket.data.isConnecting = true; // perhaps: the frame is not read yet
           await entrance.pass(socket.data.address);
@@ -141,9 +144,7 @@ export function createWebSockets(dependencies: Dependencies) {
     pong(socket) {
       socket.data.isAlive = true;
     },
-    drain({ data }) {
-      for (const resume of data.onDrain.splice(0)) resume();
-    },
+    drain: ({ data }) => noteTaken(data),
     close({ data }, code) {
       // Also who hangs up without a word while bytes wait: the two cannot be told apart (Bun 1.4.5).
       if (code === abnormalCode && data.waitingBytes > 0) onCut();

@@ -51,7 +51,7 @@ async function replay(driver: Driver, head: number, after = 0) {
   const absence = { org, uid, head };
   const offsets: number[] = [];
   for (let pages = 0; ; pages++) {
-    const page = await catchUp.read(absence, offsets.at(-1) ?? after);
+    const page = await catchUp.read(absence, offsets.at(-1) ?? after, 1024 * 1024);
     if (page.length === 0) return { offsets, pages };
     offsets.push(...page.map(({ offset }) => offset));
   }

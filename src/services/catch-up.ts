@@ -9,12 +9,14 @@ export type Absence = { org: string; uid: string; head: number };
 export type CatchUp = {
   /** The offset after which the user missed messages, or `undefined` when they cannot all be given: too many, too old, or `since` unknown. */
   resumeAfter(absence: Absence, since: string): Promise<number | undefined>;
-  /** The missed messages after `after`, in order, a page at a time; empty when there are no more. The event loop turns before it reads. */
-  read(absence: Absence, after: number): Promise<MissedMessage[]>;
+  /**
+   * The missed messages after `after`, in order, a page at a time; empty when there are no more. A page ends with the message that
+   * makes it `maxBytes` or larger. The event loop turns before it reads.
+   */
+  read(absence: Absence, after: number, maxBytes: number): Promise<MissedMessage[]>;
 };
 
 const pageSize = 50;
-const pageLength = 1024 * 1024;
 const narrowest = 2 * pageSize;
 const growth = 4;
 const dayMs = 24 * 3600 * 1000;
@@ -33,17 +35,17 @@ export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options):
     },
     // To find the first messages of many conversations, the store sorts everything in the span that it is asked for. So the first
     // span is short, and spans grow while there is little in them: a page costs what it holds, however much is left.
-    async read({ org, uid, head }, after) {
+    async read({ org, uid, head }, after, maxBytes) {
       const page: MissedMessage[] = [];
-      let length = 0;
+      let room = maxBytes;
       let width = narrowest;
-      // The store cuts a page short at 4 MiB. One of fewer characters than `pageLength` was not cut, whatever its script.
-      for (let from = after; from < head && page.length < pageSize && length < pageLength; width *= growth) {
+      // The store cuts short only what fills the room.
+      for (let from = after; from < head && page.length < pageSize && room > 0; width *= growth) {
         await nextTurn();
         const upTo = Math.min(head, from + width);
-        for (const message of await missed.readMissed(org, uid, from, upTo, pageSize - page.length)) {
+        for (const message of await missed.readMissed(org, uid, from, upTo, pageSize - page.length, room)) {
           page.push(message);
-          length += message.payload.length;
+          room -= Buffer.byteLength(message.payload);
         }
         from = upTo;
       }

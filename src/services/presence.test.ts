@@ -21,6 +21,7 @@ const connect = (uid: string, org = "o"): Connection => ({
   unsubscribe: () => undefined,
   end: () => undefined,
   cut: () => undefined,
+  takings: 0,
   waitingBytes: () => 0,
   owner: createOwner(() => undefined),
 });

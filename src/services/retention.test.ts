@@ -143,7 +143,7 @@ test("what `since` may recover is there to the last message, and a message that 
   const absence = { org: "o1", uid: "u1", head: 13 };
   const missed = async (since: string) => {
     const after = await catchUp.resumeAfter(absence, since);
-    return after === undefined ? undefined : (await catchUp.read(absence, after)).length;
+    return after === undefined ? undefined : (await catchUp.read(absence, after, 1024 * 1024)).length;
   };
   expect(await Promise.all(ids.map(missed))).toEqual([...Array(5).fill(undefined), 6, 5, 4, 3, 2, 1, 0]);
 });

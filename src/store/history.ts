@@ -13,7 +13,7 @@ const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'messa
 const readPage = (order: "ASC" | "DESC") =>
   withinBytes(
     `SELECT "offset", payload, OCTET_LENGTH(payload) AS bytes ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
-    order,
+    { order },
   );
 const readForward = readPage("ASC");
 const readBackward = readPage("DESC");
@@ -59,8 +59,14 @@ const fromMissed = `FROM participant p
   JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start AND e.kind = 'message'
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
+// Payloads are read once it is known which fit the page: SQLite would sort and carry those of all that are looked at.
 const readMissed = withinBytes(
-  `SELECT e."offset", e.payload, e.id, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
+  `SELECT e.org, e."offset", e.id, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
+  {
+    columns: `"offset", id, cid, log_start,
+      (SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`,
+    maxBytes: "?",
+  },
 );
 
 /** Reads what a user missed in all of the user's conversations. */
@@ -87,8 +93,8 @@ export function createMissedMessages({ reader }: { reader: Reader }): MissedMess
       );
       return Number(row?.count ?? 0);
     },
-    async readMissed(org, uid, after, upTo, limit) {
-      const rows = await reader.allOf<MissedRow>(org, readMissed, org, uid, after, upTo, limit);
+    async readMissed(org, uid, after, upTo, limit, maxBytes) {
+      const rows = await reader.allOf<MissedRow>(org, readMissed, org, uid, after, upTo, limit, maxBytes);
       return rows.map(toMissed);
     },
   };

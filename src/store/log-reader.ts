@@ -17,9 +17,14 @@ type HeadRow = Row & { head: number; head_id: string | null };
 
 const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
-const readEvents =
-  withinBytes(`SELECT "offset", kind, id, cid, payload, uids, OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
-  FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`);
+// The end of the page is found first, so that no more is read than fits it.
+const endOfPage = withinBytes(
+  `SELECT "offset", OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
+    FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
+  { maxBytes: "?" },
+);
+const readEvents = `SELECT "offset", kind, id, cid, payload, uids FROM event
+  WHERE org = ? AND "offset" > ? AND "offset" <= (SELECT MAX("offset") FROM (${endOfPage}) AS fitting) ORDER BY "offset"`;
 
 // Of the event at the place itself only the id is wanted.
 const readPlaceAndEvents =
@@ -45,8 +50,8 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
       const anchor = events[0]?.offset === offset ? events.shift()?.id : undefined;
       return { head: rows[0] === undefined ? logStart : toHead(rows[0]), anchor, events };
     },
-    async readAfter(org, offset, limit) {
-      const rows = await reader.allOf<EventRow>(org, readEvents, org, offset, limit);
+    async readAfter(org, offset, limit, maxBytes) {
+      const rows = await reader.allOf<EventRow>(org, readEvents, org, offset, org, offset, limit, maxBytes);
       return rows.map((row) => toEvent(org, row));
     },
   };

@@ -76,10 +76,10 @@ export type BatchResult =
 export type LogReader = {
   /** The heads of those of `orgs` that exist, of deleted ones too. */
   heads(orgs: string[]): Promise<Map<string, LogPlace>>;
-  /** The same as `readAfter`, with what stands at `offset` itself and where the log ends, in one snapshot. At most one more than `limit`. */
+  /** The same as `readAfter`, up to about 4 MiB, with what stands at `offset` itself and where the log ends, in one snapshot. At most one more than `limit`. */
   readFrom(org: string, offset: number, limit: number): Promise<LogPage>;
-  /** At most `limit` events after `offset`, in order; fewer where they are large (about 4 MiB), none when there are no more. */
-  readAfter(org: string, offset: number, limit: number): Promise<LogEvent[]>;
+  /** At most `limit` events after `offset`, in order, up to the one that makes them `maxBytes` or more; none when there are no more. */
+  readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
 };
 
 /** Which messages of a conversation: between two offsets, exclusive, in one direction. */
@@ -104,8 +104,15 @@ export type MissedMessages = {
   findMessage(org: string, id: string): Promise<{ offset: number; createdAt: number } | undefined>;
   /** How many messages of the user's conversations lie after `after` up to `upTo`; counts no further than `limit`. */
   countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
-  /** The messages of the user's conversations after `after` up to `upTo`, in order, at most `limit`, fewer where they are large. */
-  readMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<MissedMessage[]>;
+  /** The messages of the user's conversations after `after` up to `upTo`, in order, at most `limit`, up to the one that makes them `maxBytes` or more. */
+  readMissed(
+    org: string,
+    uid: string,
+    after: number,
+    upTo: number,
+    limit: number,
+    maxBytes: number,
+  ): Promise<MissedMessage[]>;
 };
 
 /** An organization, user or conversation as stored. */

@@ -28,6 +28,8 @@ import { describeMigration } from "./testing/migration-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
 import { describeSteps } from "./testing/steps-suite.ts";
 
+const mebibyte = 1024 * 1024;
+
 function createFolder() {
   const folder = mkdtempSync(join(tmpdir(), "herald-store-"));
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
@@ -98,7 +100,11 @@ describe("SQLite", () => {
       [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" })],
       [byId, () => history.offsetOf("o", "c", "id")],
       [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
-      [byConversation, () => missed.readMissed("o", "u", 1, 9, 20)],
+      [
+        byConversation,
+        () => missed.readMissed("o", "u", 1, 9, 20, mebibyte),
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)", // for each that fits the page
+      ],
       [byId, () => missed.findMessage("o", "id")],
       [byId, () => sent.message("o", "id")],
       ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],
@@ -107,8 +113,9 @@ describe("SQLite", () => {
         () => sent.systemMessages("o", "mid", "u"),
       ],
       [
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>? AND offset<?)",
+        () => createLogReader({ reader: driver }).readAfter("o", 1, 20, mebibyte),
         "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
-        () => createLogReader({ reader: driver }).readAfter("o", 1, 20),
       ],
       [
         "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",

@@ -8,6 +8,8 @@ import { openSqlite } from "./sqlite.ts";
 import { rowsOfStep } from "./steps.ts";
 import { createStore, createWrites } from "./store.ts";
 
+const mebibyte = 1024 * 1024;
+
 /** A driver whose transactions count their statements, a call for many rows as the one that it is on PostgreSQL. */
 function countStatements(driver: Driver) {
   let statements = 0;
@@ -65,7 +67,7 @@ describe("the number of statements does not depend on how much there is, but for
     const once = await count.of(store.users.remove("small", "u", 2));
     expect(await count.of(store.users.remove("large", "u", 2))).toBe(once);
     expect(once).toBeLessThan(12);
-    expect(await store.log.readAfter("large", rowsOfStep, 9_999)).toHaveLength(rowsOfStep + 1); // who left each, and the end of sessions
+    expect(await store.log.readAfter("large", rowsOfStep, 9_999, mebibyte)).toHaveLength(rowsOfStep + 1); // who left each, and the end of sessions
     const check = await store.checks.check({
       org: "large",
       kind: "message",

@@ -266,6 +266,24 @@ describe("feeds are bounded", () => {
     await server.stop();
   });
 
+  test("an organization has so many on a node, and another's are not counted with them", async () => {
+    await using server = await startHerald({ env: { HERALD_LIMIT_ORGANIZATION_FEEDS: "2" } });
+    const [org, other] = [await createOrganization(server), await createOrganization(server)];
+    using first = await openFeed(server.url, org.id, server.key);
+    using _second = await openFeed(server.url, org.id, server.key, { uid: "alice" });
+    const answer = await requestFeed(server.url, org.id, server.key);
+    if ("sse" in answer) throw new Error("a third feed was granted");
+    expectProblem(answer.refused, 429, "rate_limited");
+    expect(answer.refused.headers.get("retry-after")).toBe("5");
+    using _others = await openFeed(server.url, other.id, server.key);
+    first.close();
+    using _third = await eventually(
+      () => openFeed(server.url, org.id, server.key).catch(() => undefined),
+      "room for another feed",
+    );
+    await server.stop();
+  });
+
   test("a heartbeat comes as often as the setting says, and a node that stops ends them", async () => {
     await using server = await startHerald({ env: { HERALD_LIMIT_PING_SECONDS: "1" } });
     const org = await createOrganization(server);

@@ -53,7 +53,9 @@ const names = [
     "CONNECTIONS_PER_ADDRESS",
   ].map((name) => `LIMIT_${name}`),
   ...[
+    "ORGANIZATION_FEEDS",
     "CONNECTION_BACKLOG_BYTES",
+    "ORGANIZATION_BACKLOG_BYTES",
     "NODE_BACKLOG_BYTES",
     "PING_SECONDS",
     "PONG_SECONDS",

@@ -7,6 +7,7 @@ import {
 } from "../../src/contract/log-event.ts";
 import { createQueue, type Queue } from "../../src/lib/queue.ts";
 
+const pageBytes = 4 * 1024 * 1024;
 /** What a transaction does to an organization. */
 export type Change =
   | { kind: "message"; cid: string; bytes: number }
@@ -168,10 +169,10 @@ export function createDatabase(now: () => number) {
     readFrom(org: string, offset: number, limit: number) {
       const { purgedUpTo, commits } = get(org);
       const anchor = offset > purgedUpTo ? commits[offset]?.event.id : undefined;
-      return { head: headOf(get(org)), anchor, events: reads.readAfter(org, offset, limit) };
+      return { head: headOf(get(org)), anchor, events: reads.readAfter(org, offset, limit, pageBytes) };
     },
-    readAfter: (org: string, offset: number, limit: number) =>
-      stored(org, offset, get(org).head, () => true).slice(0, limit),
+    readAfter: (org: string, offset: number, limit: number, maxBytes: number) =>
+      within(maxBytes, stored(org, offset, get(org).head, () => true).slice(0, limit)),
     snapshot(org: string, uid: string) {
       const { participants, validAfter } = get(org);
       const { offset: head, id: headId } = headOf(get(org));
@@ -192,8 +193,8 @@ export function createDatabase(now: () => number) {
     },
     countMissed: (org: string, uid: string, after: number, upTo: number, limit: number) =>
       Math.min(limit, stored(org, after, upTo, isMissedBy(org, uid)).length),
-    readMissed: (org: string, uid: string, after: number, upTo: number, limit: number) =>
-      stored(org, after, upTo, isMissedBy(org, uid)).slice(0, limit),
+    readMissed: (org: string, uid: string, after: number, upTo: number, limit: number, maxBytes: number) =>
+      within(maxBytes, stored(org, after, upTo, isMissedBy(org, uid)).slice(0, limit)),
   };
 
   return {
@@ -218,6 +219,16 @@ export function createDatabase(now: () => number) {
       return event?.payload === frame ? event : undefined;
     },
   };
+}
+
+/** The first events, up to the one that makes them `maxBytes` or more. */
+function within(maxBytes: number, events: LogEvent[]): LogEvent[] {
+  let bytes = 0;
+  return events.filter(({ payload }) => {
+    const fits = bytes < maxBytes;
+    bytes += Buffer.byteLength(payload);
+    return fits;
+  });
 }
 
 function payloadOf(id: string, change: Change, fillingOf: (bytes: number) => string): string {

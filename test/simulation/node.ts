@@ -117,7 +117,7 @@ export function createNode(options: Options): Node {
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
-      readAfter: (org, offset, limit) => ask(() => reads.readAfter(org, offset, limit)),
+      readAfter: (...of) => ask(() => reads.readAfter(...of)),
     },
     sessions: {
       async identify(token, address) {
@@ -163,6 +163,8 @@ export function createNode(options: Options): Node {
     limits: {
       frameBytes: 65_536,
       backlogBytes,
+      feedsPerOrganization: 100,
+      organizationBacklogBytes: Number.POSITIVE_INFINITY,
       nodeBacklogBytes: Number.POSITIVE_INFINITY,
       requestsPerWindow: Number.POSITIVE_INFINITY,
       userRequests: Number.POSITIVE_INFINITY,

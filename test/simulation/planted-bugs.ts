@@ -89,11 +89,11 @@ export const plantedBugs: PlantedBug[] = [
   },
   {
     name: "who joins is not given what was played meanwhile",
-    changes: [{ file: joining, from: "apply(connection, cids, played, ledger);", to: "" }],
+    changes: [{ file: joining, from: "apply(connection, cids, played);", to: "" }],
   },
   {
     name: "who joins does not follow removals",
-    changes: [{ file: joining, from: "if (change.removed.includes(connection.uid)) cids.delete(cid);", to: "" }],
+    changes: [{ file: "gateway/event-facts.ts", from: "if (removed.has(uid)) cids.delete(cid);", to: "" }],
   },
   {
     name: "who joins is subscribed before it is given what was played",

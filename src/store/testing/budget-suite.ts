@@ -35,7 +35,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
 
     /** The bytes of the events that are there, counted one by one. */
     async function countBytes(org: string): Promise<number> {
-      const events = await context.store.log.readAfter(org, 0, 10_000);
+      const events = await context.store.log.readAfter(org, 0, 10_000, Number.MAX_SAFE_INTEGER);
       const texts = events.flatMap(({ payload, uids }) => [payload, uids === undefined ? "" : JSON.stringify(uids)]);
       return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     }

@@ -8,6 +8,8 @@ import type { NewSend } from "../ports.ts";
 import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
+const mebibyte = 1024 * 1024;
+
 /** A delivery of one event of `c1` to `u1` over one connection. */
 export function deliveryOf(org: string, offset: number, change: Partial<NewDelivery> = {}): NewDelivery {
   return {
@@ -354,7 +356,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       const system = { kind: "system", cid: undefined, uids: ["u1"] } as const;
       expect(await check({ ...system, uids: ["u1"] })).toEqual({ outcome: "fits", participants: 0 });
       expect(await check({ ...system, uids: ["u1"], sender: "u9" })).toEqual({ outcome: "refused", missing: "user" });
-      expect((await store.log.readAfter(org, 1, 10)).map(({ id }) => id)).toEqual([sent.id]);
+      expect((await store.log.readAfter(org, 1, 10, mebibyte)).map(({ id }) => id)).toEqual([sent.id]);
     });
   });
 }
@@ -378,7 +380,9 @@ export async function expectParticipantsAfterVersion7(driver: Driver): Promise<v
   const announce = () => undefined;
   const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
   expect((await store.sent.message("o", "e"))?.recipients).toBe(2);
-  expect(await store.missed.readMissed("o", "u1", 0, 9, 9)).toMatchObject([{ id: "e", cid: "c", isRecipient: false }]);
+  expect(await store.missed.readMissed("o", "u1", 0, 9, 9, mebibyte)).toMatchObject([
+    { id: "e", cid: "c", isRecipient: false },
+  ]);
   await store.participants.add("o", "empty", "u1", 1, 1);
   expect(await store.participants.add("o", "empty", "u2", 1, 1)).toEqual({ outcome: "too_many" });
 }

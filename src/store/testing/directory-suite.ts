@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { logStart } from "../../contract/log-event.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
+const mebibyte = 1024 * 1024;
+
 /** What every engine's directory must do: the suite of the ports for organizations, users, conversations, history. */
 export function describeDirectory(engine: string, open: OpenDatabase): void {
   describe(`the directory on ${engine}`, () => {
@@ -280,7 +282,6 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       const { store } = context;
       const org = await createOrganization();
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
-      const mebibyte = 1024 * 1024;
       const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1]; // at the offsets 2 to 7
       for (const size of sizes) await store.sends.append(messageOf(org, { payload: JSON.stringify("x".repeat(size)) }));
       const page = async (range: { after?: number; before?: number; direction: "forward" | "backward" }) =>
@@ -305,8 +306,29 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await store.missed.findMessage("nowhere", seen.id)).toBeUndefined();
       expect(await store.missed.countMissed(org, "u2", 3, 6, 10)).toBe(2);
       expect(await store.missed.countMissed(org, "u1", 3, 6, 2)).toBe(2);
-      expect((await store.missed.readMissed(org, "u1", 3, 5, 10)).map(({ offset }) => offset)).toEqual([4, 5]);
-      expect((await store.missed.readMissed(org, "u2", 3, 6, 10)).map(({ offset }) => offset)).toEqual([4, 6]);
+      expect((await store.missed.readMissed(org, "u1", 3, 5, 10, mebibyte)).map(({ offset }) => offset)).toEqual([
+        4, 5,
+      ]);
+      expect((await store.missed.readMissed(org, "u2", 3, 6, 10, mebibyte)).map(({ offset }) => offset)).toEqual([
+        4, 6,
+      ]);
+    });
+
+    test("ends what a user missed early where it is large, and always gives one", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
+      const sizes = [1, mebibyte, 3 * mebibyte, 1]; // at the offsets 2 to 5
+      for (const size of sizes)
+        await store.sends.append(messageOf(org, { payload: JSON.stringify("é".repeat(size / 2)) }));
+      const read = async (after: number, maxBytes: number) => {
+        const page = await store.missed.readMissed(org, "u1", after, 5, 100, maxBytes);
+        expect(page.every(({ id, payload }) => id !== "" && payload.startsWith('"'))).toBe(true);
+        return page.map(({ offset }) => offset);
+      };
+      expect(await read(1, mebibyte)).toEqual([2, 3]);
+      expect(await read(3, 1)).toEqual([4]);
+      expect(await read(4, mebibyte)).toEqual([5]);
     });
 
     test("shows a user's conversations, most recently active first", async () => {

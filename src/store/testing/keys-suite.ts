@@ -6,6 +6,8 @@ import type { KeyReads, NewKey, StoredKey } from "../ports.ts";
 import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
+const mebibyte = 1024 * 1024;
+
 /** A key for everything, not yet stored. */
 function keyOf(change: Partial<NewKey> = {}): NewKey {
   return {
@@ -202,7 +204,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       await store.sends.append(send);
       expect(await context.keyIdOf("sent", send.id)).toBe("key of the sender");
       expect(JSON.stringify(announced)).not.toContain("key of the sender");
-      expect(JSON.stringify(await store.log.readAfter("sent", 0, 10))).not.toContain("key of the sender");
+      expect(JSON.stringify(await store.log.readAfter("sent", 0, 10, mebibyte))).not.toContain("key of the sender");
     });
   });
 }
@@ -219,7 +221,7 @@ export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
   expect(await migrateStore(driver)).toMatchObject({ from: 1 });
   const announce = () => undefined;
   const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
-  expect(await store.log.readAfter("o", 0, 10)).toMatchObject([{ id: "old", payload: "{}" }]);
+  expect(await store.log.readAfter("o", 0, 10, mebibyte)).toMatchObject([{ id: "old", payload: "{}" }]);
   expect((await driver.allOf<{ key_id: string | null }>("o", "SELECT key_id FROM event"))[0]?.key_id).toBeNull();
   expect([await store.keys.latest(), await store.keys.changes(0, [])]).toEqual([undefined, []]);
   expect(await store.keys.create(keyOf({ org: "o" }))).toBe(true);

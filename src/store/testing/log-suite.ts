@@ -7,6 +7,8 @@ import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import { createStore, createWrites, type Database } from "../store.ts";
 
+const mebibyte = 1024 * 1024;
+
 /** Opens an empty database for a suite, its schema up to date. `announce` hears of every commit. */
 export type OpenDatabase = (
   announce: (events: LogEvent[]) => void,
@@ -86,25 +88,28 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       const system = messageOf(org, { kind: "system", cid: undefined, uids: ["u2", "zoë"] });
       await Promise.all([messageOf(org), system, messageOf(org)].map((send) => store.sends.append(send)));
       const stored = announced.map(({ prev: _, ...event }) => event);
-      expect(await store.log.readAfter(org, 1, 100)).toEqual(stored);
-      expect(await store.log.readAfter(org, 1, 2)).toEqual(stored.slice(0, 2));
-      expect(await store.log.readAfter(org, 4, 100)).toEqual([]);
+      expect(await store.log.readAfter(org, 1, 100, mebibyte)).toEqual(stored);
+      expect(await store.log.readAfter(org, 1, 2, mebibyte)).toEqual(stored.slice(0, 2));
+      expect(await store.log.readAfter(org, 4, 100, mebibyte)).toEqual([]);
     });
 
     test("ends a page early where its events are large, and always gives one", async () => {
       const { store } = context;
       const org = await createOrganization();
-      const mebibyte = 1024 * 1024;
       const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1];
       for (const size of sizes)
         await store.sends.append({ ...messageOf(org), payload: JSON.stringify("é".repeat(size / 2)) });
       const pages: number[][] = [];
       for (let last = 1; ; last = pages.at(-1)?.at(-1) ?? 0) {
-        const page = await store.log.readAfter(org, last, 100);
+        const page = await store.log.readAfter(org, last, 100, 4 * mebibyte);
         if (page.length === 0) break;
         pages.push(page.map(({ offset }) => offset));
       }
       expect(pages).toEqual([[2, 3, 4], [5, 6], [7]]);
+      const upTo = async (maxBytes: number) =>
+        (await store.log.readAfter(org, 2, 100, maxBytes)).map(({ offset }) => offset);
+      expect(await upTo(1)).toEqual([3]);
+      expect(await upTo(2 * mebibyte)).toEqual([3, 4]);
     });
 
     test("stores one of many equal sends, in one batch and later, and answers them all alike", async () => {
@@ -218,7 +223,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       const sends = [messageOf(org), messageOf(org, { id: taken.id }), messageOf(org)];
       const results = await Promise.allSettled(sends.map((send) => store.sends.append(send)));
       expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-      expect((await store.log.readAfter(org, 0, 100)).map(({ offset }) => offset)).toEqual([1, 2, 3, 4]);
+      expect((await store.log.readAfter(org, 0, 100, mebibyte)).map(({ offset }) => offset)).toEqual([1, 2, 3, 4]);
     });
 
     test("takes no more sends of one organization than it can hold, says to retry, and still takes another's", async () => {

@@ -8,6 +8,8 @@ import { createStore, createWrites } from "../store.ts";
 import { entryAt } from "./audit-suite.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
+const mebibyte = 1024 * 1024;
+
 const keepAll: RetentionOrder = {
   holder: "n1",
   leaseMs: 1,
@@ -64,7 +66,8 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       }
     }
 
-    const eventsOf = async (org: string) => (await context.store.log.readAfter(org, 0, 10_000)).map(({ id }) => id);
+    const eventsOf = async (org: string) =>
+      (await context.store.log.readAfter(org, 0, 10_000, mebibyte)).map(({ id }) => id);
     const historyOf = async (org: string, cid = "c1") =>
       (await context.store.history.messages(org, cid, { direction: "forward", limit: 10_000 })).length;
 
@@ -77,12 +80,14 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(await run({ messagesBefore: 2_000 })).toEqual([]);
       expect(await historyOf(one)).toBe(1);
       expect(await historyOf(other)).toBe(0);
-      expect((await store.log.readAfter(one, 1, 100)).map(({ id, offset }) => [id, offset])).toEqual([[kept.id, 7]]);
+      expect((await store.log.readAfter(one, 1, 100, mebibyte)).map(({ id, offset }) => [id, offset])).toEqual([
+        [kept.id, 7],
+      ]);
       const heads = await store.log.heads([one, other]);
       expect([one, other].map((org) => heads.get(org)?.offset)).toEqual([7, 6]);
       expect(heads.get(other)?.id).toBeString(); // though that event is gone
       expect((await send(other, 3_000)).result.outcome).toBe("stored");
-      expect((await store.log.readAfter(other, 1, 100)).map(({ offset }) => offset)).toEqual([7]);
+      expect((await store.log.readAfter(other, 1, 100, mebibyte)).map(({ offset }) => offset)).toEqual([7]);
       expect(await store.missed.findMessage(one, kept.id)).toEqual({ offset: 7, createdAt: 2_000 });
     });
 
@@ -189,7 +194,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(await eventsOf(org)).not.toContain(sent.id);
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 43_000);
       expect((await send(org, 43_001, { mid: "m" })).result.outcome).toBe("stored");
-      expect((await store.log.readAfter(org, 0, 10)).map(({ offset }) => offset)).toEqual([3, 4, 5]);
+      expect((await store.log.readAfter(org, 0, 10, mebibyte)).map(({ offset }) => offset)).toEqual([3, 4, 5]);
     });
 
     test("says to try again while much is left of an organization that is to be made again, and makes it in the end", async () => {
@@ -265,7 +270,7 @@ export async function expectRemovalsAfterVersion6(driver: Driver): Promise<void>
   expect(await migrateStore(driver)).toMatchObject({ from: 6 });
   const announce = () => undefined;
   const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
-  const left = async () => (await store.log.readAfter("o", 0, 10)).map(({ id }) => id);
+  const left = async () => (await store.log.readAfter("o", 0, 10, mebibyte)).map(({ id }) => id);
   expect(await store.retention.step({ ...keepAll, now: 5, deletedBefore: 7 })).toBe(0);
   const counts: (number | undefined)[] = [];
   while (counts.at(-1) !== 0 && counts.length < 10) {

@@ -3,6 +3,8 @@ import type { LogEvent, MembershipChange } from "../../contract/log-event.ts";
 import { rowsOfStep } from "../steps.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
+const mebibyte = 1024 * 1024;
+
 const steps = 8;
 const many = steps * rowsOfStep;
 const uidsOf = (prefix: string, count = many) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -36,14 +38,14 @@ export function describeSteps(engine: string, open: OpenDatabase): void {
         page = await participants.list(org, cid, { after: listed.at(-1), limit: 1_000 });
       }
       const told = new Set<string>();
-      for (let events = await log.readAfter(org, 0, 100); events.length > 0; ) {
+      for (let events = await log.readAfter(org, 0, 100, mebibyte); events.length > 0; ) {
         for (const event of events.filter((each) => each.kind === "membership" && each.cid === cid)) {
           const { added, removed } = change(event);
           expect(added.length + removed.length).toBeLessThanOrEqual(2 * rowsOfStep);
           for (const uid of removed) expect(told.delete(uid)).toBe(true);
           for (const uid of added) expect(told.has(uid) || !told.add(uid)).toBe(false);
         }
-        events = await log.readAfter(org, events.at(-1)?.offset ?? 0, 100);
+        events = await log.readAfter(org, events.at(-1)?.offset ?? 0, 100, mebibyte);
       }
       expect([...told].sort()).toEqual(listed.toSorted());
       return listed.sort();
