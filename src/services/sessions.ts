@@ -1,14 +1,13 @@
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
-import { joinIds } from "../lib/joined-ids.ts";
 import type { Standing, Users } from "../store/ports.ts";
+import { createKnownRevocations } from "./known-revocations.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Identity, Tokens } from "./tokens.ts";
 
 const maxNewcomers = 200;
 const maxNewcomersWaiting = 20_000;
-const maxRevocations = 10_000;
 
 /** A user who may connect, and where the user stood in the log when that was decided. */
 export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
@@ -54,17 +53,7 @@ export function createSessions({
     whenFull: () => unavailable({ detail: "too many users connect for the first time; try again" }),
   });
 
-  const revocations = new Map<string, number>();
-
-  function isKnownAsRevoked({ org, uid, issuedAt }: Identity): boolean {
-    return issuedAt <= (revocations.get(joinIds(org, uid)) ?? Number.NEGATIVE_INFINITY);
-  }
-
-  function learnRevocation({ org, uid }: Identity, validAfter: number): void {
-    revocations.set(joinIds(org, uid), validAfter);
-    const [first] = revocations.keys();
-    if (revocations.size > maxRevocations && first !== undefined) revocations.delete(first);
-  }
+  const revocations = createKnownRevocations();
 
   async function verify(token: string, address: string): Promise<Identity> {
     try {
@@ -81,7 +70,7 @@ export function createSessions({
   return {
     async identify(token, address) {
       const identity = await verify(token, address);
-      if (isKnownAsRevoked(identity)) throw revoked();
+      if (revocations.has(identity)) throw revoked();
       return identity;
     },
     async open(identity) {
@@ -89,7 +78,8 @@ export function createSessions({
       const snapshot = await standing.snapshot(org, uid, tokenId);
       const validAfter = snapshot?.tokensValidAfter ?? 0;
       const isRevoked = validAfter > 0 && issuedAt <= validAfter;
-      if (isRevoked) learnRevocation(identity, validAfter);
+      if (isRevoked) revocations.learnUser(identity, validAfter);
+      if (snapshot?.isRevoked === true) revocations.learnToken(identity);
       if (snapshot === undefined || isRevoked || snapshot.isRevoked) throw revoked();
       const { head, headId, cids, isUser, isBlocked } = snapshot;
       if (isBlocked) {

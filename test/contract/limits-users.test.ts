@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { decodeJwt } from "jose";
 import { expectProblem } from "../harness/expectations.ts";
 import { type Herald, startHerald, useHerald } from "../harness/herald.ts";
 import { createOrganization, type Organization } from "../harness/organization.ts";
@@ -135,18 +136,29 @@ describe("what one user asks for", () => {
     await expectClosed(alice, 4429);
   });
 
-  test("is not used up by somebody who has but a token that was revoked", async () => {
-    const org = await createOrganization(herald());
-    const stolen = await org.token("alice");
-    await herald().admin("DELETE", org.path("users", "alice", "sessions"));
-    for (let count = 0; count < 2 * quota; count++) {
-      const answer = await requestSse(herald().url, bearer(stolen));
-      if ("sse" in answer) throw new Error("a stream was granted to a revoked token");
-      expectProblem(answer.refused, 401, "unauthorized");
-    }
-    using alice = await org.socket("alice");
-    await alice.expectSilence();
-  });
+  const revocations = {
+    "with all tokens of the user": () => ["sessions"],
+    "by its id": (token: string) => ["tokens", String(decodeJwt(token).jti)],
+  };
+
+  test.each(Object.entries(revocations))(
+    "is not used up by who has but a token that was revoked %s",
+    async (_, what) => {
+      const org = await createOrganization(herald());
+      const stolen = await org.token("alice");
+      const kept = await org.token("alice");
+      expect((await herald().admin("DELETE", org.path("users", "alice", ...what(stolen)))).status).toBe(204);
+      for (let count = 0; count < 6 * quota; count++) {
+        const answer = await requestSse(herald().url, bearer(stolen));
+        if ("sse" in answer) throw new Error("a stream was granted to a revoked token");
+        expectProblem(answer.refused, 401, "unauthorized");
+      }
+      using alice = await org.socket("alice");
+      await alice.expectSilence();
+      const other = await requestSse(herald().url, bearer(kept));
+      expect("sse" in other).toBe(what(stolen)[0] === "tokens");
+    },
+  );
 
   test("by default lets all devices of a user come back ten times in a minute, each with what it missed", async () => {
     await using server: Herald = await startHerald();
