@@ -56,7 +56,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   const begin: SocketSessions["begin"] = async (socket, line, session, { since, device }, admit) => {
     const { data } = socket;
     if (!line.isOpen) return;
-    data.deadline = "met";
+    data.deadline?.meet();
     const connection = createSocketConnection(socket, line, session, device);
     const timer = createSessionTimer({
       owner: line.owner,
@@ -130,7 +130,6 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
         line.write([text]);
       };
       try {
-        data.isConnecting = isConnect; // meanwhile the time to connect does not run out
         if (frame.operation === "connect") return await connect(socket, line, frame.id, frame.payload, reply);
         isFinal = true;
         if (data.user !== undefined) budgets.require(data.user.connection);
@@ -142,9 +141,6 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
         line.write([errorFrame(frame.id, error)]);
         const closing = isFinal ? closingAfter(error) : undefined;
         if (closing !== undefined) closeSocket(socket, closing);
-      } finally {
-        data.isConnecting = false;
-        if (data.deadline === "over") line.end("connect_timeout"); // a request that fails is no reason to wait longer
       }
     },
   };

@@ -2,7 +2,9 @@ import type { ServerWebSocket } from "bun";
 import { type CloseReason, closeCodes } from "../contract/close-codes.ts";
 import type { Owner } from "../lib/owner.ts";
 import type { Session } from "../services/sessions.ts";
+import type { ConnectDeadline } from "./connect-deadline.ts";
 import { type Connection, comfortableBytes, type Line } from "./connection.ts";
+import { createFrameCounts, type FrameCounts } from "./frame-rates.ts";
 import type { SessionTimer } from "./session-timer.ts";
 
 /** Why a socket is closed: with the limit that it met, and when its client may come back. */
@@ -22,13 +24,10 @@ export type SocketState = {
   user: { connection: SocketConnection; timer: SessionTimer } | undefined;
   /** The end of the work on earlier frames: frames are answered one after another. */
   work: Promise<void>;
-  /** Requests since `windowStart`, in milliseconds. */
-  requests: number;
-  windowStart: number;
-  /** The state of the deadline for `connect`. */
-  deadline: "running" | "over" | "met";
-  /** Whether a request to connect is being answered; until then the deadline closes nothing. */
-  isConnecting: boolean;
+  /** What it sent of late. */
+  readonly counts: FrameCounts;
+  /** There with the line. */
+  deadline: ConnectDeadline | undefined;
   /** Whether anything was heard since the last ping. */
   isAlive: boolean;
   /** Bytes that waited for it when this was last looked at. */
@@ -60,10 +59,8 @@ export function createSocketState(
     line: undefined,
     user: undefined,
     work: Promise.resolve(),
-    requests: 0,
-    windowStart: now,
-    deadline: "running",
-    isConnecting: false,
+    counts: createFrameCounts(now),
+    deadline: undefined,
     isAlive: true,
     waitingBytes: 0,
     takings: 0,

@@ -1,5 +1,5 @@
 import type { Server, WebSocketHandler } from "bun";
-import { HeraldError, rateLimited, toHeraldError } from "../contract/errors.ts";
+import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
@@ -8,8 +8,10 @@ import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Turnstile } from "../lib/turnstile.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
+import { createConnectDeadline } from "./connect-deadline.ts";
 import type { Doorkeeper } from "./doorkeeper.ts";
 import { tellFault } from "./faults.ts";
+import { bytesBeforeSession, createFrameRates } from "./frame-rates.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { Origins } from "./origins.ts";
@@ -26,8 +28,6 @@ import {
 } from "./socket.ts";
 import { closingAfter, type SocketSessions } from "./socket-sessions.ts";
 
-const connectWithinMs = 10_000;
-const requestWindowMs = 60_000;
 const abnormalCode = 1006; // RFC 6455, section 7.4.1
 
 /** The limits of WebSockets, in bytes, requests and milliseconds. */
@@ -64,14 +64,11 @@ export function createWebSockets(dependencies: Dependencies) {
   const { doorkeeper, socketSessions, register, places, entrance, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
-  function isOverRate({ data }: Socket): boolean {
-    const now = steadyClock.now();
-    if (now - data.windowStart >= requestWindowMs) {
-      data.windowStart = now;
-      data.requests = 0;
-    }
-    data.requests++;
-    return data.requests > limits.requestsPerWindow;
+  const rates = createFrameRates({ ...limits, clock: steadyClock });
+
+  function countPing(socket: Socket): void {
+    const error = rates.takePing(socket.data.counts);
+    if (error !== undefined) closeFor(socket, error);
   }
 
   /** Work on one socket goes one after another; what goes wrong closes this socket and no other. */
@@ -94,11 +91,7 @@ export function createWebSockets(dependencies: Dependencies) {
       isAlive: () => data.isAlive,
       cut: line.cut,
     });
-    heartbeats.timerOf(line.owner)(connectWithinMs, () => {
-      if (data.deadline === "met") return;
-      data.deadline = "over";
-      if (!data.isConnecting) line.end("connect_timeout");
-    });
+    data.deadline = createConnectDeadline(line, heartbeats.timerOf(line.owner));
   }
 
   const handlers: WebSocketHandler<SocketState> = {
@@ -119,30 +112,40 @@ export function createWebSockets(dependencies: Dependencies) {
       if ("reason" in opening) return closeSocket(socket, opening);
       enqueue(socket, () => socketSessions.begin(socket, line, opening.session, {}, () => undefined));
     },
-    message(socket, data) {
-      const { line } = socket.data;
-      if (line === undefined) return;
-      socket.data.isAlive = true;
-      if (typeof data !== "string") return line.end("protocol_error");
-      if (isOverRate(socket)) {
-        const frame = readFrame(data, limits.jsonDepth);
-        const retryAfterSeconds = Math.ceil((socket.data.windowStart + requestWindowMs - steadyClock.now()) / 1000);
-        const error = tooManyRequests(limits.requestsPerWindow, retryAfterSeconds);
-        line.write([errorFrame(frame.id, error)]);
-        return closeSocket(socket, closingAfter(error) ?? { reason: "too_many" });
+    message(socket, text) {
+      const { data } = socket;
+      const { line, deadline, counts } = data;
+      if (line === undefined || deadline === undefined) return;
+      data.isAlive = true;
+      if (typeof text !== "string") return line.end("protocol_error");
+      const hasSession = data.user !== undefined || data.opening !== undefined;
+      if (!hasSession && text.length > bytesBeforeSession) return line.end("frame_too_large");
+      const error = rates.takeRequest(counts, text.length, hasSession);
+      if (error !== undefined) {
+        line.write([errorFrame(readFrame(text, limits.jsonDepth).id, error)]);
+        return closeFor(socket, error);
       }
-      const letGo = backlog.hold(line, data.length); // while it waits behind earlier ones
+      const answer = async () => {
+        if (line.isOpen) await socketSessions.answer(socket, line, readFrame(text, limits.jsonDepth));
+      };
+      const letGo = backlog.hold(line, text.length); // while it waits behind earlier ones
       enqueue(socket, async () => {
         letGo();
-        if (socket.data.user === undefined) {
-          socket.data.isConnecting = true; // perhaps: the frame is not read yet
-          await entrance.pass(socket.data.address);
+        try {
+          if (data.user !== undefined) return await answer();
+          await deadline.during(async () => {
+            await entrance.pass(data.address);
+            await answer();
+          });
+        } finally {
+          rates.release(counts, text.length);
         }
-        if (line.isOpen) await socketSessions.answer(socket, line, readFrame(data, limits.jsonDepth));
       });
     },
+    ping: countPing,
     pong(socket) {
       socket.data.isAlive = true;
+      countPing(socket);
     },
     drain: ({ data }) => noteTaken(data),
     close({ data }, code) {
@@ -195,7 +198,6 @@ export function createWebSockets(dependencies: Dependencies) {
   };
 }
 
-function tooManyRequests(quota: number, retryAfterSeconds: number): HeraldError {
-  const detail = `a connection may send ${quota} requests in 60 seconds`;
-  return rateLimited({ detail, policy: "requests-per-connection", quota, windowSeconds: 60, retryAfterSeconds });
+function closeFor(socket: Socket, error: HeraldError): void {
+  closeSocket(socket, closingAfter(error) ?? { reason: "too_many" });
 }
