@@ -21,6 +21,7 @@ import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
 import { openBus } from "./server/bus.ts";
 import { createConsolePages } from "./server/console-pages.ts";
+import { createCrowds } from "./server/crowds.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
@@ -282,6 +283,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),
     follow,
+    isOneTooMany: createCrowds({ ...connections, config, clientAddress }),
     onError,
   });
 

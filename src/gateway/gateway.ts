@@ -237,6 +237,8 @@ export function createGateway(dependencies: Dependencies) {
     },
     /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
+    /** How many connections an address has, as `networkOf` names it. */
+    countOfAddress: places.countOf,
     /** What was counted since the start. */
     figures,
     /** What is held for connections now; all of it is 0 as soon as the last one has gone. */

@@ -13,6 +13,8 @@ export type Places = {
   takeForUser(owner: Owner, user: { org: string; uid: string }): void;
   /** The same for an organization, which may have `quota` connections of users; 0: as many as it likes. */
   takeForOrganization(owner: Owner, org: string, quota: number): void;
+  /** How many connections an address has. */
+  countOf(address: string): number;
   /** How many places are taken. */
   count(): { addresses: number; users: number; organizations: number };
 };
@@ -38,6 +40,7 @@ export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limi
       if (!perOrganization.take(org, quota || undefined)) throw tooMany("organization", quota);
       owner.hold(() => perOrganization.release(org));
     },
+    countOf: perAddress.countOf,
     count: () => ({ addresses: perAddress.total, users: perUser.total, organizations: perOrganization.total }),
   };
 }

@@ -18,7 +18,7 @@ import type { Nodes } from "../services/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
-import { newCall, type TraceCall } from "./calls.ts";
+import { isCheap, newCall, type TraceCall } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
@@ -52,6 +52,8 @@ type Dependencies = {
   pages: Pages;
   limits: PayloadLimits & { requestBytes: number };
   follow: TraceCall;
+  /** Whether the address of a request keeps more connections alive than it may, this one among them. */
+  isOneTooMany(request: Request, from: Runtime): boolean;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -65,7 +67,7 @@ export type App = {
 
 /** Binds every operation of the contract, and what is open to everyone. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, clientAddress, audit, limits, follow, onError } = dependencies;
+  const { authentication, rateLimit, clientAddress, audit, limits, follow, isOneTooMany, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
   const bind = createBind({ app, authentication, rateLimit, clientAddress, audit, limits, onError });
@@ -88,13 +90,16 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    handle(request, runtime) {
+    async handle(request, runtime) {
       const call = newCall(request);
-      return follow(request, call, () => {
+      const response = await follow(request, call, () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
         return app.fetch(request, { runtime, call });
       });
+      // Whoever has a key is limited by that, and may keep alive as many connections as there are.
+      if (isCheap(call) && isOneTooMany(request, runtime)) response.headers.set("Connection", "close");
+      return response;
     },
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };

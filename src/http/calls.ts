@@ -56,7 +56,7 @@ type Observers = {
 };
 
 /** Whether anybody may ask for such an answer as often as they like: no key was shown, or the call was refused. */
-function isCheap({ keyId, status }: Call): boolean {
+export function isCheap({ keyId, status }: Call): boolean {
   return keyId === undefined || status >= 400;
 }
 

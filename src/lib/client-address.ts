@@ -1,7 +1,7 @@
 import { type AddressSet, normalizeAddress } from "./addresses.ts";
 
 /** What knows the other end of a request's connection, such as Bun's server. */
-export type Peers = { requestIP(request: Request): { address: string } | null };
+export type Peers = { requestIP(request: Request): { address: string; port?: number } | null };
 
 /** The address of the client that made a request; empty when its connection is gone already. */
 export type ClientAddress = (request: Request, peers: Peers) => string;

@@ -3,6 +3,7 @@ export type Counters = {
   /** Counts one more; false, and nothing counted, at the maximum, or at another for this name. Give it back with `release`, once. */
   take(name: string, most?: number): boolean;
   release(name: string): void;
+  countOf(name: string): number;
   /** How many are counted under all names. */
   readonly total: number;
 };
@@ -25,6 +26,7 @@ export function createCounters(maximum = Number.POSITIVE_INFINITY): Counters {
       if (count > 1) counts.set(name, count - 1);
       else counts.delete(name);
     },
+    countOf: (name) => counts.get(name) ?? 0,
     get total() {
       return total;
     },

@@ -1,0 +1,26 @@
+import type { Config } from "../config.ts";
+import { networkOf } from "../lib/addresses.ts";
+import type { ClientAddress, Peers } from "../lib/client-address.ts";
+import { steadyClock } from "../lib/clock.ts";
+import { createKeptAlive } from "../lib/kept-alive.ts";
+
+const closedLateMs = 5_000; // the runtime looks at idle connections every four seconds
+
+type Dependencies = {
+  config: Config;
+  clientAddress: ClientAddress;
+  /** How many sockets and streams an address has. */
+  countOfAddress(address: string): number;
+};
+
+/** Tells whether the address of a request keeps more connections alive than it may, its sockets and streams among them. */
+export function createCrowds({ config, clientAddress, countOfAddress }: Dependencies) {
+  const mostOfAddress = config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS;
+  const keptAlive = createKeptAlive({ keptMs: config.HERALD_LIMIT_IDLE_SECONDS + closedLateMs, clock: steadyClock });
+  return (request: Request, peers: Peers): boolean => {
+    if (mostOfAddress === Number.POSITIVE_INFINITY) return false;
+    const address = networkOf(clientAddress(request, peers));
+    const port = peers.requestIP(request)?.port ?? 0;
+    return keptAlive.isOneTooMany(address, port, mostOfAddress - countOfAddress(address));
+  };
+}
