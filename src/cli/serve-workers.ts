@@ -12,7 +12,7 @@ type Options = {
   configFile: string | undefined;
   count: number;
   /** Called once, when all of them take requests. */
-  onReady(herald: Pick<Herald, "url" | "adminKey" | "demo">): void;
+  onReady(herald: Pick<Herald, "url" | "adminKey" | "demo">): Promise<void>;
 };
 
 /**
@@ -53,7 +53,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   }
   if (start.outcome === "ready") {
     log.info({ url, workers: count }, "listening");
-    onReady({ url, adminKey, demo });
+    await onReady({ url, adminKey, demo });
     let isReplacing = false;
     process.on("SIGUSR2", () => {
       if (isReplacing) return;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { collect, runHerald, startHeraldCommand, startServer } from "./testing/run-herald.ts";
@@ -28,7 +28,8 @@ test("the welcome's two steps work when they are pasted, in that order", async (
     page.findIndex((line) => line.includes("-d '")) + 1,
   );
   const key = readFileSync(join(server.cwd, "data/admin-api-key"), "utf8").trim();
-  expect(page.join("\n").split(key)).toHaveLength(2);
+  expect(page.join("\n")).not.toContain(key); // a pipe is no terminal
+  expect(page.join("\n")).toContain(`$(cat ${join(realpathSync(server.cwd), "data/admin-api-key")})`);
   expect(statSync(join(server.cwd, "data/admin-api-key")).mode & 0o777).toBe(0o600);
 
   const listener = Bun.spawn(["sh", "-c", `${listen} --count 1`], { cwd: server.cwd, stdout: "pipe", stderr: "pipe" });
@@ -82,7 +83,7 @@ test.each([{}, { HERALD_DATABASE_URL: "postgres://localhost/herald" }, { HERALD_
 test("a later start that nobody watches prints log lines only", async () => {
   await using first = await startServer({});
   first.process.kill("SIGTERM");
-  expect(await collect(first.process.lines)).toContain("shown this once");
+  expect(await collect(first.process.lines)).toContain(join(realpathSync(first.cwd), "data/admin-api-key"));
   await first.process.exited;
   await using again = startHeraldCommand(["serve"], { cwd: first.cwd, env: { HERALD_PORT: "0" } });
   const lines = await linesUntil(again.lines, (line) => line.includes('"listening"'));
@@ -103,4 +104,25 @@ test("migrate brings an empty folder to the newest version, and then has nothing
   } finally {
     rmSync(cwd, { recursive: true });
   }
+});
+
+test("the key that the first start makes is shown once on a terminal, and a later start does not show it", async () => {
+  const script = Bun.which("script");
+  if (script === null) return console.log("skipped, since `script` (bsdutils) is not installed: a look at a terminal");
+  const cwd = mkdtempSync(join(tmpdir(), "herald-terminal-"));
+  const shown: string[] = [];
+  for (let start = 0; start < 2; start++) {
+    const command = `exec ${process.execPath} ${new URL("herald.ts", import.meta.url).pathname} serve`;
+    const env = { ...process.env, HERALD_PORT: "0", HERALD_DATA_DIR: "data", NO_COLOR: "1" };
+    const child = Bun.spawn([script, "-qfec", command, "/dev/null"], { cwd, env, stdin: "ignore", stdout: "pipe" });
+    let text = "";
+    for await (const chunk of child.stdout) {
+      text += new TextDecoder().decode(chunk);
+      if (text.includes("Documentation")) child.kill("SIGTERM");
+    }
+    shown.push(text);
+  }
+  const key = readFileSync(join(cwd, "data/admin-api-key"), "utf8").trim();
+  rmSync(cwd, { recursive: true });
+  expect(shown.map((text) => text.split(key).length - 1)).toEqual([1, 0]);
 });

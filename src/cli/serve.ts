@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import { describeSettings, loadConfig } from "../config.ts";
 import type { Herald } from "../server.ts";
@@ -33,9 +34,18 @@ type Options = { config?: string; workers: number };
 
 async function serve({ config: configFile, workers }: Options, output: Output): Promise<void> {
   const config = loadConfig(process.env, configFile);
-  const welcome = ({ url, adminKey, demo }: Pick<Herald, "url" | "adminKey" | "demo">) => {
+  const welcome = async ({ url, adminKey, demo }: Pick<Herald, "url" | "adminKey" | "demo">) => {
     if (!output.isTerminal && demo === undefined && !adminKey.isNew) return;
-    const started = { url: reachableUrl(url), adminKey, demo, dataDir: config.HERALD_DATA_DIR, configFile };
+    await setImmediate(); // the log writes the lines of a turn at its end: "listening" comes first
+    const { value, file } = adminKey;
+    const started = {
+      url: reachableUrl(url),
+      // Whatever takes the output of a service keeps it: the log of the system, a file, a pipe.
+      adminKey: { value, file, isShown: adminKey.isNew && output.isTerminal },
+      demo,
+      dataDir: config.HERALD_DATA_DIR,
+      configFile,
+    };
     output.result(renderWelcome(started, output.resultStyle));
   };
   if (workers > 1) return await serveWorkers({ config, configFile, count: workers, onReady: welcome });
@@ -46,7 +56,7 @@ async function serve({ config: configFile, workers }: Options, output: Output): 
   const herald = await startHerald(config).catch((error: unknown) => {
     throw explainStart(error, config);
   });
-  welcome(herald);
+  await welcome(herald);
   await stopped;
   await stopInTime(herald);
 }

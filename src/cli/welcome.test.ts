@@ -6,7 +6,7 @@ const style = createStyle(false);
 const key = "/srv/herald/data/admin-api-key";
 const started: Started = {
   url: "http://127.0.0.1:7070",
-  adminKey: { value: "hk_secret", file: key, isNew: false },
+  adminKey: { value: "hk_secret", file: key, isShown: false },
   demo: { organization: "demo", users: ["alice", "bob", "carol"], conversation: "welcome" },
   dataDir: "./data",
   configFile: undefined,
@@ -41,8 +41,8 @@ test("the first steps are the demo page, or to listen and then to send, and the 
   `);
 });
 
-test("a new key is shown once, with its place", () => {
-  const page = renderWelcome({ ...started, adminKey: { ...started.adminKey, isNew: true } }, style);
+test("a new key is shown once on a terminal, with its place", () => {
+  const page = renderWelcome({ ...started, adminKey: { ...started.adminKey, isShown: true } }, style);
   expect(page).toContain("hk_secret\n");
   expect(page).toContain(`shown this once; kept in ${key}`);
   expect(page.split("hk_secret")).toHaveLength(2);
@@ -61,7 +61,7 @@ test("what is not the default is said in the command for the other terminal", ()
 });
 
 test("a key from the environment is named by its variable", () => {
-  const page = renderWelcome({ ...started, adminKey: { value: "secret", file: undefined, isNew: false } }, style);
+  const page = renderWelcome({ ...started, adminKey: { value: "secret", file: undefined, isShown: false } }, style);
   expect(page).toContain('-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"');
   expect(page).toContain("with HERALD_ADMIN_API_KEY set there");
   expect(page).not.toContain("secret");

@@ -7,7 +7,8 @@ type Demo = { organization: string; users: string[]; conversation: string };
 /** What `herald serve` tells about a server that has just started. */
 export type Started = {
   url: string;
-  adminKey: { value: string; file: string | undefined; isNew: boolean };
+  /** `isShown`: it was made just now, and what is printed goes to a terminal, where nobody keeps it. */
+  adminKey: { value: string; file: string | undefined; isShown: boolean };
   demo: Demo | undefined;
   /** The data folder, and the settings file if there was one: a second terminal needs to know them too. */
   dataDir: string;
@@ -20,7 +21,7 @@ const defaultUrl = "http://127.0.0.1:7070";
 export function renderWelcome(started: Started, style: Style): string {
   const { url, adminKey, demo } = started;
   const keyPlace = adminKey.file === undefined ? "from HERALD_ADMIN_API_KEY" : resolve(adminKey.file);
-  const key = adminKey.isNew ? `${adminKey.value}\n${row("", `shown this once; kept in ${keyPlace}`)}` : keyPlace;
+  const key = adminKey.isShown ? `${adminKey.value}\n${row("", `shown this once; kept in ${keyPlace}`)}` : keyPlace;
   return [
     "",
     `  ${style.bold("Herald")} listens on ${style.cyan(url)}`,
