@@ -32,7 +32,8 @@ await store.conversations.put(house.org, house.quiet, { participants: [house.sen
 const onError = (error: unknown) => console.error(error);
 const keyring = createKeyring({
   keys: store.keys,
-  bootstrapKey: house.key,
+  bootstrap: { initial: { key: house.key, former: [] }, store: undefined },
+  onKey: () => undefined,
   secret: house.key,
   clock,
   elapsed: clock,

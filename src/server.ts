@@ -19,6 +19,7 @@ import { inTime } from "./lib/in-time.ts";
 import { tellOutages } from "./lib/outages.ts";
 import type { Secret } from "./lib/secret-file.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls-files.ts";
+import { openBootstrap } from "./server/bootstrap-file.ts";
 import { openBus } from "./server/bus.ts";
 import { createConsolePages } from "./server/console-pages.ts";
 import { createCrowds } from "./server/crowds.ts";
@@ -178,7 +179,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const services = createServices({ config, tokenSecret, store, refusals, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
-    bootstrapKey: adminKey.value,
+    bootstrap: openBootstrap(adminKey),
+    onKey: (key) => redaction.add([key]),
     secret: keySecret,
     clock,
     elapsed: steadyClock,

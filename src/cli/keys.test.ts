@@ -69,3 +69,16 @@ test("a key may hand on no more than it has, and the refusal says what to do", a
   expect(stderr).toContain("403 insufficient_scope");
   expect(stderr).toContain("`message:send`");
 });
+
+test("the server's own key is rotated where it is kept, and is printed to no pipe", async () => {
+  const file = `${server.cwd}/data/admin-api-key`;
+  const old = await Bun.file(file).text();
+  const { code, stdout, stderr } = await run("keys", "rotate", "bootstrap", "--overlap", "0");
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+  expect(stderr).toContain("admin-api-key");
+  const fresh = await Bun.file(file).text();
+  expect(fresh).not.toBe(old);
+  expect(stderr).not.toContain(fresh.trim());
+  expect((await run("keys", "list")).code).toBe(0);
+  expect((await run("keys", "list", "--key", old.trim())).stderr).toContain("401 unauthorized");
+});

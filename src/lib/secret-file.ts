@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /** A secret, and the file that holds it unless it was given. */
@@ -23,4 +23,12 @@ export function readOrCreateSecret(file: string, create: () => string): { value:
   writeFileSync(file, `${value}\n`, { mode: 0o600, flag: "wx", flush: true });
   chmodSync(file, 0o600); // the umask may have taken more than it should, never less
   return { value, isNew: true };
+}
+
+/** Puts another secret into `file`, for the owner alone (mode 0600): readers find the old one or the new one, whole, also after a crash. */
+export function replaceSecret(file: string, value: string): void {
+  const next = `${file}.${process.pid}.new`;
+  writeFileSync(next, `${value}\n`, { mode: 0o600, flush: true });
+  chmodSync(next, 0o600);
+  renameSync(next, file);
 }

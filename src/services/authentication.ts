@@ -2,10 +2,11 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { idOfApiKey, sliceOfId } from "../contract/api-key.ts";
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { BootstrapKey } from "./bootstrap-key.ts";
 import type { KeyCache, KnownSecret } from "./key-cache.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import type { KeyUsage } from "./key-usage.ts";
-import { type Caller, unrestricted } from "./permissions.ts";
+import { type Caller, nobody } from "./permissions.ts";
 import type { Refusals } from "./refusals.ts";
 
 /** Tells callers by their API keys. */
@@ -21,7 +22,7 @@ export type Authentication = {
 };
 
 type Options = {
-  bootstrapKey: string;
+  bootstrap: Pick<BootstrapKey, "recognize">;
   digest: KeyDigest;
   cache: KeyCache;
   usage: KeyUsage;
@@ -31,16 +32,15 @@ type Options = {
 
 /** Knows the bootstrap key, which has every scope and is in no database, and the keys of the store. */
 export function createAuthentication(options: Options): Authentication {
-  const { bootstrapKey, digest, cache, usage, refusals, clock } = options;
-  const bootstrap: Caller = { keyId: "bootstrap", rights: unrestricted, secretExpiresAt: undefined };
-  const bootstrapDigest = digest.of(bootstrapKey);
+  const { bootstrap, digest, cache, usage, refusals, clock } = options;
   // What an unknown key is compared with, so that it costs what a known one does.
-  const nobody = { secrets: [{ digest: randomBytes(32), endsAt: 0, caller: bootstrap }], isFrom: undefined };
+  const unknownKey = { secrets: [{ digest: randomBytes(32), endsAt: 0, caller: nobody }], isFrom: undefined };
 
   function recognize(key: string, digested: Buffer, address: () => string | undefined): Caller | undefined {
-    const { secrets, isFrom } = cache.get(sliceOfId(key)) ?? nobody;
+    const { secrets, isFrom } = cache.get(sliceOfId(key)) ?? unknownKey;
     const secret = matching(secrets, digested);
-    if (timingSafeEqual(digested, bootstrapDigest)) return bootstrap;
+    const ofBootstrap = bootstrap.recognize(digested);
+    if (ofBootstrap !== undefined) return ofBootstrap;
     if (secret === undefined || clock.now() >= secret.endsAt) return undefined;
     if (isFrom !== undefined && !isFrom(address() ?? "")) return undefined;
     usage.note(secret.caller.keyId);

@@ -4,6 +4,7 @@ import { toIso } from "../contract/identifiers.ts";
 import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest, OwnKey } from "../contract/keys.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ApiKeys, KeyRights, StoredKey } from "../store/ports.ts";
+import { type BootstrapKey, bootstrapId } from "./bootstrap-key.ts";
 import type { KeyCache } from "./key-cache.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { type Page, type PageQuery, pageOf } from "./pages.ts";
@@ -18,7 +19,7 @@ export type Keys = {
   get(caller: Caller, id: string): Promise<ApiKey>;
   /** The caller's own key; what ends it sooner, as the end of an old secret, counts. */
   getOwn(caller: Caller): Promise<OwnKey>;
-  /** A new secret for a key that may no more than the caller; the one before it works for `overlapSeconds` more. */
+  /** A new secret for a key that may no more than the caller; the one before it works for `overlapSeconds` more. Also for the bootstrap key. */
   rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
   /** Holds on this node when it resolves, on others when they have asked the store for changes. Gives the key as it was. */
   revoke(caller: Caller, id: string): Promise<ApiKey>;
@@ -27,10 +28,16 @@ export type Keys = {
 /** Secrets that one key has at most, the newest and those that were rotated away and still work. */
 const maxSecrets = 5;
 
-type Dependencies = { keys: ApiKeys; digest: KeyDigest; cache: Pick<KeyCache, "refresh">; clock: Clock };
+type Dependencies = {
+  keys: ApiKeys;
+  bootstrap: Pick<BootstrapKey, "rotate">;
+  digest: KeyDigest;
+  cache: Pick<KeyCache, "refresh">;
+  clock: Clock;
+};
 
 /** API keys over the store. After each change the node asks the store, so that the change holds here at once. */
-export function createKeys({ keys, digest, cache, clock }: Dependencies): Keys {
+export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependencies): Keys {
   const digestText = (key: string) => digest.of(key).toString("base64url");
 
   async function find(caller: Caller, id: string): Promise<StoredKey> {
@@ -79,7 +86,7 @@ export function createKeys({ keys, digest, cache, clock }: Dependencies): Keys {
       const key = await keys.get(keyId);
       return {
         id: key === undefined ? null : keyId,
-        name: key?.name ?? "bootstrap",
+        name: key?.name ?? bootstrapId,
         scopes,
         organization: org,
         allowed_senders: senders,
@@ -87,6 +94,7 @@ export function createKeys({ keys, digest, cache, clock }: Dependencies): Keys {
       };
     },
     async rotate(caller, id, overlapSeconds) {
+      if (id === bootstrapId && caller.rights.org === null) return await bootstrap.rotate(caller, overlapSeconds);
       permitRights(caller, await find(caller, id));
       const now = clock.now();
       const { key } = createApiKey(id);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { unavailable } from "../../src/contract/errors.ts";
 import type { CreateKeyRequest } from "../../src/contract/keys.ts";
 import { createAuthentication } from "../../src/services/authentication.ts";
+import { createBootstrapKey } from "../../src/services/bootstrap-key.ts";
 import { createKeyCache } from "../../src/services/key-cache.ts";
 import { createKeyDigest } from "../../src/services/key-digest.ts";
 import { createKeyUsage } from "../../src/services/key-usage.ts";
@@ -48,11 +49,13 @@ export async function openKeys(options: { maxKeys?: number; trustMs?: number } =
     };
     const cache = createKeyCache({ keys: reads, elapsed, onError, ...options });
     const usage = createKeyUsage({ keys: store.keys, clock, onError });
-    const { authenticate } = createAuthentication({ bootstrapKey, digest, cache, usage, refusals, clock });
+    const initial = { key: bootstrapKey, former: [] };
+    const bootstrap = createBootstrapKey({ initial, store: undefined, digest, clock, onKey: () => undefined });
+    const { authenticate } = createAuthentication({ bootstrap, digest, cache, usage, refusals, clock });
     return {
       cache,
       usage,
-      keys: createKeys({ keys: store.keys, digest, cache, clock }),
+      keys: createKeys({ keys: store.keys, bootstrap, digest, cache, clock }),
       authenticate,
       /** The caller, or the code of the refusal. */
       async ask(key: string | null, address = "192.0.2.1"): Promise<Caller | string> {

@@ -90,7 +90,7 @@ export const keyOperations = {
     limitsItself: true,
     summary: "Give an API key a new secret",
     description:
-      "The old secret works for the overlap, and answers to who still uses it carry `Herald-Key-Expires`. Secrets of earlier rotations end when they would have, or with the old one if that is sooner. As with a new key, the key may do no more than the one that you use.",
+      "The old secret works for the overlap, and answers to who still uses it carry `Herald-Key-Expires`. Secrets of earlier rotations end when they would have, or with the old one if that is sooner. As with a new key, the key may do no more than the one that you use. The id `bootstrap` stands for the admin API key, if the server made it: the new one takes its place in the server's data folder.",
     params,
     query: noQuery,
     body: rotateKeyRequest,
@@ -103,7 +103,7 @@ export const keyOperations = {
         example: { ...withSecret, old_secret_expires_at: apiKeyExample.expires_at },
       },
     },
-    errors: ["organization_forbidden", "sender_forbidden", "not_found", "storage_full"],
+    errors: ["bad_request", "organization_forbidden", "sender_forbidden", "not_found", "storage_full"],
   }),
   deleteKey: defineOperation({
     operationId: "deleteKey",

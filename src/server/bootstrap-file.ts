@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { HeraldError } from "../contract/errors.ts";
+import { replaceSecret, type Secret } from "../lib/secret-file.ts";
+import type { BootstrapStore, KeptBootstrap } from "../services/bootstrap-key.ts";
+
+const key = z.string().regex(/^[\x21-\x7e]{32,200}$/);
+const digest = z.string().regex(/^[\w-]{43}$/); // 32 bytes
+const former = z.array(z.strictObject({ digest, endsAt: z.int() }));
+
+/**
+ * The bootstrap key as it is kept: itself in its file, and beside it, in one that ends in `-former`, the digests of those before it.
+ * One of the settings is kept nowhere.
+ */
+export function openBootstrap({ value, file }: Secret): { initial: KeptBootstrap; store: BootstrapStore | undefined } {
+  if (file === undefined) return { initial: { key: value, former: [] }, store: undefined };
+  const formerFile = `${file}-former`;
+  const store: BootstrapStore = {
+    async read() {
+      const found = key.safeParse(readText(file).trim());
+      return found.success ? { key: found.data, former: readFormer(formerFile) } : undefined;
+    },
+    async replace(kept) {
+      try {
+        // The digests first: should the process die in between, the key that is still kept is the one that goes on working.
+        replaceSecret(formerFile, JSON.stringify(kept.former));
+        replaceSecret(file, kept.key);
+      } catch (cause) {
+        const isFull = cause instanceof Error && "code" in cause && cause.code === "ENOSPC";
+        throw new HeraldError(isFull ? "storage_full" : "internal", undefined, { cause });
+      }
+    },
+  };
+  return { initial: { key: value, former: readFormer(formerFile) }, store };
+}
+
+function readFormer(file: string): KeptBootstrap["former"] {
+  const found = former.safeParse(parse(readText(file)));
+  return found.success ? found.data : [];
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return ""; // not there, or not readable now
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
