@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
 import { isAddressRange, namesPrivateHost } from "./lib/addresses.ts";
+import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls-ciphers.ts";
 
 /** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
 export class ConfigError extends Error {
@@ -111,6 +112,14 @@ const settings = {
     "file of a certificate with its chain (PEM); with it Herald itself speaks TLS",
   ),
   HERALD_TLS_KEY: optionalText.describe("file of the private key of that certificate (PEM, without a passphrase)"),
+  HERALD_TLS_CIPHERS: z
+    .string()
+    .refine(
+      areTlsCiphers,
+      "must be names of TLS 1.2 suites as OpenSSL has them, with colons between them, and none that this server lacks (TLS 1.3 needs no setting)",
+    )
+    .default(defaultTlsCiphers)
+    .describe("suites of TLS 1.2, by their names in OpenSSL; those of TLS 1.3 are always on"),
   HERALD_ALLOWED_ORIGINS: list(
     (item) => item === "*" || isOrigin(item),
     "must be origins such as https://app.example.org, lower case and without a path, with commas between them, or *",

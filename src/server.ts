@@ -311,7 +311,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
         idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
         // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key } }),
+        ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key, ciphers: config.HERALD_TLS_CIPHERS } }),
         routes: {
           "/ws": overTlsOnly(realTime["/ws"], tls),
           "/sse": overTlsOnly(realTime["/sse"], tls),

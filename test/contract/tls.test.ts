@@ -39,6 +39,17 @@ async function nameServed({ url }: Herald, ca: string): Promise<string> {
   }
 }
 
+/** The suite that openssl and the server agree on; with `suite`, TLS 1.2 and no other. `(NONE)`: they do not. */
+async function suiteAgreed({ url }: Herald, suite?: string): Promise<string | undefined> {
+  const wanted = suite === undefined ? ["-tls1_3"] : ["-tls1_2", "-cipher", `${suite}:@SECLEVEL=0`];
+  const client = Bun.spawn(["openssl", "s_client", "-connect", new URL(url).host, ...wanted], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  return /Cipher is (\S+)/.exec(await within(new Response(client.stdout).text(), "openssl"))?.[1];
+}
+
 if (authority !== undefined) {
   const { ca, caFile } = authority;
   process.on("exit", () => authority[Symbol.dispose]());
@@ -62,6 +73,40 @@ if (authority !== undefined) {
       ];
       for (const { headers } of answers) expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
       await expect(fetch(`${herald.url}/healthz`)).rejects.toThrow(); // a client that does not know the authority
+      await herald.stop();
+    });
+
+    test("TLS 1.2 has forward secrecy and authenticated encryption only, before and after a change of the certificate", async () => {
+      const { env, use } = settingsIn(authority, "suites");
+      await using herald = await startHerald({ env, ca });
+      for (const name of ["suites-1", "suites-2"]) {
+        if (name !== "suites-1") use(name);
+        herald.signal("SIGHUP");
+        await eventually(
+          async () => ((await nameServed(herald, ca).catch(() => "")) === name ? true : undefined),
+          "the certificate",
+        );
+        for (const suite of ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"])
+          expect(await suiteAgreed(herald, `ECDHE-ECDSA-${suite}`)).toBe(`ECDHE-ECDSA-${suite}`);
+        for (const suite of [
+          "ECDHE-ECDSA-AES128-SHA",
+          "ECDHE-ECDSA-AES256-SHA",
+          "ECDHE-ECDSA-AES128-SHA256",
+          "AES128-SHA",
+        ])
+          expect(await suiteAgreed(herald, suite)).toBe("(NONE)");
+        expect(await suiteAgreed(herald)).toStartWith("TLS_AES_");
+      }
+      await herald.stop();
+    });
+
+    test("HERALD_TLS_CIPHERS narrows the suites of TLS 1.2, and leaves TLS 1.3 as it is", async () => {
+      const { env } = settingsIn(authority, "narrow");
+      const only = "ECDHE-ECDSA-AES256-GCM-SHA384";
+      await using herald = await startHerald({ env: { ...env, HERALD_TLS_CIPHERS: only }, ca });
+      expect(await suiteAgreed(herald, `${only}:ECDHE-ECDSA-AES128-GCM-SHA256`)).toBe(only);
+      expect(await suiteAgreed(herald, "ECDHE-ECDSA-AES128-GCM-SHA256")).toBe("(NONE)");
+      expect(await suiteAgreed(herald)).toStartWith("TLS_AES_");
       await herald.stop();
     });
 
