@@ -30,6 +30,7 @@ import { createHealth } from "./server/health.ts";
 import { tellLeaks } from "./server/leaks.ts";
 import { createScrape, measure, metricsType } from "./server/metrics.ts";
 import { observeCommits, openTracing } from "./server/observe.ts";
+import { warnOfPlainHttp } from "./server/plain-http.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
@@ -94,6 +95,7 @@ export async function prepareWorkers(config: Config): Promise<Shared> {
   };
   await alone.stop(true);
   const { log, redaction } = openLog(config);
+  warnOfPlainHttp(config, log);
   return { ...shared, adminKey: secretsOf(config, { log, redaction }).adminKey, log };
 }
 
@@ -354,6 +356,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (tlsFiles !== undefined && tls !== undefined)
     starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
   const { url } = listening;
+  if (worker === undefined) warnOfPlainHttp(config, log);
   if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
   log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
   log.flush(); // whoever starts it may have something to print, too

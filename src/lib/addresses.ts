@@ -63,6 +63,11 @@ export function isLoopbackAddress(text: string): boolean {
   return isIP(text) !== 0 && ipaddr.process(text).range() === "loopback";
 }
 
+/** Whether a server that listens on this host is reached from its own machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return isLoopbackAddress(host) || host === "localhost" || host.endsWith(".localhost");
+}
+
 /** Whether a URL itself says that its host is not of the public internet: `localhost`, or a literal private address. */
 export function namesPrivateHost({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");

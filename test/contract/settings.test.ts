@@ -97,6 +97,17 @@ describe("settings", () => {
       expect(stdout.replaceAll(/(?<=\d)[_,](?=\d)/g, "")).toContain(value);
   });
 
+  test("that leave keys and tokens in the clear are warned of once, in the log", async () => {
+    const warnings = async (env: Record<string, string>) => {
+      await using herald = await startHerald({ env });
+      await herald.stop();
+      return herald.logLines().filter(({ level, msg }) => level === 40 && msg?.includes("plain HTTP"));
+    };
+    expect(await warnings({ HERALD_HOST: "0.0.0.0" })).toHaveLength(1);
+    expect(await warnings({ HERALD_HOST: "0.0.0.0", HERALD_TRUSTED_PROXIES: "127.0.0.1" })).toBeEmpty();
+    expect(await warnings({})).toBeEmpty();
+  });
+
   test("that are not known or not valid stop the start with one clear line that names them", async () => {
     const wrong: Record<string, string>[] = [
       { HERALD_LIMIT_BODY_CHARS: "10" },
