@@ -77,6 +77,9 @@ const settings = {
   HERALD_DATABASE_URL: url(["postgres:", "postgresql:"]).describe(
     "PostgreSQL database; without it SQLite in the data folder",
   ),
+  HERALD_MIGRATION_URL: url(["postgres:", "postgresql:"]).describe(
+    "the same database as the user that owns the tables: it migrates, and lets the user of HERALD_DATABASE_URL, who may own nothing, serve",
+  ),
   HERALD_BUS_URL: optionalText
     .refine(
       (value) =>
@@ -321,6 +324,8 @@ function faultBetween(config: Config): string | undefined {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_JWKS_ALLOW_PRIVATE: allowsPrivate } = config;
   if (jwksUrl?.startsWith("http:") === true && !allowsPrivate && !namesPrivateHost(new URL(jwksUrl)))
     return "HERALD_TOKEN_JWKS_URL must start with https://, for who changes the keys on their way can make tokens; HERALD_TOKEN_JWKS_ALLOW_PRIVATE=1 allows http:// in a private network";
+  if (config.HERALD_MIGRATION_URL !== undefined && config.HERALD_DATABASE_URL === undefined)
+    return "HERALD_MIGRATION_URL goes with HERALD_DATABASE_URL, which says what serves; set both, or neither";
   if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
     return "HERALD_TLS_CERT and HERALD_TLS_KEY go together: set both, or neither";
   const conflict = retentionConflictOf(config);

@@ -11,9 +11,9 @@ import type { Database, DatabaseEvents } from "../store/store.ts";
 /** Opens the database of the settings, SQLite in the data folder or PostgreSQL. What the operator can mend is a `ConfigError`. */
 export async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {
   prepareDataFolder(config);
-  const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
+  const { HERALD_DATABASE_URL: url, HERALD_MIGRATION_URL: migrationUrl, HERALD_DATA_DIR: folder } = config;
   try {
-    if (url !== undefined) return await openPostgres(url, events.announce, events);
+    if (url !== undefined) return await openPostgres(url, events.announce, { ...events, migrationUrl });
     return await openSqliteThread(join(folder, "herald.db"), events);
   } catch (error) {
     if (error instanceof DatabaseInUseError) {
@@ -22,8 +22,14 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
       );
     }
     if (url === undefined) throw error;
+    if (isForbidden(error) && migrationUrl === undefined) {
+      throw new ConfigError(
+        `HERALD_DATABASE_URL: its user may not bring the database to the version of this Herald (${rootCauseOf(error)}); set HERALD_MIGRATION_URL to the user that owns the tables, or run \`herald migrate\` with it first`,
+      );
+    }
+    const names = migrationUrl === undefined ? "HERALD_DATABASE_URL" : "HERALD_DATABASE_URL or HERALD_MIGRATION_URL";
     throw new ConfigError(
-      `HERALD_DATABASE_URL: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that it runs, and the user, the password and the name of the database`,
+      `${names}: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that it runs, and the user, the password and the name of the database`,
     );
   }
 }
@@ -51,6 +57,11 @@ export async function checkStore(reader: Pick<Reader, "all">, onError: (error: u
     onError(error);
     return "cannot be read; the log of this node says why";
   }
+}
+
+/** SQLSTATE insufficient_privilege (PostgreSQL, appendix A). */
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && "errno" in error && error.errno === "42501";
 }
 
 function rootCauseOf(error: unknown): string {

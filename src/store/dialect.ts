@@ -10,6 +10,8 @@ export type Dialect = {
   readTime: string;
   /** The type of text columns, which are compared and sorted byte by byte. */
   text: string;
+  /** Finds a row if there is a table of that name. */
+  findTable: string;
   /** Keeps the Heralds before schema version 9 from migrating until the transaction ends. */
   lockMigrations: string | undefined;
   /** Whether others use the database while this node migrates it. */
@@ -28,6 +30,7 @@ export const sqliteDialect: Dialect = {
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
   readTime: "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's: nobody else uses the file
   text: "TEXT",
+  findTable: "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = ?",
   lockMigrations: undefined,
   isShared: false,
   hasRowSecurity: false,
@@ -43,6 +46,7 @@ export const postgresDialect: Dialect = {
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
   readTime: "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
   text: `TEXT COLLATE "C"`,
+  findTable: "SELECT 1 AS one WHERE to_regclass(CAST(? AS text)) IS NOT NULL",
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
   isShared: true,
   hasRowSecurity: true,

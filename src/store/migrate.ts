@@ -12,11 +12,12 @@ const rowSecurityOnly = /\b(ROW LEVEL SECURITY|CREATE POLICY)\b/;
 
 // `schema_version` is all that older Heralds look at: they refuse a database whose version they do not know. So it says which
 // version is the oldest that may use it, and what has been done stands in a table of its own.
-const tables = [
-  "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)",
-  `CREATE TABLE IF NOT EXISTS schema_step (migration BIGINT NOT NULL, step BIGINT NOT NULL, name TEXT NOT NULL,
+// Made only where they are not, since a user that owns nothing may not even ask for that.
+const tables = {
+  schema_version: "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)",
+  schema_step: `CREATE TABLE IF NOT EXISTS schema_step (migration BIGINT NOT NULL, step BIGINT NOT NULL, name TEXT NOT NULL,
     place TEXT, rows BIGINT NOT NULL, took_ms BIGINT NOT NULL, done_at BIGINT, PRIMARY KEY (migration, step))`,
-];
+};
 
 type StepRow = Row & {
   migration: number;
@@ -71,7 +72,8 @@ export async function migrateStore(
 async function readState({ session, dialect }: Omit<Run, "tell">, known: readonly Migration[]) {
   await session.transaction(async (sql) => {
     if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
-    for (const table of tables) await sql.run(inDialect(table, dialect));
+    for (const [name, create] of Object.entries(tables))
+      if ((await sql.all(dialect.findTable, name)).length === 0) await sql.run(inDialect(create, dialect));
   });
   const oldest = await readVersion(session);
   if (oldest > known.length) {

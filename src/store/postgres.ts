@@ -5,7 +5,9 @@ import { createBusSecrets } from "./bus-secrets.ts";
 import { postgresDialect } from "./dialect.ts";
 import { type Driver, house, type Row, type Sql, type SqlValue, type Transaction } from "./driver.ts";
 import { migrateStore } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
 import { createNodeRegistry } from "./nodes.ts";
+import { grantServing } from "./postgres-grants.ts";
 import { runMigration } from "./postgres-migration.ts";
 import { createPool, type Pool } from "./postgres-pool.ts";
 import { createRewriting } from "./rewriting.ts";
@@ -31,6 +33,8 @@ type Times = {
 const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000, wait: 10_000 };
 
 type Options = Partial<Times> & {
+  /** Of the owner of the tables, who migrates and grants the other user what it serves with; without it that one migrates. */
+  migrationUrl?: string | undefined;
   /** Called when a connection was made anew after one was lost or given up. */
   onReconnect?: (() => void) | undefined;
 };
@@ -54,7 +58,7 @@ type Use = <Result>(query: (connection: Connection) => Promise<Result>) => Promi
  * reached the primary's disk before it resolves (`synchronous_commit=on`).
  */
 export function connectPostgres(url: string, options: Options = {}): Driver {
-  const { statement, idleTransaction, deadline, wait, onReconnect } = { ...defaultTimes, ...options };
+  const { statement, idleTransaction, deadline, wait, migrationUrl, onReconnect } = { ...defaultTimes, ...options };
 
   function connect(onConnect: () => void): SQL {
     return new SQL(url, {
@@ -146,7 +150,16 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     dialect: postgresDialect,
     transaction: (work, turn = house) => writer.use(turn, begin(work)),
     aside: (work, turn = house) => housekeeper.use(turn, begin(work)),
-    migration: (work, tell) => runMigration({ url, transactionOn, tell }, work),
+    async migration(work, tell) {
+      if (migrationUrl === undefined) return await runMigration({ url, transactionOn, tell }, work);
+      const [user] = await reads.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");
+      return await runMigration({ url: migrationUrl, transactionOn, tell }, async (session) => {
+        const result = await work(session);
+        const [owner] = await session.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");
+        if (user !== undefined && user.name !== owner?.name) await grantServing(session, user.name, migrations);
+        return result;
+      });
+    },
     async close() {
       await Promise.all([writer, housekeeper, readers].map((pool) => pool.close()));
     },
@@ -157,11 +170,12 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
 export async function openPostgres(
   url: string,
   announce: DatabaseEvents["announce"],
-  { onReconnect, onMigration }: Partial<DatabaseEvents> = {},
+  { onReconnect, onMigration, migrationUrl }: Partial<DatabaseEvents> & Pick<Options, "migrationUrl"> = {},
 ): Promise<Database> {
-  const driver = connectPostgres(url, { onReconnect });
+  const driver = connectPostgres(url, { onReconnect, migrationUrl });
   try {
     const migrated = await migrateStore(driver, { tell: onMigration });
+    await driver.all("SELECT version FROM schema_version"); // by the user that serves: in the same database, and allowed to
     const [role] = await driver.all<Row>(findExemption);
     return {
       reader: driver,

@@ -23,6 +23,7 @@ const names = [
     "PORT",
     "DATA_DIR",
     "NODE_NAME",
+    "MIGRATION_URL",
     "ADMIN_API_KEY",
     "TOKEN_SECRET",
     "TOKEN_SECRET_PREVIOUS",
