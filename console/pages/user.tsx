@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { UserToken } from "../../sdk/types.ts";
-import { OnlineBadge } from "../parts/badge.tsx";
+import { Badge, OnlineBadge } from "../parts/badge.tsx";
 import { Secret } from "../parts/copy.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { ChoiceField } from "../parts/field.tsx";
@@ -11,7 +11,7 @@ import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 import { useOnlineUser } from "../state/online.ts";
 
-/** One user: online or not, a token to test with, and the way out of all devices. */
+/** One user: online or not, a token to test with, the way out of all devices, and the block. */
 export function User() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
@@ -20,11 +20,12 @@ export function User() {
   const online = useOnlineUser(org, uid);
   return (
     <Loaded loading={user} what="the user">
-      {({ name, created_at }) => (
+      {({ name, created_at, blocked = false }) => (
         <>
           <p class="lead">
             {name !== null && <strong>{name}, </strong>}since <Time at={created_at} />{" "}
-            <OnlineBadge connections={online?.connections} /> <Devices devices={online?.devices ?? []} />
+            {blocked && <Badge tone="bad">blocked</Badge>} <OnlineBadge connections={online?.connections} />{" "}
+            <Devices devices={online?.devices ?? []} />
             {can("system:send") && (
               <>
                 {" · "}
@@ -42,6 +43,7 @@ export function User() {
             <div class="two-columns">
               <TestToken org={org} uid={uid} />
               <SignOutUser org={org} uid={uid} />
+              <BlockUser org={org} uid={uid} isBlocked={blocked} onChange={user.reload} />
             </div>
           ) : (
             <NotAllowed what="tokens and sessions" scope="directory:write" />
@@ -122,6 +124,52 @@ function SignOutUser({ org, uid }: { org: string; uid: string }) {
           onClose={() => setIsAsking(false)}
         >
           <p>Their apps need a new token to connect again.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+type BlockUserProps = { org: string; uid: string; isBlocked: boolean; onChange: () => void };
+
+function BlockUser({ org, uid, isBlocked, onChange }: BlockUserProps) {
+  const { client, announce } = useConsole();
+  const [isAsking, setIsAsking] = useState(false);
+  const change = useAction(async () => {
+    await client.putUser(org, uid, { blocked: !isBlocked });
+    setIsAsking(false);
+    announce(isBlocked ? `${uid} is no longer blocked` : `${uid} is blocked`);
+    onChange();
+  });
+  return (
+    <section class="card stack" aria-labelledby="block">
+      <h2 id="block">{isBlocked ? "Blocked" : "Block"}</h2>
+      <p class="fine">
+        {isBlocked
+          ? "Every token of the user is refused, whoever issued it. Unblocked, the same tokens are good again."
+          : "Closes all connections of the user, and refuses every token of theirs, also new ones, until you take it back."}
+      </p>
+      <div class="actions">
+        {isBlocked ? (
+          <button type="button" disabled={change.isBusy} onClick={() => change.run()}>
+            Unblock {uid}
+          </button>
+        ) : (
+          <button type="button" class="danger" onClick={() => setIsAsking(true)}>
+            Block {uid}
+          </button>
+        )}
+      </div>
+      {change.error !== undefined && <Problem error={change.error} />}
+      {isAsking && (
+        <Confirm
+          title={`Block ${uid}?`}
+          verb="Block"
+          isBusy={change.isBusy}
+          onConfirm={() => change.run()}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>Their apps cannot connect until you unblock them. Messages to them are still stored.</p>
         </Confirm>
       )}
     </section>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { OnlineBadge } from "../parts/badge.tsx";
+import { Badge, OnlineBadge } from "../parts/badge.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Empty, Loaded, More } from "../parts/states.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
@@ -42,12 +42,13 @@ export function Users() {
           ) : (
             <>
               <ul class="rows">
-                {items.map(({ id, name }) => (
+                {items.map(({ id, name, blocked = false }) => (
                   <li key={id}>
                     <a class="row-link" href={link("users", id)}>
                       <span class="row-title">{name ?? id}</span>
                       {name !== null && <span class="mono quiet">{id}</span>}
                       <span class="spacer" />
+                      {blocked && <Badge tone="bad">blocked</Badge>}
                       <OnlineBadge connections={online.get(id)} />
                     </a>
                   </li>

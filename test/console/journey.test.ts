@@ -156,6 +156,13 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await page.getByRole("button", { name: "Sign alice out" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
       expect((await alice.closed).code).toBe(4403);
+      await page.getByRole("button", { name: "Block alice" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Block", exact: true }).click();
+      await page.getByText("blocked", { exact: true }).waitFor();
+      await console.expectAccessible("a user who is blocked");
+      await shoot(page, "user-blocked", screen);
+      await page.getByRole("button", { name: "Unblock alice" }).click();
+      await page.getByRole("button", { name: "Block alice" }).waitFor();
 
       await console.open("Audit");
       await console.sees("deleteSessions");
