@@ -97,6 +97,21 @@ describe("a key", () => {
     expect(context.link.asked.length).toBeLessThanOrEqual(2);
   });
 
+  test("that is valid is taken by a node that never saw it, however many were refused at that address", async () => {
+    await using context = await openKeys({ refusals: { perSecond: 1, burst: 10 } });
+    const other = context.startNode();
+    const { key, id } = await context.create();
+    const refused = new Set<unknown>();
+    for (let count = 0; count < 20; count++) refused.add(await other.ask(createApiKey().key));
+    expect(refused).toEqual(new Set(["unauthorized", "rate_limited"]));
+    expect(await other.ask("nonsense")).toBe("rate_limited");
+    const flood = Array.from({ length: 1_000 }, () => other.ask(createApiKey().key));
+    expect(idOf(await other.ask(key))).toBe(id);
+    expect(new Set(await Promise.all(flood))).toEqual(new Set(["rate_limited"]));
+    context.time.elapsed += 4_000; // nothing that this node knew is relied on any more
+    expect(idOf(await other.ask(key))).toBe(id);
+  });
+
   test("is noted as used when it is used, and not when it is refused", async () => {
     await using context = await openKeys();
     const [used, unused] = [await context.create(), await context.create({ cidrs: ["10.0.0.0/8"] })];

@@ -14,9 +14,9 @@ export type Authentication = {
   /**
    * Who calls. A key that this node knows is told at once; any other only after the store was asked, since it may have been
    * made or rotated on another node a moment ago. So whatever is refused is refused in one way and takes one time: missing,
-   * malformed, unknown, expired, revoked, from another network. Throws `unauthorized`, `rate_limited` when too many from
-   * there were refused, or `unavailable` when the store cannot be asked. `address` is called only for keys that are bound to
-   * networks, and for those that this node does not know.
+   * malformed, unknown, expired, revoked, from another network. Throws `unauthorized`, in its place `rate_limited` when too many
+   * from there were refused, or `unavailable` when the store cannot be asked. A valid key is never refused for what others do at
+   * its address: it is looked up first. `address` is called only for keys that are bound to networks, and for those that are refused.
    */
   authenticate(key: string | null, address: () => string | undefined): Caller | Promise<Caller>;
 };
@@ -48,15 +48,16 @@ export function createAuthentication(options: Options): Authentication {
   }
 
   async function recognizeAfterRefresh(key: string, digested: Buffer, address: () => string | undefined) {
-    const source = address() ?? "";
-    refusals.admit(source);
     const id = idOfApiKey(key); // a typo names nobody: no key is looked up for it
+    const source = address() ?? "";
+    if (id === undefined) refusals.admit(source); // what may be a valid key is looked up, whatever others at that address did
     const hasAnswered = await cache.refresh(id);
     const caller = recognize(key, digested, address);
     if (caller !== undefined) return caller;
     if (id !== undefined && !hasAnswered) {
       throw unavailable({ detail: "the database that knows the keys does not answer" });
     }
+    refusals.admit(source);
     refusals.note(source);
     throw new HeraldError("unauthorized", "send a valid API key in the header `Admin-Api-Key`", {
       headers: { "WWW-Authenticate": "Admin-Api-Key" },

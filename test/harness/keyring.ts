@@ -20,8 +20,10 @@ import { createStore, createWrites } from "../../src/store/store.ts";
 /** The bootstrap key of `openKeys`. */
 export const bootstrapKey = "bootstrap-key-0123456789abcdefghijklmnop";
 
+type Options = { maxKeys?: number; trustMs?: number; refusals?: { perSecond: number; burst: number } };
+
 /** Keys over a real database, with a clock and a way to the store that the test moves. Organizations `o1` and `o2` exist. */
-export async function openKeys(options: { maxKeys?: number; trustMs?: number } = {}) {
+export async function openKeys({ refusals: rate, ...options }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), "herald-keys-"));
   const driver = openSqlite(join(folder, "herald.db"));
   await migrateStore(driver);
@@ -34,7 +36,7 @@ export async function openKeys(options: { maxKeys?: number; trustMs?: number } =
   const link = { isCut: false, asked: [] as string[][] };
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const refusals = createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, clock: elapsed });
+  const refusals = createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, ...rate, clock: elapsed });
   const digest = createKeyDigest("the secret of the server");
 
   /** Another node on the same database, with a memory of its own. Its `link` to the store is the one that can be cut. */
