@@ -1,4 +1,3 @@
-import { idOfApiKey } from "../contract/api-key.ts";
 import type { AuditTarget } from "../contract/audit.ts";
 import type { ErrorCode, HeraldError } from "../contract/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
@@ -20,7 +19,6 @@ export type Trail = {
 };
 
 type Call = {
-  request: Request;
   requestId: string;
   /** Empty when nobody knows it. */
   address: string;
@@ -41,7 +39,7 @@ export function createTrails(
 ) {
   const isAudited = extent === "all" || (extent === undefined && method !== "get" && scope !== undefined);
 
-  return ({ request, requestId, address, params }: Call): Trail => {
+  return ({ requestId, address, params }: Call): Trail => {
     let caller: Caller | undefined;
     let hasBegun = false;
     let named: AuditTarget = {};
@@ -60,7 +58,6 @@ export function createTrails(
         requestId,
         operation: operationId,
         caller,
-        claimedKeyId: idOfApiKey(request.headers.get("admin-api-key") ?? ""),
         address: address || undefined,
         target: { organization, user, conversation, key, token, message: serverMid ?? mid, ...named },
         status,

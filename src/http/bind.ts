@@ -114,7 +114,7 @@ export function createBind({
       call.route = route;
       call.requestId = requestId;
       const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
-      const trail = follow({ request, requestId, address, params: () => context.req.param() });
+      const trail = follow({ requestId, address, params: () => context.req.param() });
       let caller = nobody;
       let answer: Answer | undefined;
       const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);

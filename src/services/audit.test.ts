@@ -15,7 +15,6 @@ function refusal(caller: Caller | null = admin): AuditedCall {
     requestId: "r",
     operation: "putUser",
     caller: caller ?? undefined,
-    claimedKeyId: undefined,
     address: "192.0.2.1",
     target: { organization: "o1" },
     status: 403,

@@ -16,9 +16,8 @@ import { type Caller, permitOrganization } from "./permissions.ts";
 export type AuditedCall = {
   requestId: string;
   operation: string;
-  /** Who called; `undefined` when the key was not taken, and then `claimedKeyId` is what it said it was. */
+  /** Who called; `undefined` when the key was not taken: what such a caller says that it is counts for nothing. */
   caller: Caller | undefined;
-  claimedKeyId: string | undefined;
   address: string | undefined;
   target: AuditTarget;
   status: number;
@@ -142,7 +141,7 @@ function entryOf(call: AuditedCall, at: number, omitted: number, redact: Options
     requestId: redact(call.requestId),
     operation: call.operation,
     org: organizationOf(call.caller, target),
-    keyId: call.caller?.keyId ?? call.claimedKeyId ?? null,
+    keyId: call.caller?.keyId ?? null,
     address: call.address ?? null,
     target,
     status: call.status,
