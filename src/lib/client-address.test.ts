@@ -61,6 +61,20 @@ describe("the address of a client", () => {
     expect(seen("10.0.0.1", "198.51.100.1, unknown, 10.0.0.2")).toBe("10.0.0.2");
   });
 
+  test("is told once where it is no trusted proxy and says for whom it forwards, whichever header it uses", () => {
+    for (const header of ["X-Forwarded-For", "Forwarded"]) {
+      const told: string[] = [];
+      const telling = createClientAddress(createAddressSet(["10.0.0.0/8"]), (address) => void told.push(address));
+      const request = new Request("http://herald/", { headers: { [header]: "198.51.100.1" } });
+      telling(request, { requestIP: () => ({ address: "10.0.0.1" }) });
+      telling(new Request("http://herald/"), { requestIP: () => ({ address: "192.0.2.7" }) });
+      expect(told).toEqual([]);
+      for (const address of ["192.0.2.7", "192.0.2.7", "192.0.2.8"])
+        telling(request, { requestIP: () => ({ address }) });
+      expect(told).toEqual(["192.0.2.7"]);
+    }
+  });
+
   test("is empty where the connection is gone", () => {
     expect(clientAddress(new Request("http://herald/"), { requestIP: () => null })).toBe("");
   });

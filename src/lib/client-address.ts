@@ -14,10 +14,20 @@ const maxRemembered = 1_000;
 /**
  * Reads `X-Forwarded-For` as far as trusted proxies wrote it, from the right: each adds the address that it was called from. What
  * stands left of the first address that is no trusted proxy may be anybody's invention and is not looked at, and so is
- * everything that comes from somewhere else or is no address.
+ * everything that comes from somewhere else or is no address. `onUndeclared` is called once, for the first request that names a
+ * client (`X-Forwarded-For`, or `Forwarded` of RFC 7239) and comes from an address that is not trusted.
  */
-export function createClientAddress(trustedProxies: AddressSet): ClientAddress {
+export function createClientAddress(
+  trustedProxies: AddressSet,
+  onUndeclared: (address: string) => void = () => undefined,
+): ClientAddress {
   const remembered = new Map<string, Peer>();
+  let hasTold = false;
+
+  function lookForProxy({ headers }: Request, address: string): void {
+    hasTold = headers.has("x-forwarded-for") || headers.has("forwarded");
+    if (hasTold) onUndeclared(address);
+  }
 
   function peerOf(address: string): Peer {
     let peer = remembered.get(address);
@@ -33,7 +43,10 @@ export function createClientAddress(trustedProxies: AddressSet): ClientAddress {
   return (request, peers) => {
     const peer = peerOf(peers.requestIP(request)?.address ?? "");
     let { client } = peer;
-    if (!peer.isTrusted) return client;
+    if (!peer.isTrusted) {
+      if (!hasTold) lookForProxy(request, client);
+      return client;
+    }
     const hops = (request.headers.get("x-forwarded-for") ?? "").split(",").reverse();
     for (const hop of hops) {
       const address = addressOfHop(hop.trim());
