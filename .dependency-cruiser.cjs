@@ -14,7 +14,7 @@ const table = [
     name: "services",
     from: "^src/services/",
     paths: ["^src/contract/", "^src/lib/"],
-    types: ["^src/store/(delivery-|retention-)?ports\\.ts$", "^src/bus/bus\\.ts$"],
+    types: ["^src/store/(audit-|delivery-|retention-)?ports\\.ts$", "^src/bus/bus\\.ts$"],
   },
   {
     name: "http",

@@ -40,19 +40,26 @@ const keyring = createKeyring({
   refusals: createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, clock }),
   onError,
 });
+const use = {
+  know: () => undefined,
+  admitRequest: () => undefined,
+  chargeRequest: () => undefined,
+  admitSend: async () => () => undefined,
+};
 const app: Router = new Hono();
 const bind = createBind({
   app,
   authentication: keyring.authentication,
-  rateLimit: () => undefined,
+  rateLimit: { admit: () => undefined, charge: () => undefined },
+  use,
   audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
   clientAddress: () => "",
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
   onError,
 });
 const services = {
-  messages: createMessages({ ...store, clock }),
-  systemMessages: createSystemMessages({ ...store, clock }),
+  messages: createMessages({ ...store, use, clock }),
+  systemMessages: createSystemMessages({ ...store, use, clock }),
   dryRuns: { message: neverUsed, systemMessage: neverUsed },
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);

@@ -66,7 +66,12 @@ function tell(what: string, times: number[], seconds: number): void {
 }
 
 async function measure(engine: string, folder: string, env: Record<string, string>): Promise<void> {
-  const settings = { HERALD_RETENTION_MESSAGES_DAYS: "30", HERALD_LIMIT_REQUESTS_PER_SECOND: "0", ...env };
+  const settings = {
+    HERALD_RETENTION_MESSAGES_DAYS: "30",
+    HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
+    ...env,
+  };
   await using herald = await startHerald({ dataDir: folder, env: settings });
   const startedAt = performance.now();
   const org = await createOrganization(herald);

@@ -19,6 +19,8 @@ import type {
   Node,
   OnlineCount,
   OnlineUser,
+  Organization,
+  OrganizationLimits,
   OwnApiKey,
   Page,
   PageOptions,
@@ -127,11 +129,15 @@ export function createAdminClient({
       return request("GET", path`/admin/organizations/${org}/system-messages/${mid}` + query(options));
     },
 
-    /** Creates or updates an organization. */
-    async putOrganization(org: string, fields: { name?: string | null } = {}): Promise<DirectoryEntry> {
+    /** Creates or updates an organization. `limits` need a key of all organizations; `null` takes one back, what is left out stays. */
+    async putOrganization(
+      org: string,
+      fields: { name?: string | null; limits?: Partial<OrganizationLimits> } = {},
+    ): Promise<DirectoryEntry> {
       return request("PUT", path`/admin/organizations/${org}`, fields);
     },
-    async getOrganization(org: string): Promise<DirectoryEntry> {
+    /** An organization, its own limits, and what it uses now. */
+    async getOrganization(org: string): Promise<Organization> {
       return request("GET", path`/admin/organizations/${org}`);
     },
     async deleteOrganization(org: string): Promise<void> {

@@ -99,6 +99,20 @@ export type DirectoryEntry = { id: string; name: string | null; created_at: stri
 /** A user; `blocked` is only there while every token of the user is refused. */
 export type User = DirectoryEntry & { blocked?: true };
 
+/** What an organization may use. `null`: what the server's settings say; 0: as much as it likes. */
+export type OrganizationLimits = {
+  requests_per_second: number | null;
+  messages_per_second: number | null;
+  connections: number | null;
+  stored_bytes: number | null;
+};
+
+/** An organization with its limits and what it uses now, on all nodes; `null` in `usage`: a node does not answer. */
+export type Organization = DirectoryEntry & {
+  limits: OrganizationLimits;
+  usage: Omit<OrganizationLimits, "stored_bytes"> & { stored_bytes: number };
+};
+
 /** A user token and the moment (ISO 8601) after which it is refused. */
 export type UserToken = { token: string; expires_at: string };
 

@@ -1,15 +1,12 @@
 import type { Server } from "bun";
 import type { Logger } from "pino";
-import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf, organizationLimitsOf } from "./config.ts";
+import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import type { LogEvent } from "./contract/log-event.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { type Call, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
-import { createRateLimit } from "./http/limits.ts";
-import { createAddressSet } from "./lib/addresses.ts";
-import { createClientAddress } from "./lib/client-address.ts";
 import { steadyClock, systemClock } from "./lib/clock.ts";
 import { followTls } from "./lib/follow-tls.ts";
 import { createGuard } from "./lib/guard.ts";
@@ -28,6 +25,7 @@ import { startDeliveryLedger } from "./server/delivery.ts";
 import { createCounting, createNodeFigures } from "./server/figures.ts";
 import { createHealth } from "./server/health.ts";
 import { tellLeaks } from "./server/leaks.ts";
+import { createAddressReader, startLimits } from "./server/limits.ts";
 import { createScrape, measure, metricsType } from "./server/metrics.ts";
 import { observeCommits, openTracing } from "./server/observe.ts";
 import { warnOfPlainHttp } from "./server/plain-http.ts";
@@ -41,7 +39,7 @@ import { type Demo, ensureDemo } from "./services/demo.ts";
 import { createDryRuns } from "./services/dry-runs.ts";
 import { createKeyring } from "./services/keyring.ts";
 import { createNodes, type Nodes } from "./services/nodes.ts";
-import { createOrganizationLimits } from "./services/organization-limits.ts";
+import { createOrganizationDirectory } from "./services/organizations.ts";
 import { createPresence } from "./services/presence.ts";
 import { createRefusals } from "./services/refusals.ts";
 import { createStore, type DatabaseEvents } from "./store/store.ts";
@@ -131,7 +129,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const tls = tlsFiles && openTls(tlsFiles);
   const outages = { onError, onRecovery: () => log.info("the database answers again") };
   const nodeId = createId();
-  const clientAddress = createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES));
+  const clientAddress = createAddressReader(config, log);
   const state = { isStopping: false, hasBus: config.HERALD_BUS_URL === undefined };
   const onConnect = () => {
     state.hasBus = true;
@@ -171,14 +169,9 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     burst: config.HERALD_LIMIT_REFUSALS_BURST,
     clock: steadyClock,
   });
-  const organizationLimits = createOrganizationLimits({
-    ...store,
-    defaults: organizationLimitsOf(config),
-    elapsed: steadyClock,
-    onError,
-  });
+  const { organizationLimits, use, rateLimit } = startLimits({ config, store, steadyClock, onError });
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
-  const services = createServices({ config, tokenSecret, store, refusals, clock, log });
+  const services = createServices({ config, tokenSecret, store, use, refusals, clock, log });
   const keyring = createKeyring({
     keys: store.keys,
     bootstrap: openBootstrap(adminKey),
@@ -221,6 +214,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       countSubscribers: (topic) => server?.countSubscribers(topic) ?? 0,
     },
     nodeId,
+    ratesOf: use.ratesOf,
     onBreak: (org, { played, found, head }) => log.warn({ org, played, found, head }, logBreakAdvice),
     tracePlay: tracing?.play,
   });
@@ -271,13 +265,11 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     audit,
     nodes,
     presence,
-    dryRuns: createDryRuns({ ...store, presence, clock }),
+    organizations: createOrganizationDirectory({ ...store, limits: organizationLimits, presence, clock }),
+    use,
+    dryRuns: createDryRuns({ ...store, use, presence, clock }),
     feeds: connections.feeds,
-    rateLimit: createRateLimit({
-      perSecond: config.HERALD_LIMIT_REQUESTS_PER_SECOND,
-      burst: config.HERALD_LIMIT_REQUESTS_BURST,
-      clock: steadyClock,
-    }),
+    rateLimit,
     health,
     metrics: {
       type: metricsType,

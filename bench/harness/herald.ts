@@ -15,6 +15,7 @@ export const tokenSecret = "bench-token-secret-0123456789abcdefghijklmnop";
 const lifted = [
   "REQUESTS_PER_SECOND",
   "REQUESTS_BURST",
+  "ORGANIZATION_REQUESTS_PER_SECOND",
   "CONNECTIONS_PER_ADDRESS",
   "CONNECTIONS_PER_USER",
   "USER_REQUESTS",

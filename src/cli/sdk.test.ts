@@ -12,7 +12,13 @@ test("the admin client's calls are those of the server", async () => {
   const admin = await connectAdmin(server);
   const odd = "a/b *>.ü 👩‍👩‍👧?#%";
   expect(await admin.putOrganization(odd, { name: "Odd" })).toMatchObject({ id: odd, name: "Odd" });
-  expect(await admin.getOrganization(odd)).toMatchObject({ id: odd, name: "Odd" });
+  await admin.putOrganization(odd, { limits: { messages_per_second: 50 } });
+  expect(await admin.getOrganization(odd)).toMatchObject({
+    id: odd,
+    name: "Odd",
+    limits: { requests_per_second: null, messages_per_second: 50, connections: null, stored_bytes: null },
+    usage: { connections: 0, stored_bytes: 0 },
+  });
   expect((await admin.listOrganizations({ limit: 1 })).items).toHaveLength(1);
   expect(await admin.putUser(odd, "u/1", { name: null })).toMatchObject({ id: "u/1", name: null });
   expect(await admin.getUser(odd, "u/1")).toMatchObject({ id: "u/1" });

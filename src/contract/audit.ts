@@ -39,7 +39,7 @@ export const auditEntry = z
     }),
     key_id: z.string().nullable().meta({
       description:
-        "The key that called; `bootstrap` for that of the settings. With 401 it is only what the caller claimed, or `null`.",
+        "The key that called; `bootstrap` for that of the settings. With 401 `null`: what such a caller claims is booked on nobody.",
     }),
     address: z.string().nullable().meta({ description: "The address that the call came from." }),
     target: auditTarget,

@@ -46,8 +46,66 @@ export const putUserRequest = z
   })
   .meta({ id: "PutUserRequest" });
 
+const limitMeanings = {
+  requests_per_second: "Requests in a second, over all keys; each node counts those that it is sent.",
+  messages_per_second:
+    "Messages and system messages that are stored in a second; each node counts those that it is sent.",
+  connections: "Connections that are open at once.",
+  stored_bytes: "Bytes of stored events. Over it, sends are answered with 422.",
+} as const;
+
+/** A member for each limit of an organization. */
+function forEachLimit<Member extends z.ZodType>(memberOf: (meaning: string) => Member) {
+  return {
+    requests_per_second: memberOf(limitMeanings.requests_per_second),
+    messages_per_second: memberOf(limitMeanings.messages_per_second),
+    connections: memberOf(limitMeanings.connections),
+    stored_bytes: memberOf(limitMeanings.stored_bytes),
+  };
+}
+
 /** The body of `PUT` of an organization. */
-export const putResourceRequest = z.strictObject({ name }).meta({ id: "PutResourceRequest" });
+export const putOrganizationRequest = z
+  .strictObject({
+    name,
+    limits: z
+      .strictObject(forEachLimit((description) => z.int().min(0).nullable().optional().meta({ description })))
+      .optional()
+      .meta({
+        description:
+          "Limits of its own. `null`: the server's, 0: none; what is left out stays. Only for keys of all organizations.",
+      }),
+  })
+  .meta({ id: "PutOrganizationRequest" });
+
+/** What a `PUT` changes of an organization. */
+export type OrganizationChange = z.infer<typeof putOrganizationRequest>;
+
+/** An organization with what it may use, and uses. */
+export const organizationShown = resource
+  .extend({
+    limits: z
+      .strictObject(forEachLimit((description) => z.int().min(0).nullable().meta({ description })))
+      .meta({ description: "Its own limits. `null`: the server's, 0: none." }),
+    usage: z
+      .strictObject({
+        requests_per_second: z.int().min(0).nullable().meta({
+          description: "In the last whole second, on all nodes; what has more than 64 KiB counts for several.",
+        }),
+        messages_per_second: z
+          .int()
+          .min(0)
+          .nullable()
+          .meta({ description: "Stored in the last whole second, on all nodes." }),
+        connections: z.int().min(0).nullable().meta({ description: "Of users, on all nodes." }),
+        stored_bytes: z.int().min(0).meta({ description: "Of the events that are stored." }),
+      })
+      .meta({ description: "What it uses now. `null`: a node does not answer." }),
+  })
+  .meta({ id: "Organization", description: "An organization, its limits and their use." });
+
+/** An organization with what it may use, and uses. */
+export type OrganizationShown = z.infer<typeof organizationShown>;
 
 /** The body of `PUT` of a conversation. */
 export function createPutConversationRequest(limits: PayloadLimits) {

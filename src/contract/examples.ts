@@ -15,6 +15,13 @@ export const exampleIds = {
 /** An organization. */
 export const organizationExample = { id: exampleIds.organization, name: "Demo organization", created_at: createdAt };
 
+/** The same with what it may use, and uses. */
+export const organizationShownExample = {
+  ...organizationExample,
+  limits: { requests_per_second: 500, messages_per_second: null, connections: null, stored_bytes: null },
+  usage: { requests_per_second: 12, messages_per_second: 9, connections: 140, stored_bytes: 5_242_880 },
+};
+
 /** A user. */
 export const userExample = { id: exampleIds.user, name: "Bob", created_at: createdAt };
 

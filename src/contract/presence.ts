@@ -59,8 +59,11 @@ export const onlineQuery = pageQuery.extend({
   }),
 });
 
-/** What nodes ask one another of an organization: about these users, or who is connected, by id, after a place. */
-export type PresenceQuestion = { org: string } & (
+/**
+ * What nodes ask one another of an organization: about these users, or who is connected, by id, after a place; with `rates` also how
+ * much it does.
+ */
+export type PresenceQuestion = { org: string; rates?: boolean | undefined } & (
   | { uids: string[]; devices?: boolean | undefined }
   | { after: string; limit: number }
 );
@@ -73,4 +76,6 @@ export type PresenceAnswer = {
   hasMore: boolean;
   /** All users of the organization that are connected to this node, and their connections. */
   total: { users: number; connections: number };
+  /** Requests, in units of cost, and stored sends of the last whole second; a node of an earlier version does not tell. */
+  rates?: { requests: number; messages: number } | undefined;
 };

@@ -86,6 +86,8 @@ type Dependencies = OutageEvents & {
   nodeId: string;
   /** Called when an organization's log is no longer the one that was played; those who heard it were told to join anew. */
   onBreak(org: string, found: LogBreak): void;
+  /** How much an organization does on this node, for those who ask. */
+  ratesOf(org: string): { requests: number; messages: number };
   /** Wraps the play of each event, if there is one. */
   tracePlay?: TracePlay | undefined;
 };
@@ -104,7 +106,7 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
   const { bus, catchUp, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
-  const { onError, onRecovery } = dependencies;
+  const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
   const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
@@ -220,7 +222,7 @@ export function createGateway(dependencies: Dependencies) {
     backlog.check();
   }, tickMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
-  bus.respond((question) => answerPresence(roster, question));
+  bus.respond((question) => answerPresence(roster, question, ratesOf));
 
   return {
     webSockets,

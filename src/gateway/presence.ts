@@ -13,9 +13,14 @@ const maxDevices = 50;
  * What this node answers about its connections, the live ones: nothing of this is stored. A page ends after 64 KiB of
  * JSON or a little more, whatever its limit, since a message between nodes has a limit too.
  */
-export function answerPresence(roster: Roster & Census, question: PresenceQuestion): PresenceAnswer {
+export function answerPresence(
+  roster: Roster & Census,
+  question: PresenceQuestion,
+  ratesOf: (org: string) => PresenceAnswer["rates"],
+): PresenceAnswer {
   const { org } = question;
   const total = roster.totalOf(org);
+  const rates = question.rates === true ? { rates: ratesOf(org) } : {};
   if ("uids" in question) {
     const users = question.uids.map((id, index): OnlineUser => {
       const connections = roster.of(org, id);
@@ -26,7 +31,7 @@ export function answerPresence(roster: Roster & Census, question: PresenceQuesti
         ...(question.devices === true && index < maxUsersWithDevices && { devices }),
       };
     });
-    return { online: users.filter(({ connections }) => connections > 0), hasMore: false, total };
+    return { online: users.filter(({ connections }) => connections > 0), hasMore: false, total, ...rates };
   }
   const online: OnlineUser[] = [];
   let bytes = 0;

@@ -15,6 +15,8 @@ import type { HistoryReader } from "../services/history.ts";
 import type { Keys } from "../services/keys.ts";
 import type { Messages } from "../services/messages.ts";
 import type { Nodes } from "../services/nodes.ts";
+import type { OrganizationUse } from "../services/organization-use.ts";
+import type { OrganizationDirectory } from "../services/organizations.ts";
 import type { Presence } from "../services/presence.ts";
 import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
@@ -40,6 +42,8 @@ type Dependencies = {
   messages: Messages;
   systemMessages: SystemMessages;
   directory: Directory;
+  organizations: OrganizationDirectory;
+  use: OrganizationUse;
   conversations: ConversationDirectory;
   history: HistoryReader;
   deliveryReports: DeliveryReports;
@@ -67,12 +71,12 @@ export type App = {
 
 /** Binds every operation of the contract, and what is open to everyone. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, clientAddress, audit, limits, follow, isOneTooMany, onError } = dependencies;
+  const { authentication, rateLimit, use, clientAddress, audit, limits, follow, isOneTooMany, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
-  const bind = createBind({ app, authentication, rateLimit, clientAddress, audit, limits, onError });
+  const bind = createBind({ app, authentication, rateLimit, use, clientAddress, audit, limits, onError });
   bindMessages(bind, operations, dependencies);
-  bindDirectory(bind, operations, dependencies.directory);
+  bindDirectory(bind, operations, dependencies);
   bindConversations(bind, operations, dependencies);
   bindDelivery(bind, operations, dependencies.deliveryReports);
   bindPresence(bind, operations, dependencies);

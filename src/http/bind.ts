@@ -12,8 +12,10 @@ import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
+import type { OrganizationUse } from "../services/organization-use.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/permissions.ts";
 import { createTrails } from "./audit-trail.ts";
+import { createBills } from "./bills.ts";
 import { readJsonBody } from "./body.ts";
 import type { Call } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
@@ -72,6 +74,7 @@ type Dependencies = {
   app: Router;
   authentication: Authentication;
   rateLimit: RateLimit;
+  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
   audit: Pick<Audit, "record" | "note">;
   clientAddress: ClientAddress;
   limits: { requestBytes: number; jsonDepth: number };
@@ -95,11 +98,13 @@ export function createBind({
   app,
   authentication,
   rateLimit,
+  use,
   clientAddress,
   audit,
   limits,
   onError,
 }: Dependencies): Bind {
+  const createBill = createBills({ rateLimit, use, maxBodyBytes: limits.requestBytes });
   return (operation, handler) => {
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
@@ -107,6 +112,7 @@ export function createBind({
     const lists = listsOf(query);
     const follow = createTrails(operation, audit);
     const route = { method: method.toUpperCase(), path };
+    const namesOrganization = path.includes("{org}");
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
@@ -115,6 +121,7 @@ export function createBind({
       call.requestId = requestId;
       const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
       const trail = follow({ requestId, address, params: () => context.req.param() });
+      const bill = createBill(request);
       let caller = nobody;
       let answer: Answer | undefined;
       const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);
@@ -127,8 +134,11 @@ export function createBind({
           caller = await authenticate();
           trail.admit(caller);
           call.keyId = caller.keyId;
-          rateLimit(caller.keyId);
+          const admitted = bill.admit(caller);
+          if (admitted !== undefined) await admitted;
           permit(caller, scope);
+          const named = namesOrganization ? bill.name(context.req.param("org")) : undefined;
+          if (named !== undefined) await named;
         }
         const input = {
           caller,
@@ -145,11 +155,14 @@ export function createBind({
                   maxBytes: limits.requestBytes,
                   maxDepth: limits.jsonDepth,
                   isOptional: operation.isBodyOptional === true,
+                  onLength: bill.addBody,
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
           headers: request.headers,
         };
         const target = operation.targetOf?.(input.body);
+        const named = namesOrganization || scope === undefined ? undefined : bill.name(target?.organization);
+        if (named !== undefined) await named;
         if (target !== undefined) trail.name(target);
         call.org = target?.organization ?? context.req.param("org");
         trail.begin();
@@ -166,12 +179,13 @@ export function createBind({
         await trail.succeed(answer.status);
         if (answer.stream !== undefined)
           return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
-        return tellExpiry(caller, toResponse(answer, requestId));
+        return tellExpiry(caller, toResponse(answer, requestId, bill.addAnswer));
       } catch (thrown) {
         await discard(answer?.stream);
         const error = toHeraldError(thrown);
         if (error.status === 500) onError(thrown, requestId);
         trail.fail(error);
+        bill.close();
         return tellExpiry(caller, problemResponse(error, requestId));
       }
     });
@@ -184,10 +198,16 @@ function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
   return response;
 }
 
-function toResponse({ status, body, contentType, headers }: Answer, requestId: string): Response {
+function toResponse(
+  { status, body, contentType, headers }: Answer,
+  requestId: string,
+  onText: (text: string) => void,
+): Response {
   if (body === undefined)
     return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
-  return new Response(contentType === undefined ? JSON.stringify(body) : body, {
+  const text = contentType === undefined ? JSON.stringify(body) : body;
+  onText(text);
+  return new Response(text, {
     status,
     headers: {
       "Content-Type": contentType ?? "application/json",

@@ -2,11 +2,21 @@ import { HeraldError } from "../contract/errors.ts";
 import { parseJson } from "../contract/validation.ts";
 import { decodeUtf8 } from "../lib/json-body.ts";
 
-type Options = { maxBytes: number; maxDepth: number; isOptional: boolean };
+type Options = {
+  maxBytes: number;
+  maxDepth: number;
+  isOptional: boolean;
+  /** Told how many bytes came, where the request did not say so beforehand. */
+  onLength(bytes: number): void;
+};
 
 /** The JSON value of a request's body, with nothing altered on the way. Throws what the contract names for bad bodies. */
-export async function readJsonBody(request: Request, { maxBytes, maxDepth, isOptional }: Options): Promise<unknown> {
+export async function readJsonBody(
+  request: Request,
+  { maxBytes, maxDepth, isOptional, onLength }: Options,
+): Promise<unknown> {
   const bytes = await readBytes(request, maxBytes);
+  if (!request.headers.has("content-length")) onLength(bytes.length);
   if (isOptional && bytes.length === 0) return {};
   requireJson(request.headers.get("content-type"));
   const text = decodeUtf8(bytes);

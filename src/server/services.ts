@@ -9,6 +9,7 @@ import { createDirectory } from "../services/directory.ts";
 import { createFeedStarts } from "../services/feeds.ts";
 import { createHistoryReader } from "../services/history.ts";
 import { createMessages } from "../services/messages.ts";
+import type { OrganizationUse } from "../services/organization-use.ts";
 import { createProviderKeys } from "../services/provider-keys.ts";
 import { createReceipts } from "../services/receipts.ts";
 import type { Refusals } from "../services/refusals.ts";
@@ -24,13 +25,14 @@ type Dependencies = {
   config: Config;
   tokenSecret: string;
   store: ReturnType<typeof createStore>;
+  use: OrganizationUse;
   refusals: Refusals;
   clock: Clock;
   log: Logger;
 };
 
 /** The rules, over a store. */
-export function createServices({ config, tokenSecret, store, refusals, clock, log }: Dependencies) {
+export function createServices({ config, tokenSecret, store, use, refusals, clock, log }: Dependencies) {
   const tokens = createTokens({
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
@@ -44,10 +46,10 @@ export function createServices({ config, tokenSecret, store, refusals, clock, lo
     maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
   return {
-    messages: createMessages({ ...store, clock }),
-    systemMessages: createSystemMessages({ ...store, clock }),
+    messages: createMessages({ ...store, use, clock }),
+    systemMessages: createSystemMessages({ ...store, use, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
-    conversations: createConversationDirectory({ ...store, maxParticipants, clock }),
+    conversations: createConversationDirectory({ ...store, use, maxParticipants, clock }),
     history: createHistoryReader(store),
     sessions: createSessions({ ...store, tokens, refusals, clock }),
     feedStarts: createFeedStarts(store),

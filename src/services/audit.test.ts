@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openKeys } from "../../test/harness/keyring.ts";
 import { unavailable } from "../contract/errors.ts";
 import { withoutCredentials } from "../contract/redaction.ts";
-import type { AuditEntry, AuditWrites } from "../store/ports.ts";
+import type { AuditEntry, AuditWrites } from "../store/audit-ports.ts";
 import { entryAt } from "../store/testing/audit-suite.ts";
 import { type Audit, type AuditedCall, createAudit } from "./audit.ts";
 import { type Caller, unrestricted } from "./permissions.ts";

@@ -8,7 +8,8 @@ import type { Clock } from "../lib/clock.ts";
 import { encodeCursor } from "../lib/cursor.ts";
 import { createId, firstIdOf, timeOfId } from "../lib/ids.ts";
 import { createTokenBuckets } from "../lib/token-bucket.ts";
-import type { AuditEntry, AuditLog, OrganizationReads } from "../store/ports.ts";
+import type { AuditEntry, AuditLog } from "../store/audit-ports.ts";
+import type { OrganizationReads } from "../store/ports.ts";
 import { type Page, parseCursor } from "./pages.ts";
 import { type Caller, permitOrganization } from "./permissions.ts";
 

@@ -3,19 +3,22 @@ import { HeraldError } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ConversationChange, Conversations, Organizations, Participants } from "../store/ports.ts";
 import { type PutResource, requireOrganization, toPutResource } from "./directory.ts";
+import type { OrganizationUse } from "./organization-use.ts";
 import { type Page, type PageQuery, pageOfEntities, toResource } from "./pages.ts";
 
 type Dependencies = {
   organizations: Organizations;
   conversations: Conversations;
   participants: Participants;
+  /** A change of membership is an event, too, and may be a large one. */
+  use: Pick<OrganizationUse, "requireRoom">;
   maxParticipants: number;
   clock: Clock;
 };
 
 /** Conversations and who takes part in them. */
 export function createConversationDirectory(dependencies: Dependencies) {
-  const { organizations, conversations, participants, maxParticipants, clock } = dependencies;
+  const { organizations, conversations, participants, use, maxParticipants, clock } = dependencies;
 
   async function requireConversation(org: string, cid: string): Promise<Resource> {
     const conversation = await conversations.get(org, cid);
@@ -45,6 +48,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
       cid: string,
       change: { name?: string | null | undefined; participants?: string[] | undefined },
     ): Promise<PutResource> {
+      if (change.participants !== undefined) use.requireRoom(org);
       return toPutResource(await conversations.put(org, cid, change, clock.now()));
     },
     get: requireConversation,
@@ -57,6 +61,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
     },
     /** Adds a participant, who is made a user if need be. */
     async addParticipant(org: string, cid: string, uid: string): Promise<PutResource> {
+      use.requireRoom(org);
       return requireDone(await participants.add(org, cid, uid, maxParticipants, clock.now()));
     },
     async removeParticipant(org: string, cid: string, uid: string): Promise<void> {

@@ -41,9 +41,6 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
     async putOrganization(org: string, name: string | null | undefined): Promise<PutResource> {
       return toPutResource(await organizations.put(org, name, clock.now()));
     },
-    async getOrganization(org: string): Promise<Resource> {
-      return toResource(await requireOrganization(organizations, org));
-    },
     /** Deletes an organization with all that it holds, and closes its connections. */
     async deleteOrganization(org: string): Promise<void> {
       if (!(await organizations.remove(org, clock.now()))) throw new HeraldError("organization_not_found");

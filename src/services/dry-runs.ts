@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { SentReads } from "../store/delivery-ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../store/ports.ts";
 import { refusalOf, type Sent, toMessageSend } from "./messages.ts";
+import type { OrganizationUse } from "./organization-use.ts";
 import type { Caller } from "./permissions.ts";
 import type { Presence } from "./presence.ts";
 import { toSystemSend } from "./system-messages.ts";
@@ -17,6 +18,7 @@ export type DryRuns = {
 
 type Dependencies = {
   checks: Pick<BatchLog, "check">;
+  use: Pick<OrganizationUse, "requireRoomFor">;
   sent: Pick<SentReads, "usersAt">;
   participants: Pick<ParticipantReads, "list">;
   presence: Pick<Presence, "count">;
@@ -27,8 +29,9 @@ type Dependencies = {
 const usersAtOnce = 1_000;
 
 /** Dry runs by the rules of the log itself. Nothing is stored, no id is used. */
-export function createDryRuns({ checks, sent, participants, presence, clock }: Dependencies): DryRuns {
+export function createDryRuns({ checks, use, sent, participants, presence, clock }: Dependencies): DryRuns {
   async function requireFit(send: NewSend): Promise<{ participants: number; isReplay: boolean }> {
+    await use.requireRoomFor(send);
     const check = await checks.check(send);
     if (check.outcome === "conflict" || check.outcome === "refused") throw refusalOf(check);
     return { participants: check.participants, isReplay: check.outcome === "replayed" };

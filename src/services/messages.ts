@@ -6,6 +6,7 @@ import { canonicalJson } from "../lib/canonical-json.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { AppendResult, NewSend, SendLog } from "../store/ports.ts";
+import type { OrganizationUse } from "./organization-use.ts";
 import { type Caller, permitOrganization, permitSender } from "./permissions.ts";
 
 /** What a caller is told, and whether it was told so before. */
@@ -38,7 +39,7 @@ export function refusalOf(result: Extract<AppendResult, { outcome: "conflict" | 
 }
 
 /** What the log stored, now or before; throws what the log refused. */
-export function requireStored(result: AppendResult): {
+function requireStored(result: AppendResult): {
   id: string;
   mid: string | undefined;
   createdAt: number;
@@ -86,11 +87,27 @@ export function toMessageSend(
   };
 }
 
+/** What takes sends: the log, what holds organizations to their limits, and a clock. */
+export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
+
+/** Hands a send to the log, if its organization may send now. Throws what the log or the organization's limits refuse. */
+export async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnType<typeof requireStored>> {
+  const tell = await use.admitSend(send);
+  let isStored = false;
+  try {
+    const stored = requireStored(await sends.append(send));
+    isStored = !stored.isReplay;
+    return stored;
+  } finally {
+    tell(isStored);
+  }
+}
+
 /** Messages over the log. The rules are checked where they hold: in the transaction that stores the message. */
-export function createMessages({ sends, clock }: { sends: SendLog; clock: Clock }): Messages {
+export function createMessages(sending: Sending): Messages {
   return {
     async send(caller, request) {
-      const stored = requireStored(await sends.append(toMessageSend(caller, request, clock.now())));
+      const stored = await append(sending, toMessageSend(caller, request, sending.clock.now()));
       const answer = { ask: { mid: stored.mid ?? stored.id, server_mid: stored.id, t: toSeconds(stored.createdAt) } };
       return { answer, isReplay: stored.isReplay };
     },

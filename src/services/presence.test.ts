@@ -45,7 +45,7 @@ function setUp(...nodes: string[][]) {
         const answers = new Map<string, PresenceAnswer>();
         for (const [id, roster] of rosters) {
           if (silent.has(id)) continue;
-          const text = JSON.stringify(answerPresence(roster, question));
+          const text = JSON.stringify(answerPresence(roster, question, () => ({ requests: 2, messages: 1 })));
           answerSizes.push(text.length);
           answers.set(id, JSON.parse(text));
         }

@@ -32,6 +32,8 @@ export type Presence = {
   list(org: string, query: PageQuery & { uids?: Uids; devices?: boolean }): Promise<Page<OnlineUser>>;
   /** How many users are connected, each counted once, or how many of `uids`. */
   count(org: string, uids: Uids): Promise<OnlineCount>;
+  /** How many connections an organization has, and how much it does. */
+  useOf(org: string): Promise<{ connections: number; requests: number; messages: number }>;
 };
 
 const place = z.strictObject({ id: z.string() });
@@ -61,6 +63,16 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
   }
 
   return {
+    async useOf(org) {
+      const answers = await ask({ org, uids: [], rates: true });
+      const sum = (amountOf: (answer: PresenceAnswer) => number | undefined) =>
+        answers.reduce((total, answer) => total + (amountOf(answer) ?? 0), 0);
+      return {
+        connections: sum(({ total }) => total.connections),
+        requests: sum(({ rates }) => rates?.requests),
+        messages: sum(({ rates }) => rates?.messages),
+      };
+    },
     async list(org, { limit, cursor, uids, devices }) {
       await requireOrganization(organizations, org);
       const after = parseCursor(cursor, place)?.id ?? "";

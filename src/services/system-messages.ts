@@ -1,10 +1,9 @@
 import type { SystemMessageEvent } from "../contract/events.ts";
 import { toSeconds } from "../contract/identifiers.ts";
 import type { SendSystemMessageRequest, SendSystemMessageResponse } from "../contract/messages.ts";
-import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
-import type { NewSend, SendLog } from "../store/ports.ts";
-import { fingerprintOf, requireStored, type Sent } from "./messages.ts";
+import type { NewSend } from "../store/ports.ts";
+import { append, fingerprintOf, type Sending, type Sent } from "./messages.ts";
 import { type Caller, permitOrganization, permitSender } from "./permissions.ts";
 
 /** Sends system messages to lists of users. */
@@ -44,11 +43,11 @@ export function toSystemSend(
 }
 
 /** System messages over the log. */
-export function createSystemMessages({ sends, clock }: { sends: SendLog; clock: Clock }): SystemMessages {
+export function createSystemMessages(sending: Sending): SystemMessages {
   return {
     async send(caller, request) {
-      const send = toSystemSend(caller, request, clock.now());
-      const stored = requireStored(await sends.append(send));
+      const send = toSystemSend(caller, request, sending.clock.now());
+      const stored = await append(sending, send);
       return { answer: { ack: { mid: send.mid, t: toSeconds(stored.createdAt) } }, isReplay: stored.isReplay };
     },
   };

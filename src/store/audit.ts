@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../contract/errors.ts";
+import type { AuditEntry, AuditRange, AuditReads, AuditWrites } from "./audit-ports.ts";
 import type { Driver, Reader, Row } from "./driver.ts";
-import type { AuditEntry, AuditRange, AuditReads, AuditWrites } from "./ports.ts";
 
 type AuditRow = Row & {
   id: string;

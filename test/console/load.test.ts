@@ -6,7 +6,13 @@ import { createOrganization, type Organization } from "../harness/organization.t
 import { findChromium, launchChromium, visit } from "./browser.ts";
 
 const chromium = findChromium();
-const herald = useHerald({ env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" } });
+const herald = useHerald({
+  env: {
+    HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_REQUESTS_BURST: "0",
+  },
+});
 
 const mostBytes = 150_000;
 const perSecond = 500;

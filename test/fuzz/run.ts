@@ -13,6 +13,7 @@ import { makeSocketCase, type SocketCase } from "./socket-case.ts";
 /** The settings of a server that is to be fuzzed: no rates, and connections that stop half-way are given up soon. */
 export const fuzzSettings = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+  HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
   HERALD_LIMIT_REQUESTS_BURST: "0",
   HERALD_LIMIT_REFUSALS_PER_SECOND: "0",
   HERALD_LIMIT_USER_REQUESTS: "0",

@@ -9,7 +9,11 @@ import type { Ask, Message } from "../harness/wire.ts";
 
 setDefaultTimeout(120_000);
 
-const LIFTED = { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" };
+const LIFTED = {
+  HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+  HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
+  HERALD_LIMIT_REQUESTS_BURST: "0",
+};
 const SENDERS = 8;
 
 /** What a sender knows: each id it sent, the answer if there was one, in the order of sending. */

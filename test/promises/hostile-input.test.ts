@@ -10,6 +10,7 @@ import { openSocket } from "../harness/socket.ts";
 const herald = useHerald({
   env: {
     HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_REQUESTS_BURST: "0",
     HERALD_LIMIT_REQUESTS_PER_CONNECTION: "0",
   },

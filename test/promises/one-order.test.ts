@@ -9,6 +9,7 @@ import type { Sse } from "../harness/sse.ts";
 const herald = useHerald({
   env: {
     HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_REQUESTS_BURST: "0",
     HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1100", // a thousand clients, and what they need besides
   },

@@ -9,6 +9,7 @@ import { createResilientClient } from "../harness/resilient-client.ts";
 const herald = useHerald({
   env: {
     HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+    HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_REQUESTS_BURST: "0",
     HERALD_LIMIT_RECOVERY_MESSAGES: "100000",
   },

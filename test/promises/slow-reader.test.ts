@@ -10,6 +10,7 @@ import { createResilientClient } from "../harness/resilient-client.ts";
 
 const LIFTED = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
+  HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
   HERALD_LIMIT_REQUESTS_BURST: "0",
   HERALD_LIMIT_RECOVERY_MESSAGES: "5000",
   HERALD_LIMIT_CONNECTIONS_PER_USER: "50", // slow ones, of one user

@@ -71,5 +71,6 @@ export async function contentsOf({ org, key, shared }: Tenant): Promise<string> 
     lists.push(org.path("conversations", id, "participants"), org.path("conversations", id, "messages"));
   lists.push(org.path("messages", shared.messageId), org.path("system-messages", shared.systemMid));
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
-  return [...(await Promise.all(lists.map(read))), keys].join("\n");
+  const contents = [...(await Promise.all(lists.map(read))), keys].join("\n");
+  return contents.replaceAll(/"(requests_per_second|messages_per_second|connections)":\d+/g, ""); // what goes on just now
 }

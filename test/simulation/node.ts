@@ -114,6 +114,7 @@ export function createNode(options: Options): Node {
       subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
       respond: () => undefined, // nobody asks who is connected
     },
+    ratesOf: () => ({ requests: 0, messages: 0 }),
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),

@@ -1,15 +1,16 @@
 import {
   createTokenRequestWithin,
   createTokenResponse,
+  organizationShown,
   pageQuery,
-  putResourceRequest,
+  putOrganizationRequest,
   putUserRequest,
   resource,
   resourcePage,
   user,
   userPage,
 } from "../directory.ts";
-import { organizationExample, tokenExample, userExample } from "../examples.ts";
+import { organizationExample, organizationShownExample, tokenExample, userExample } from "../examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { defineOperation, noParams, noQuery, organizationPath, tokenPath, userPath } from "./operation.ts";
 
@@ -51,7 +52,9 @@ export const directoryOperations = {
     scope: "directory:write",
     summary: "Create or update an organization",
     query: noQuery,
-    body: putResourceRequest,
+    description:
+      "`limits` need a key that is bound to no organization. A key that is bound to one is answered with 403 `insufficient_scope`.",
+    body: putOrganizationRequest,
     isBodyOptional: true,
     bodyExample: { name: "Demo organization" },
     answers: {
@@ -66,10 +69,12 @@ export const directoryOperations = {
     ...organizationPath,
     tag: "Organizations",
     scope: "directory:read",
-    summary: "Get an organization",
+    summary: "Get an organization, its limits and what it uses",
     query: noQuery,
     body: undefined,
-    answers: { 200: { description: "The organization.", schema: resource, example: organizationExample } },
+    answers: {
+      200: { description: "The organization.", schema: organizationShown, example: organizationShownExample },
+    },
     errors: ["organization_not_found"],
   }),
   deleteOrganization: defineOperation({

@@ -1,6 +1,9 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { Directory, PutResource } from "../../services/directory.ts";
+import type { OrganizationDirectory } from "../../services/organizations.ts";
 import type { Answer, Bind } from "../bind.ts";
+
+type Services = { directory: Directory; organizations: OrganizationDirectory };
 
 /** 201 for what was made, 200 for what was there. */
 export function putAnswer({ resource, isNew }: PutResource): Answer {
@@ -8,13 +11,13 @@ export function putAnswer({ resource, isNew }: PutResource): Answer {
 }
 
 /** Organizations, users, tokens and sessions. */
-export function bindDirectory(bind: Bind, operations: Operations, directory: Directory): void {
-  bind(operations.putOrganization, async ({ params, body }) =>
-    putAnswer(await directory.putOrganization(params.org, body.name)),
+export function bindDirectory(bind: Bind, operations: Operations, { directory, organizations }: Services): void {
+  bind(operations.putOrganization, async ({ caller, params, body }) =>
+    putAnswer(await organizations.put(caller, params.org, body)),
   );
   bind(operations.getOrganization, async ({ params }) => ({
     status: 200,
-    body: await directory.getOrganization(params.org),
+    body: await organizations.get(params.org),
   }));
   bind(operations.deleteOrganization, async ({ params }) => {
     await directory.deleteOrganization(params.org);

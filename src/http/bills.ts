@@ -1,0 +1,77 @@
+import { isIdentifier } from "../contract/identifiers.ts";
+import type { OrganizationUse } from "../services/organization-use.ts";
+import { type Caller, nobody } from "../services/permissions.ts";
+import { costOfBytes, type RateLimit } from "./limits.ts";
+
+/** What one call costs, and whom: its key, and the organization of that key, or else the one that the call names. */
+export type Bill = {
+  /** The key was taken: it pays for the call and the body that is to come, and so does its organization. Throws `rate_limited`. */
+  admit(caller: Caller): Promise<void> | undefined;
+  /** The call is about this organization, or about none, which pays where the key has none. Throws `rate_limited`. */
+  name(org: string | undefined): Promise<void> | undefined;
+  /** The body has come, of which nobody knew how large it would be. */
+  addBody(bytes: number): void;
+  /** The answer is ready. */
+  addAnswer(text: string): void;
+  /** The call was refused: what named no organization by then never will. */
+  close(): void;
+};
+
+type Dependencies = {
+  rateLimit: RateLimit;
+  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
+  maxBodyBytes: number;
+};
+
+const surelyCheapCharacters = 16_384; // four bytes each at most
+
+/** Makes the bill of a call. A call without a key has one that nobody pays. */
+export function createBills({ rateLimit, use, maxBodyBytes }: Dependencies) {
+  return (request: Request): Bill => {
+    const declared = Number(request.headers.get("content-length") ?? 0);
+    const cost = 1 + (declared > maxBodyBytes ? 0 : costOfBytes(declared)); // a larger one is not read
+    let payer = nobody;
+    let payingOrg: string | undefined;
+    let hasOrgPaid = false;
+
+    function pay(org: string | undefined): void {
+      use.admitRequest(org, cost);
+      payingOrg = org;
+      hasOrgPaid = true;
+    }
+
+    /** Nearly always at once: it waits only where the node does not know the organization. */
+    function admitOrganization(named: string | undefined): Promise<void> | undefined {
+      const org = named !== undefined && isIdentifier(named) ? named : undefined; // what is none is refused in a moment
+      const asked = org === undefined ? undefined : use.know(org);
+      if (asked !== undefined) return asked.then(() => pay(org));
+      pay(org);
+      return undefined;
+    }
+
+    function add(bytes: number): void {
+      const more = costOfBytes(bytes);
+      if (more === 0 || payer === nobody) return;
+      rateLimit.charge(payer.keyId, more);
+      if (hasOrgPaid) use.chargeRequest(payingOrg, more);
+    }
+
+    return {
+      admit(caller) {
+        rateLimit.admit(caller.keyId, cost);
+        payer = caller;
+        return caller.rights.org === null ? undefined : admitOrganization(caller.rights.org);
+      },
+      name(org) {
+        return payer.rights.org === null && !hasOrgPaid ? admitOrganization(org) : undefined;
+      },
+      addBody: add,
+      addAnswer(text) {
+        if (text.length > surelyCheapCharacters) add(Buffer.byteLength(text));
+      },
+      close() {
+        if (payer !== nobody && !hasOrgPaid) use.chargeRequest(undefined, cost);
+      },
+    };
+  };
+}

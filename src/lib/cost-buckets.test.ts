@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { createCostBuckets } from "./cost-buckets.ts";
+
+function create(maxBuckets?: number) {
+  const time = { now: 0 };
+  const clock = { now: () => time.now };
+  return { time, buckets: createCostBuckets({ clock, ...(maxBuckets !== undefined && { maxBuckets }) }) };
+}
+
+const rate = { perSecond: 10, burst: 20 };
+
+test("a bucket lets go on while it holds a unit, and says for how long to wait when it does not", () => {
+  const { buckets, time } = create();
+  for (let count = 0; count < 20; count++) {
+    expect(buckets.waitMs("a", rate)).toBe(0);
+    buckets.charge("a", rate, 1);
+  }
+  expect(buckets.waitMs("a", rate)).toBe(100);
+  expect(buckets.waitMs("b", rate)).toBe(0);
+  time.now += 50;
+  expect(buckets.waitMs("a", rate)).toBe(50);
+  time.now += 50;
+  expect(buckets.waitMs("a", rate)).toBe(0);
+});
+
+test("what costs more than is left is let through once, and paid for before the next", () => {
+  const { buckets, time } = create();
+  buckets.charge("a", rate, 65);
+  expect(buckets.waitMs("a", rate)).toBe(4_600);
+  time.now += 4_600;
+  expect(buckets.waitMs("a", rate)).toBe(0);
+});
+
+test("units are given back, no more than the bucket holds", () => {
+  const { buckets } = create();
+  buckets.charge("a", rate, 20);
+  buckets.charge("a", rate, -1);
+  expect(buckets.waitMs("a", rate)).toBe(0);
+  buckets.charge("b", rate, -100);
+  buckets.charge("b", rate, 21);
+  expect(buckets.waitMs("b", rate)).toBeGreaterThan(0);
+});
+
+test("a rate that is lowered holds at once, and one that is lifted never makes wait", () => {
+  const { buckets } = create();
+  buckets.charge("a", rate, 10);
+  expect(buckets.waitMs("a", { perSecond: 1, burst: 2 })).toBe(0);
+  buckets.charge("a", { perSecond: 1, burst: 2 }, 2);
+  expect(buckets.waitMs("a", { perSecond: 1, burst: 2 })).toBe(1_000);
+  expect(buckets.waitMs("a", { perSecond: Number.POSITIVE_INFINITY, burst: 1 })).toBe(0);
+});
+
+test("there are no more buckets than there may be: the one that rested longest goes", () => {
+  const { buckets } = create(2);
+  buckets.charge("a", rate, 50);
+  buckets.charge("b", rate, 50);
+  buckets.charge("a", rate, 1);
+  buckets.charge("c", rate, 50);
+  expect(buckets.waitMs("b", rate)).toBe(0);
+  expect(buckets.waitMs("a", rate)).toBeGreaterThan(0);
+});

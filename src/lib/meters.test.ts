@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { createMeters } from "./meters.ts";
+
+test("a meter shows what was noted in the last whole second, and forgets it after that", () => {
+  const time = { now: 10_000 };
+  const meters = createMeters({ clock: { now: () => time.now }, maxNames: 2 });
+  expect(meters.of("a")).toBe(0);
+  meters.note("a");
+  meters.note("a", 4);
+  expect(meters.of("a")).toBe(0);
+  time.now = 11_999;
+  expect(meters.of("a")).toBe(5);
+  meters.note("a");
+  time.now = 12_000;
+  expect(meters.of("a")).toBe(1);
+  time.now = 14_000;
+  expect(meters.of("a")).toBe(0);
+});
+
+test("meters are of so many names, and of those that were used last", () => {
+  const time = { now: 1_000 };
+  const meters = createMeters({ clock: { now: () => time.now }, maxNames: 2 });
+  for (const name of ["a", "b", "a", "c"]) meters.note(name);
+  time.now = 2_000;
+  expect(["a", "b", "c"].map(meters.of)).toEqual([2, 0, 1]);
+});

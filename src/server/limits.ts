@@ -1,0 +1,47 @@
+import type { Logger } from "pino";
+import { type Config, organizationLimitsOf } from "../config.ts";
+import { createRateLimit } from "../http/limits.ts";
+import { createAddressSet } from "../lib/addresses.ts";
+import { type ClientAddress, createClientAddress } from "../lib/client-address.ts";
+import type { Clock } from "../lib/clock.ts";
+import { createOrganizationLimits } from "../services/organization-limits.ts";
+import { createOrganizationUse } from "../services/organization-use.ts";
+import type { createStore } from "../store/store.ts";
+
+const defaultBurstSeconds = 2;
+const undeclaredProxyAdvice =
+  "a request says for whom it was forwarded (X-Forwarded-For), and comes from an address that is no trusted proxy: if that is your proxy, name it in HERALD_TRUSTED_PROXIES, since until then all clients behind it count as one; else somebody made it up, and it is ignored (see docs/how-to/run-as-a-service.md)";
+
+type Dependencies = {
+  config: Config;
+  store: ReturnType<typeof createStore>;
+  /** A clock that only goes forward. */
+  steadyClock: Clock;
+  onError(error: unknown): void;
+};
+
+/** What holds keys and organizations to their limits. `organizationLimits` asks the store now and then, until it is stopped. */
+export function startLimits({ config, store, steadyClock, onError }: Dependencies) {
+  const { HERALD_LIMIT_REQUESTS_PER_SECOND: perSecond, HERALD_LIMIT_REQUESTS_BURST: burst } = config;
+  const organizationLimits = createOrganizationLimits({
+    ...store,
+    defaults: organizationLimitsOf(config),
+    elapsed: steadyClock,
+    onError,
+  });
+  const burstSeconds = burst / perSecond; // organizations may use as many seconds' worth at once as keys may
+  const use = createOrganizationUse({
+    ...store,
+    limits: organizationLimits,
+    burstSeconds: Number.isFinite(burstSeconds) && burstSeconds > 0 ? burstSeconds : defaultBurstSeconds,
+    clock: steadyClock,
+  });
+  return { organizationLimits, use, rateLimit: createRateLimit({ perSecond, burst, clock: steadyClock }) };
+}
+
+/** Tells where requests come from; warns once of a proxy that the settings do not name. */
+export function createAddressReader(config: Config, log: Logger): ClientAddress {
+  return createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES), (address) =>
+    log.warn({ address }, undeclaredProxyAdvice),
+  );
+}
