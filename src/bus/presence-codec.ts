@@ -19,6 +19,7 @@ const answered: z.ZodType<NodeAnswer> = z.object({
     online: z.array(user),
     hasMore: z.boolean(),
     total: z.object({ users: count, connections: count }),
+    rates: z.object({ requests: count, messages: count }).optional(),
   }),
 });
 

@@ -60,10 +60,10 @@ export const onlineQuery = pageQuery.extend({
 });
 
 /**
- * What nodes ask one another of an organization: about these users, or who is connected, by id, after a place; with `rates` also how
- * much it does.
+ * What nodes ask one another of an organization: about these users, or who is connected, by id, after a place. To ask about no user
+ * is to ask how much the organization does.
  */
-export type PresenceQuestion = { org: string; rates?: boolean | undefined } & (
+export type PresenceQuestion = { org: string } & (
   | { uids: string[]; devices?: boolean | undefined }
   | { after: string; limit: number }
 );
@@ -76,6 +76,6 @@ export type PresenceAnswer = {
   hasMore: boolean;
   /** All users of the organization that are connected to this node, and their connections. */
   total: { users: number; connections: number };
-  /** Requests, in units of cost, and stored sends of the last whole second; a node of an earlier version does not tell. */
+  /** Asked about no user: requests, in units of cost, and stored sends of the last whole second. Earlier versions do not tell. */
   rates?: { requests: number; messages: number } | undefined;
 };

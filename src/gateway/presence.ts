@@ -20,8 +20,8 @@ export function answerPresence(
 ): PresenceAnswer {
   const { org } = question;
   const total = roster.totalOf(org);
-  const rates = question.rates === true ? { rates: ratesOf(org) } : {};
   if ("uids" in question) {
+    const rates = question.uids.length === 0 ? { rates: ratesOf(org) } : {};
     const users = question.uids.map((id, index): OnlineUser => {
       const connections = roster.of(org, id);
       const devices = connections.slice(0, maxDevices).map(({ device = null }) => device);

@@ -64,7 +64,7 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
 
   return {
     async useOf(org) {
-      const answers = await ask({ org, uids: [], rates: true });
+      const answers = await ask({ org, uids: [] });
       const sum = (amountOf: (answer: PresenceAnswer) => number | undefined) =>
         answers.reduce((total, answer) => total + (amountOf(answer) ?? 0), 0);
       return {
