@@ -37,7 +37,7 @@ export function createAuditReads({ reader }: { reader: Reader }): AuditReads {
         of === undefined
           ? await reader.all<AuditRow>(select(""), from, before, limit)
           : "org" in of
-            ? await reader.all<AuditRow>(select("org = ? AND"), of.org, from, before, limit)
+            ? await reader.allOf<AuditRow>(of.org, select("org = ? AND"), of.org, from, before, limit)
             : await reader.all<AuditRow>(select("key_id = ? AND"), of.keyId, from, before, limit);
       return rows.map(toEntry);
     },

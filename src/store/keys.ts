@@ -101,7 +101,7 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
       const rows =
         org === undefined
           ? await reader.all<KeyRow>(listAll, after, limit)
-          : await reader.all<KeyRow>(listOfOne, org, after, limit);
+          : await reader.allOf<KeyRow>(org, listOfOne, org, after, limit);
       return rows.map(toKey);
     },
     async latest() {

@@ -33,6 +33,7 @@ describe("the rules for migrations", () => {
     '-- backfill: event (org, "offset")\nUPDATE event SET shade = 1 WHERE shade IS NULL',
     "CREATE TABLE shade (\n  id TEXT PRIMARY KEY\n);\nCREATE UNIQUE INDEX shade_by_x ON shade (id);\nINSERT INTO shade (id) VALUES ('a')",
     "CREATE TABLE shade (org TEXT NOT NULL);\nALTER TABLE shade ENABLE ROW LEVEL SECURITY;\nCREATE POLICY organization ON shade USING (true)",
+    "CREATE POLICY p ON audit USING (\n  NULLIF(NULLIF(current_setting('herald.orgs', true), '') IS NULL OR true, false) IS NOT NULL\n);\nALTER TABLE audit ENABLE ROW LEVEL SECURITY;\nALTER TABLE audit FORCE ROW LEVEL SECURITY",
   ])("take as an expand: %s", (statements) => {
     expect(faultsOf(expand(statements), [])).toEqual([]);
   });
@@ -49,6 +50,7 @@ describe("the rules for migrations", () => {
     ["is no expansion", "ALTER TABLE event ADD COLUMN shade BIGINT, DROP COLUMN payload"],
     ["is no expansion", "ALTER TABLE event NO FORCE ROW LEVEL SECURITY"],
     ["is no expansion", "CREATE POLICY other ON event USING (true)"],
+    ["is no expansion", "ALTER TABLE audit ENABLE ROW LEVEL SECURITY"],
     ["is no expansion", "DROP INDEX event_by_id"],
     ["asks for a value that nobody gives", "ALTER TABLE event ADD COLUMN shade BIGINT NOT NULL"],
     ["refuses rows that were taken", "CREATE UNIQUE INDEX CONCURRENTLY event_by_cid ON event (cid)"],

@@ -12,6 +12,7 @@ import busSecret from "./migrations/0011-bus-secret.sql" with { type: "text" };
 import receipts from "./migrations/0012-receipts.sql" with { type: "text" };
 import blockedUsers from "./migrations/0013-blocked-users.sql" with { type: "text" };
 import revokedTokens from "./migrations/0014-revoked-tokens.sql" with { type: "text" };
+import rowSecurityOfTheServer from "./migrations/0015-row-security-of-the-server.sql" with { type: "text" };
 
 /**
  * One change of the schema. After an `expand` the versions of Herald before it go on working, after a `contract` only those
@@ -45,6 +46,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0012-receipts", receipts),
   migrationOf("0013-blocked-users", blockedUsers),
   migrationOf("0014-revoked-tokens", revokedTokens),
+  migrationOf("0015-row-security-of-the-server", rowSecurityOfTheServer),
 ];
 
 /** The schema version of the last Heralds that do not know expand and contract. */

@@ -50,8 +50,9 @@ async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrd
   const { limit, auditBefore, deletedBefore } = order;
   return (
     (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
-    (await touchAll(sql, order)) ||
-    (await removeOldest(sql, "audit", auditBefore, limit))
+    // Before any organization is named: entries may be of some that never were.
+    (await removeOldest(sql, "audit", auditBefore, limit)) ||
+    (await touchAll(sql, order))
   );
 }
 

@@ -6,6 +6,10 @@ const addsColumn = new RegExp(
   String.raw`^ALTER TABLE (\S+) ADD COLUMN "?\w+"? \w+(?: (NOT NULL))?(?: DEFAULT ${constant})?(?: (NOT NULL))?$`,
 );
 
+/** A policy that shows all rows to a statement that names no organization, as those of the version before may. */
+const openPolicy =
+  /^CREATE POLICY \S+ ON (\S+) USING \( NULLIF\(NULLIF\(current_setting\('herald\.orgs', true\), ''\) IS NULL OR /;
+
 /** A migration as a file: its name and its SQL. */
 export type MigrationFile = { name: string; sql: string };
 
@@ -23,15 +27,18 @@ export function faultsOf({ name, sql }: MigrationFile, earlier: readonly Migrati
 }
 
 function faultsOfExpand({ steps }: Migration): string[] {
-  const made = new Set<string>();
+  const [made, walled] = [new Set<string>(), new Set<string>()];
   return steps.flatMap((step) => {
     const statements = step.kind === "statements" ? step.statements : [step.statement];
-    return statements.flatMap((statement) => faultOf(step, plain(statement), made) ?? []);
+    return statements.flatMap((statement) => faultOf(step, plain(statement), { made, walled }) ?? []);
   });
 }
 
-/** Why earlier versions might not go on working beside a statement; `undefined` if they do. `made`: the tables that the migration itself made. */
-function faultOf({ kind }: Step, statement: string, made: Set<string>): string | undefined {
+/** The tables that the migration itself made, and those to which it gave a policy that the version before does not notice. */
+type Touched = { made: Set<string>; walled: Set<string> };
+
+/** Why earlier versions might not go on working beside a statement; `undefined` if they do. */
+function faultOf({ kind }: Step, statement: string, { made, walled }: Touched): string | undefined {
   const [, created] = /^CREATE TABLE (\S+) \(/.exec(statement) ?? [];
   if (created !== undefined) {
     made.add(created);
@@ -40,6 +47,12 @@ function faultOf({ kind }: Step, statement: string, made: Set<string>): string |
   const table =
     /^(?:ALTER TABLE|INSERT INTO|UPDATE) (\S+)/.exec(statement)?.[1] ?? / ON (\S+)/.exec(statement)?.[1] ?? "";
   if (made.has(table) && !/^DROP\b/.test(statement)) return undefined;
+  const opened = openPolicy.exec(statement)?.[1];
+  if (opened !== undefined) {
+    walled.add(opened);
+    return undefined;
+  }
+  if (walled.has(table) && /^ALTER TABLE \S+ (ENABLE|FORCE) ROW LEVEL SECURITY$/.test(statement)) return undefined;
   if (kind === "index")
     return /^CREATE UNIQUE/.test(statement) ? `refuses rows that were taken: ${statement}` : undefined;
   if (/^CREATE .*\bINDEX\b/.test(statement)) return `keeps others from writing: ${statement}`;
