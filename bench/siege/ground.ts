@@ -24,10 +24,17 @@ export type SiegeGround = {
 export type Besieged = { node: HeraldPeer; databaseUrl: string | undefined; folder: string; stop(): Promise<void> };
 
 const longBody = "x".repeat(60_000);
-const longMessages = 1_100;
 const sinceMessages = 990; // a little below the most that `since` gives: the order of ids is not quite that of offsets
-const shortMessages = 500;
 const keyCount = 10;
+const tenantScopes = [
+  "message:send",
+  "system:send",
+  "directory:read",
+  "directory:write",
+  "history:read",
+  "observe",
+  "keys:manage",
+];
 const fillersAtOnce = 8;
 
 type Asked = { status: number; body: Record<string, unknown> };
@@ -44,7 +51,7 @@ export async function openGround(
   const settingsOf = (url: string | undefined): Record<string, string> =>
     url === undefined ? {} : { HERALD_DATABASE_URL: url };
   const filler = await startHerald(first, settingsOf(databaseUrl), { root });
-  const known = await fill(filler);
+  const known = await fillGround(filler.url, { longMessages: 1_100, shortMessages: 500, since: sinceMessages });
   await filler.stop();
   let copies = 0;
 
@@ -98,18 +105,14 @@ async function ask(url: string, method: string, path: string, body?: object, key
   return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
 }
 
-async function fill(node: HeraldPeer): Promise<Known> {
-  const { url } = node;
-  const everyScope = [
-    "message:send",
-    "system:send",
-    "directory:read",
-    "directory:write",
-    "history:read",
-    "observe",
-    "keys:manage",
-  ];
-  await node.putConversation(house.quiet, [], victimOrg);
+/** How many messages there are, and how many of the long ones come after the one that is asked for by `since`. */
+export type GroundSize = { longMessages: number; shortMessages: number; since: number };
+
+/** Makes both organizations, with whatever raids need, on a server that takes the bench's key. */
+export async function fillGround(url: string, { longMessages, shortMessages, since }: GroundSize): Promise<Known> {
+  const victims = `/admin/organizations/${victimOrg}`;
+  await ask(url, "PUT", victims, {});
+  await ask(url, "PUT", `${victims}/conversations/${house.quiet}`, { participants: [house.sender] });
   await ask(url, "PUT", tenantPath(), {});
   for (const cid of [tenant.hall, tenant.chat])
     await ask(url, "PUT", tenantPath("conversations", cid), { participants: [tenant.sender, ...tenant.members] });
@@ -122,10 +125,10 @@ async function fill(node: HeraldPeer): Promise<Known> {
   const short = await sendMany(url, tenant.chat, "a short one", shortMessages);
   const long = await sendMany(url, tenant.hall, longBody, longMessages); // the last ones: `since` gives these alone
   return {
-    key: await makeKey(tenant.org, everyScope),
+    key: await makeKey(tenant.org, tenantScopes),
     moreKeys,
     victimKey: await makeKey(victimOrg, ["message:send"]),
-    since: long.at(-sinceMessages) ?? "",
+    since: long.at(-since) ?? "",
     received: short.slice(-100),
   };
 }

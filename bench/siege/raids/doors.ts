@@ -6,17 +6,19 @@ import { besideVictim, keepOpen } from "../lines.ts";
 import { askWithoutEnd, requestOf } from "../pipeline.ts";
 
 const crowded = { connections: 50, window: 16 };
+/** One request at a time, where the server ends a connection that sends another while it works on one. */
+const queued = { connections: 400, window: 1 };
 const headBytes = 15_000;
 
 /** One address without a key or a token, again and again. */
-function door(name: string, method: string, path: () => string, row?: number): Raid {
+function door(name: string, method: string, path: () => string, pattern = crowded): Raid {
   const target = path().split("/").slice(0, 2).join("/");
   return {
     name,
-    ...(row !== undefined && { row }),
-    who: `anyone: \`${method} ${target}\` pipelined on 50 connections`,
+    row: 1,
+    who: `anyone: \`${method} ${target}\` on ${pattern.connections} connections${pattern.window > 1 ? ", pipelined" : ""}`,
     attack: ({ url }, tally) =>
-      askWithoutEnd({ url, tally, ...crowded, request: () => requestOf(url, method, path()) }),
+      askWithoutEnd({ url, tally, ...pattern, request: () => requestOf(url, method, path()) }),
   };
 }
 
@@ -32,21 +34,21 @@ function badToken(): string {
 
 /** Those who have nothing, over HTTP. */
 export const doorRaids: readonly Raid[] = [
-  door("metrics", "HEAD", () => "/metrics", 1),
-  door("openapi", "GET", () => "/openapi.json", 1),
-  door("pages", "GET", () => "/docs", 1),
-  door("console", "GET", () => "/console", 1),
-  door("ready", "GET", () => "/readyz", 1),
-  door("nowhere", "GET", () => `/nowhere/${randomBytes(8).toString("hex")}`, 1),
+  door("metrics", "HEAD", () => "/metrics"),
+  door("openapi", "GET", () => "/openapi.json"),
+  door("pages", "GET", () => "/docs"),
+  door("console", "GET", () => "/console"),
+  door("ready", "GET", () => "/readyz", queued),
+  door("nowhere", "GET", () => `/nowhere/${randomBytes(8).toString("hex")}`),
   {
     name: "bad-keys",
     row: 6,
-    who: "anyone: keys that do not exist, pipelined on 50 connections",
+    who: "anyone: keys that do not exist, on 400 connections",
     attack: ({ url }, tally) =>
       askWithoutEnd({
         url,
         tally,
-        ...crowded,
+        ...queued,
         request: () => requestOf(url, "POST", "/admin/message", { key: createApiKey().key, body: {} }),
       }),
   },

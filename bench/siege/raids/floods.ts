@@ -4,14 +4,13 @@ import { socketTalk, tokensOf } from "../sockets.ts";
 import type { Tally } from "../tally.ts";
 
 const sockets = 8;
-const frameBytes = 125; // the most of a control frame (RFC 6455, section 5.5)
-const framesAtOnce = 500;
+const framesAtOnce = 10_000;
 
 const opcodes = { ping: 0x89, pong: 0x8a } as const;
 
 /** Control frames as fast as the kernel takes them, on sockets that begin anew when they are closed. */
 function flood({ url }: Camp, tally: Tally, kind: keyof typeof opcodes, token?: string): void {
-  const frame = Buffer.concat([Buffer.from([opcodes[kind], 0x80 | frameBytes]), Buffer.alloc(4 + frameBytes)]);
+  const frame = Buffer.from([opcodes[kind], 0x80, 0, 0, 0, 0]);
   const wave = Buffer.concat(Array.from({ length: framesAtOnce }, () => frame));
   const write = (line: Line) => {
     tally.count("bytes written", wave.length);
@@ -40,19 +39,19 @@ export const floodRaids: readonly Raid[] = [
   {
     name: "pongs",
     row: 9,
-    who: "anyone: pongs without end on 8 WebSockets",
+    who: "anyone: empty pongs without end on 8 WebSockets",
     attack: (camp, tally) => flood(camp, tally, "pong"),
   },
   {
     name: "pings",
     row: 9,
-    who: "anyone: pings without end on 8 WebSockets",
+    who: "anyone: empty pings without end on 8 WebSockets",
     attack: (camp, tally) => flood(camp, tally, "ping"),
   },
   {
     name: "user-pongs",
     row: 9,
-    who: "one user token: pongs without end on 8 WebSockets",
+    who: "one user token: empty pongs without end on 8 WebSockets",
     async attack(camp, tally) {
       const [token] = await tokensOf(["member-0"]);
       flood(camp, tally, "pong", token);
