@@ -25,7 +25,7 @@ const usage = `npm run siege -- [--only metrics,lists] [--store sqlite|postgres]
   --against  the folder of another checkout, installed, that is besieged in turns with this one, as \`before\`
   --alone    with --against: only that one
   --save     writes the runs to bench/results/<date>-<revision>-siege.json; a run of everything does so anyway
-  --write    writes the table of the newest results to docs/explanation/security.md`;
+  --write    writes the table of the newest results to docs/explanation/security.md; alone, it plays nothing`;
 
 const { values: options } = parseArgs({
   options: {
@@ -91,6 +91,10 @@ async function besiege(
 async function main(): Promise<boolean> {
   if (options.help) {
     console.log(usage);
+    return true;
+  }
+  if (process.argv.slice(2).join() === "--write") {
+    console.error(`written: ${writePage()}`);
     return true;
   }
   const { against, alone } = options;

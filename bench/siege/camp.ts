@@ -39,6 +39,8 @@ export type Raid = {
   who: string;
   /** Processes that attack; one unless it says otherwise. */
   processes?: number;
+  /** Whether it fails unless attackers are told to stop, or cut: others may be slow by themselves, and stay below every limit. */
+  mustBeTold?: boolean;
   /** Goes on until its process ends. Runs in a process of its own. */
   attack(camp: Camp, tally: Tally): void | Promise<void>;
 };

@@ -23,6 +23,11 @@ export function createStatusScanner(onStatus: (status: string) => void): (chunk:
   };
 }
 
+/** The status of an answer that begins with these bytes; `undefined` if none does. */
+export function statusOf(chunk: Buffer): string | undefined {
+  return /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, markAndStatus))?.[1];
+}
+
 type Options = {
   url: string;
   tally: Tally;

@@ -82,6 +82,7 @@ export async function playRaid(
     nodeCores: cpuMs / elapsedMs,
     died: isAlive ? 0 : 1,
     told: wasTold(heard) ? 1 : 0,
+    mustBeTold: raid.mustBeTold ? 1 : 0,
     loadBefore,
     ...prefixed("victim: ", stormy.failed),
     ...prefixed(prefixOfHeard, heard),

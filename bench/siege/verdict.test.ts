@@ -14,7 +14,8 @@ describe("the verdict on a raid", () => {
     expect(judge([slow, slow, good]).wrongs).toEqual(["waits"]);
     expect(judge([good, good, { ...good, victimFailed: 1 }]).wrongs).toEqual(["failed sends"]);
     expect(judge([good, { ...good, grownMebibytes: asked.grownMebibytes + 1 }]).wrongs).toEqual(["memory"]);
-    expect(judge([good, { ...good, told: 0 }]).wrongs).toEqual(["not told"]);
+    expect(judge([good, { ...good, told: 0 }]).wrongs).toEqual([]);
+    expect(judge([good, { ...good, told: 0, mustBeTold: 1 }]).wrongs).toEqual(["not told"]);
     expect(judge([good, { ...good, died: 1 }]).wrongs).toEqual(["the node died"]);
   });
 

@@ -27,7 +27,7 @@ export function judge(rounds: readonly Measures[]): Verdict {
   if (most("victimFailed") > 0) wrongs.push("failed sends");
   if (most("grownMebibytes") > asked.grownMebibytes) wrongs.push("memory");
   if (most("died") > 0) wrongs.push("the node died");
-  if (rounds.some((round) => round.told === 0)) wrongs.push("not told");
+  if (rounds.some(({ told, mustBeTold }) => told === 0 && mustBeTold === 1)) wrongs.push("not told");
   const names = new Set(rounds.flatMap((round) => Object.keys(round)).filter((name) => name.startsWith(wrongPrefix)));
   for (const name of names) if (most(name) > 0) wrongs.push(name.slice(wrongPrefix.length));
   return { ratio, wrongs };

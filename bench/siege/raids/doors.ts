@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { createApiKey } from "../../../src/contract/api-key.ts";
-import { handshake, headEnd } from "../../harness/handshake.ts";
+import { handshake } from "../../harness/handshake.ts";
 import type { Raid } from "../camp.ts";
 import { besideVictim, keepOpen } from "../lines.ts";
-import { askWithoutEnd, requestOf } from "../pipeline.ts";
+import { askWithoutEnd, requestOf, statusOf } from "../pipeline.ts";
 
 const crowded = { connections: 50, window: 16 };
 /** One request at a time, where the server ends a connection that sends another while it works on one. */
@@ -55,6 +55,7 @@ export const doorRaids: readonly Raid[] = [
   {
     name: "bad-tokens",
     row: 6,
+    mustBeTold: true,
     who: "whoever shares the victim's address: tokens with a wrong signature, on 100 connections",
     attack: ({ url }, tally) =>
       askWithoutEnd({
@@ -104,8 +105,9 @@ export const doorRaids: readonly Raid[] = [
         talk: () => ({
           hello: handshake(host, "/ws", []),
           hear(chunk, line) {
-            if (!chunk.includes(headEnd)) return;
-            tally.count(`HTTP ${chunk.toString("latin1", 9, 12)}`);
+            const status = statusOf(chunk);
+            if (status === undefined) return;
+            tally.count(`HTTP ${status}`);
             line.leave();
           },
         }),

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { get, headEnd } from "../../harness/handshake.ts";
+import { get } from "../../harness/handshake.ts";
 import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
 import { elsewhere, keepOpen } from "../lines.ts";
-import { askWithoutEnd, createStatusScanner, requestOf } from "../pipeline.ts";
+import { askWithoutEnd, createStatusScanner, requestOf, statusOf } from "../pipeline.ts";
 import type { Tally } from "../tally.ts";
 
 const mebibyte = 1_048_576;
@@ -51,6 +51,7 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "filtered-feeds",
     row: 4,
+    mustBeTold: true,
     who: "key with `observe` and `directory:write`: 900 feeds with `?uid=`, and PUTs of 734 kB of participants",
     attack(camp, tally) {
       const { url, key } = camp;
@@ -82,6 +83,7 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "directory",
     row: 5,
+    mustBeTold: true,
     who: "key with `directory:write`: PUTs of 100,000 participants on 40 connections",
     attack(camp, tally) {
       const bodies = ["a", "b", "c", "d"].map((prefix) => participants(prefix, mostParticipants));
@@ -98,10 +100,10 @@ export const keyRaids: readonly Raid[] = [
     who: "key with `directory:write`: conversations of 10,000 are made and deleted, on 16 connections",
     attack: (camp, tally) =>
       call(camp, tally, { connections: 16, window: 1 }, (turn) => {
-        const path = tenantPath("conversations", `churn-${Math.floor(turn / 2) % 100}`);
+        const nameOf = (made: number) => tenantPath("conversations", `churn-${made}`);
         return turn % 2 === 0
-          ? { method: "PUT", path, body: { participants: tenant.crowd } }
-          : { method: "DELETE", path };
+          ? { method: "PUT", path: nameOf(turn), body: { participants: tenant.crowd } }
+          : { method: "DELETE", path: nameOf(turn - 33) }; // which was made by now
       }),
   },
   {
@@ -117,6 +119,7 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "many-keys",
     row: 8,
+    mustBeTold: true,
     who: "key with `keys:manage`: eleven keys send, on 700 connections",
     attack({ url, key, moreKeys }, tally) {
       const keys = [key, ...moreKeys];
@@ -217,8 +220,9 @@ export const keyRaids: readonly Raid[] = [
         talk: () => ({
           hello,
           hear(chunk, line) {
-            if (!chunk.includes(headEnd)) return;
-            tally.count(`HTTP ${chunk.toString("latin1", 9, 12)}`);
+            const status = statusOf(chunk);
+            if (status === undefined) return;
+            tally.count(`HTTP ${status}`);
             line.leave();
           },
         }),

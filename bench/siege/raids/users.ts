@@ -61,6 +61,7 @@ export const userRaids: readonly Raid[] = [
   {
     name: "lists",
     row: 2,
+    mustBeTold: true,
     who: "one user token: `message_list` as fast as answers come, on 20 WebSockets that return",
     attack: ({ url }, tally) =>
       askBySocket({
@@ -110,24 +111,28 @@ export const userRaids: readonly Raid[] = [
   {
     name: "since",
     row: 2,
+    mustBeTold: true,
     who: "one user token: `connect` with `since` 1,000 messages of 60 kB back, on 20 WebSockets that hang up and return",
     attack: (camp, tally) => replayBySocket({ camp, tally, uids: one, connections: ofUser }),
   },
   {
     name: "resume",
     row: 2,
+    mustBeTold: true,
     who: "one user token: `Last-Event-ID` 1,000 messages of 60 kB back, on 20 streams that hang up and return",
     attack: (camp, tally) => replayByStream({ camp, tally, uids: one, connections: ofUser }, false),
   },
   {
     name: "deaf-streams",
     row: 3,
+    mustBeTold: true,
     who: "48 users of one tenant: 960 streams that ask for 1,000 missed messages of 60 kB and do not read",
     attack: (camp, tally) => replayByStream({ camp, tally, uids: tenant.members, connections: 960 }, true),
   },
   {
     name: "deaf-sockets",
     row: 3,
+    mustBeTold: true,
     who: "48 users of one tenant: 960 WebSockets that ask for 1,000 missed messages of 60 kB and do not read",
     async attack({ url, since }, tally) {
       const tokens = await tokensOf(tenant.members);
@@ -145,6 +150,7 @@ export const userRaids: readonly Raid[] = [
   {
     name: "deaf-lists",
     row: 3,
+    mustBeTold: true,
     who: "48 users of one tenant: 960 WebSockets that ask for 100 pages of 6 MB and do not read",
     async attack({ url }, tally) {
       const tokens = await tokensOf(tenant.members);
@@ -161,6 +167,7 @@ export const userRaids: readonly Raid[] = [
   {
     name: "acks",
     row: 7,
+    mustBeTold: true,
     who: "one user token: `ack` of the same 100 ids again and again, on 20 WebSockets that return",
     attack: ({ url, received }, tally) =>
       askBySocket({ url, tally, sockets: ofUser, window: 4, uids: one, request: { ack: { ids: received } } }),
