@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { createRequestTemplate, openLanes } from "../../bench/harness/lane.ts";
+import { useHerald } from "../harness/herald.ts";
+import { createKey } from "../harness/keys.ts";
+import { createOrganization, type Organization } from "../harness/organization.ts";
+
+const herald = useHerald({
+  oneNode: "a node has one queue of sends",
+  env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" },
+});
+
+const waiting = 600;
+const longBody = "x".repeat(60_000);
+/** Of 8 MiB at most: the batch under way, and the one that holds the victim's send. */
+const twoBatches = Math.ceil((2 * 8 * 2 ** 20) / longBody.length);
+
+/** Callers who send as soon as they are answered, so that `waiting` sends wait at any time. */
+async function crowd(org: Organization, cid: string) {
+  const message = { id: "0".repeat(32), cid, body: longBody };
+  const template = createRequestTemplate(herald().url, "/admin/message", herald().key, {
+    organizationId: org.id,
+    senderId: "alice",
+    message,
+  });
+  const lanes = await openLanes(template, waiting);
+  let answered = 0;
+  let isOver = false;
+  const underWay = lanes.map((lane) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const onAnswer = () => {
+      answered++;
+      if (isOver) resolve();
+      else lane.send(onAnswer);
+    };
+    lane.send(onAnswer);
+    return promise;
+  });
+  return {
+    answered: () => answered,
+    async end() {
+      isOver = true;
+      await Promise.all(underWay);
+      for (const lane of lanes) lane.close();
+    },
+  };
+}
+
+const median = (values: number[]) => values.sort((left, right) => left - right)[Math.floor(values.length / 2)];
+
+describe("organizations take turns (row 5)", () => {
+  test("one with a single send waits for no more than two batches of one with hundreds", async () => {
+    const [many, one] = [await createOrganization(herald()), await createOrganization(herald())];
+    const cid = await many.conversation(["alice"]);
+    const quiet = await one.conversation(["bob"]);
+    const attackers = await crowd(many, cid);
+    const passed: number[] = [];
+    for (let count = 0; count < 9; count++) {
+      const before = attackers.answered();
+      await one.sent("bob", { cid: quiet, body: `${count}` });
+      passed.push(attackers.answered() - before);
+    }
+    await attackers.end();
+    expect(median(passed)).toBeLessThanOrEqual(twoBatches);
+  });
+
+  test("one that sends goes on while another replaces the participants of large conversations", async () => {
+    const [many, one] = [await createOrganization(herald()), await createOrganization(herald())];
+    const { key } = await createKey(herald(), { organization: many.id, scopes: ["directory:write"] });
+    const quiet = await one.conversation(["bob"]);
+    const uids = Array.from({ length: 40_000 }, (_, index) => `u${index.toString(36)}`);
+    let left = 6;
+    const puts = Array.from({ length: left }, async (_, index) => {
+      const path = many.path("conversations", `large-${index}`);
+      const answer = await herald().admin("PUT", path, { participants: uids }, { "Admin-Api-Key": key });
+      left--;
+      return answer.status;
+    });
+    let sent = 0;
+    let most = 0;
+    while (left > 0) {
+      const before = left;
+      await one.sent("bob", { cid: quiet, body: `${sent++}` });
+      most = Math.max(most, before - left);
+    }
+    expect(await Promise.all(puts)).toEqual(Array.from({ length: puts.length }, () => 201));
+    expect(most).toBeLessThanOrEqual(1);
+    expect(sent).toBeGreaterThan(5 * puts.length); // a PUT takes many steps, and a send fits between two
+  });
+});
