@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import { useHerald } from "../harness/herald.ts";
+import { createKey } from "../harness/keys.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { openSocket } from "../harness/socket.ts";
+import { openSse, requestSse } from "../harness/sse.ts";
+import { goodClaims, signToken } from "../harness/tokens.ts";
+
+const herald = useHerald({
+  oneNode: "each node counts the refusals of an address by itself",
+  env: { HERALD_LIMIT_REFUSALS_PER_SECOND: "1", HERALD_LIMIT_REFUSALS_BURST: "20" },
+});
+
+const badOnes = 60;
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** Has so many bad tokens refused that the address has none left. Gives the status of the last. */
+async function useUp(org: string): Promise<number | undefined> {
+  const bad = await signToken(goodClaims(org, "alice"), {}, "another secret, which is no less than 32 bytes");
+  let last: number | undefined;
+  for (let count = 0; count < badOnes; count++) {
+    const answer = await requestSse(herald().url, bearer(bad));
+    last = "refused" in answer ? answer.refused.status : undefined;
+  }
+  return last;
+}
+
+describe("who shares an address with those who are refused (row 6)", () => {
+  test("comes in with a valid token, over a stream, and by a socket in either way", async () => {
+    const org = await createOrganization(herald());
+    const token = await org.token("alice");
+    expect(await useUp(org.id)).toBe(429);
+    using stream = await openSse(herald().url, bearer(token));
+    expect(stream.headers.get("content-type")).toContain("text/event-stream");
+    using upgraded = await openSocket(herald().url, { headers: bearer(token) });
+    expect((await upgraded.request("ping")).pong).toEqual({});
+    using connected = await openSocket(herald().url);
+    expect(await connected.request("connect", { token })).toMatchObject({ success: true });
+  });
+
+  test("comes in with a valid key that the node has not seen before", async () => {
+    const org = await createOrganization(herald());
+    const { key } = await createKey(herald());
+    expect(await useUp(org.id)).toBe(429);
+    const answer = await herald().http("GET", "/admin/self", { headers: { "Admin-Api-Key": key } });
+    expect(answer.status).toBe(200);
+  });
+});
