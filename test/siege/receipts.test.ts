@@ -1,0 +1,52 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { useHerald } from "../harness/herald.ts";
+import { createOrganization } from "../harness/organization.ts";
+import { messageBecomes } from "../harness/reports.ts";
+
+const herald = useHerald({
+  oneNode: "it looks into the embedded database",
+  env: { HERALD_LIMIT_REQUESTS_PER_CONNECTION: "0" },
+});
+
+const messages = 20;
+const repeats = 12;
+
+/** The rows of all tables. */
+function countRows(): number {
+  using database = new Database(join(herald().dataDir, "herald.db"), { readonly: true });
+  const tables = database.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const sum = tables.map(({ name }) => `(SELECT COUNT(*) FROM "${name}")`).join(" + ");
+  return database.query<{ count: number }, []>(`SELECT ${sum} AS count`).get()?.count ?? Number.NaN;
+}
+
+describe("acknowledgements of the same messages again and again (row 7)", () => {
+  test("are stored once for each message and user", async () => {
+    const org = await createOrganization(herald());
+    const [cid, other] = [await org.conversation(["alice", "bob"]), await org.conversation(["alice", "bob"])];
+    const ids: string[] = [];
+    for (let count = 0; count < messages; count++) {
+      const { server_mid } = await org.sent("alice", { cid, body: `${count}` });
+      ids.push(server_mid);
+    }
+    using bob = await org.socket("bob");
+
+    /** Acknowledges these, and waits until it is stored: what is acknowledged after it is stored after it. Gives the rows that it took. */
+    async function rowsOf(again: readonly string[]): Promise<number> {
+      const before = countRows();
+      for (let count = 0; count < repeats; count++) {
+        if (again.length > 0) expect(await bob.request("ack", { ids: again })).toMatchObject({ success: true });
+        const { server_mid } = await org.sent("alice", { cid: other, body: `round ${count}` });
+        expect(await bob.request("ack", { ids: [server_mid] })).toMatchObject({ success: true });
+        await messageBecomes(org, server_mid, { acknowledged_users: 1 });
+      }
+      return countRows() - before;
+    }
+
+    await rowsOf(ids);
+    for (const id of ids) await messageBecomes(org, id, { acknowledged_users: 1 });
+    const without = await rowsOf([]);
+    expect(await rowsOf(ids)).toBeLessThan(without + repeats / 2);
+  });
+});
