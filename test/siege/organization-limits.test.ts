@@ -1,0 +1,36 @@
+import { describe, expect, test } from "bun:test";
+import { useHerald } from "../harness/herald.ts";
+import { callWith, createKey } from "../harness/keys.ts";
+import { createOrganization, type Organization } from "../harness/organization.ts";
+
+const herald = useHerald({ oneNode: "an organization's rate is counted by each node" });
+
+const keyCount = 11;
+const callsOfKey = 100;
+const perSecond = 20;
+
+/** Makes so many keys of an organization, and calls with all of them at once. Gives the answers. */
+async function callWithKeys(org: Organization, keys: number, calls: number) {
+  const made = await Promise.all(
+    Array.from({ length: keys }, () => createKey(herald(), { organization: org.id, scopes: ["directory:read"] })),
+  );
+  const called = made.flatMap(({ key }) =>
+    Array.from({ length: calls }, () => callWith(herald(), key, "GET", org.path())),
+  );
+  return await Promise.all(called);
+}
+
+describe("more keys (row 8)", () => {
+  test("are no more requests for their organization, whose limit the 429 names; another organization has its own", async () => {
+    const [org, other] = [await createOrganization(herald()), await createOrganization(herald())];
+    const limited = await herald().admin("PUT", org.path(), { limits: { requests_per_second: perSecond } });
+    expect(limited.status).toBe(200);
+    const answers = await callWithKeys(org, keyCount, callsOfKey);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.body.detail).toContain("organization");
+    expect(refused[0]?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    const others = await callWithKeys(other, 1, callsOfKey);
+    expect(others.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
+  });
+});
