@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { handshake, headEnd, readServerFrame } from "../../bench/harness/handshake.ts";
+import { within } from "../harness/deadline.ts";
+import { useHerald } from "../harness/herald.ts";
+import { createOrganization } from "../harness/organization.ts";
+
+const herald = useHerald({ oneNode: "a flood is counted by the node that it comes to" });
+
+const closeOpcode = 8;
+const waveFrames = 10_000;
+const mostBytes = 64 * 2 ** 20; // eleven million frames
+const floodMayTakeMs = 30_000;
+
+/** Writes control frames until the server ends the connection, or takes more than it should. Gives the close code, if there was one. */
+async function flood(
+  opcode: number,
+  lines: readonly string[],
+): Promise<{ isEnded: boolean; code: number | undefined }> {
+  const { hostname, port, host } = new URL(herald().url);
+  const frame = Buffer.from([0x80 | opcode, 0x80, 0, 0, 0, 0]);
+  const wave = Buffer.concat(Array.from({ length: waveFrames }, () => frame));
+  const over = Promise.withResolvers<{ isEnded: boolean; code: number | undefined }>();
+  const socket = connect(Number(port), hostname);
+  let received: Buffer = Buffer.alloc(0);
+  let written = 0;
+  let code: number | undefined;
+  let isUpgraded = false;
+
+  function write(): void {
+    do {
+      written += wave.length;
+      if (written <= mostBytes) continue;
+      over.resolve({ isEnded: false, code });
+      return;
+    } while (socket.write(wave));
+  }
+
+  socket.on("connect", () => socket.write(handshake(host, "/ws", lines)));
+  socket.on("data", (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    if (!isUpgraded) {
+      const end = received.indexOf(headEnd);
+      if (end === -1) return;
+      isUpgraded = true;
+      received = received.subarray(end + headEnd.length);
+      write();
+    }
+    for (let found = readServerFrame(received); found !== undefined; found = readServerFrame(received)) {
+      received = received.subarray(found.size);
+      if (found.opcode === closeOpcode) code = found.payload.readUInt16BE();
+    }
+  });
+  socket.on("drain", () => isUpgraded && write());
+  socket.on("error", () => undefined);
+  socket.on("close", () => over.resolve({ isEnded: true, code }));
+  try {
+    return await within(over.promise, "the end of a flood", floodMayTakeMs);
+  } finally {
+    socket.destroy();
+  }
+}
+
+describe("control frames without end (row 9)", () => {
+  test.each([
+    ["pings", 9],
+    ["pongs", 10],
+  ])("%s of a stranger end the connection, and not because of the time in which to connect", async (_name, opcode) => {
+    const { isEnded, code } = await flood(opcode, []);
+    expect(isEnded).toBe(true);
+    expect([4429, undefined]).toContain(code);
+  });
+
+  test.each([
+    ["pings", 9],
+    ["pongs", 10],
+  ])("%s of a user end the connection", async (_name, opcode) => {
+    const org = await createOrganization(herald());
+    const { isEnded, code } = await flood(opcode, [`Authorization: Bearer ${await org.token("alice")}`]);
+    expect(isEnded).toBe(true);
+    expect([4429, undefined]).toContain(code);
+  });
+});
