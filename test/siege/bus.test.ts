@@ -1,0 +1,19 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { startCluster } from "../harness/cluster.ts";
+import { forgeries } from "./forgeries.ts";
+
+setDefaultTimeout(60_000);
+
+const cluster = await startCluster({ nodes: 2 });
+if (cluster !== undefined) {
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  describe("who may publish on the bus but is no node", () => {
+    test.each(forgeries.map(({ name, wrong, succeeds }) => ({ name, wrong, succeeds })))(
+      "achieves nothing by a $name",
+      async ({ succeeds }) => {
+        expect(await succeeds(cluster)).toBe(false);
+      },
+    );
+  });
+}
