@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import type { AttackerOrder, AttackerReport } from "../../bench/attacker-process.ts";
+import { startHelper } from "../../bench/harness/helper.ts";
+import { tokenSecret } from "../../bench/harness/herald.ts";
+import { house } from "../../bench/harness/house.ts";
+import { fillGround, type Known, victimOrg } from "../../bench/siege/ground.ts";
+import { eventually } from "../harness/deadline.ts";
+import { useHerald } from "../harness/herald.ts";
+import { callWith } from "../harness/keys.ts";
+
+const herald = useHerald({
+  oneNode: "what is attacked is a node",
+  key: house.key,
+  env: { HERALD_TOKEN_SECRET: tokenSecret },
+});
+
+/** One of each row, and the worst of their siblings; `npm run siege` plays all. */
+const played = ["metrics", "bad-tokens", "pongs", "lists", "deaf-lists", "filtered-feeds", "directory", "many-keys"];
+const sends = 5;
+const niceness = 10;
+let ground: Promise<Known> | undefined;
+
+/** What raids need, in a smaller size than `npm run siege` has it. Made once. */
+function groundOf(): Promise<Known> {
+  ground ??= fillGround(herald().url, { longMessages: 60, shortMessages: 120, since: 50 });
+  return ground;
+}
+
+/** Starts attackers, who stop at the end of the block. Resolves when they have connected. */
+async function attack(raid: string, known: Omit<Known, "victimKey">) {
+  const attackers = startHelper<AttackerOrder, AttackerReport>("attacker-process.ts", niceness);
+  attackers.tell({ raid, camp: { ...known, url: herald().url, run: raid } });
+  const hasBegun = async () => {
+    attackers.tell({ tell: true });
+    return ((await attackers.next()).connections ?? 0) > 0 || undefined;
+  };
+  const handle = { [Symbol.asyncDispose]: attackers.stop };
+  try {
+    await eventually(hasBegun, `the attackers of ${raid} to connect`);
+    return handle;
+  } catch (error) {
+    await attackers.stop();
+    throw error;
+  }
+}
+
+describe("somebody else's sends are answered 201 while attackers", () => {
+  test.each(played)("play %s", async (raid) => {
+    const { victimKey, ...known } = await groundOf();
+    await using _attackers = await attack(raid, known);
+    for (let count = 0; count < sends; count++) {
+      const message = { cid: house.quiet, body: `${count}` };
+      const request = { organizationId: victimOrg, senderId: house.sender, message };
+      const answer = await callWith(herald(), victimKey, "POST", "/admin/message", request);
+      expect(answer.status).toBe(201);
+    }
+  });
+});
