@@ -16,7 +16,7 @@ export type Sql = {
 };
 
 /** What reads of a database need. They see what was committed before they began. */
-export type Reader = Sql & {
+export type Reader = Pick<Sql, "all"> & {
   dialect: Dialect;
   /**
    * All rows that one organization, or several, may see. With row-level security, tables with an `org` show their own rows and no
@@ -65,15 +65,16 @@ export type MigrationSession = Sql & {
 export const house: Turn = { of: "" };
 
 /** One database. */
-export type Driver = Reader & {
-  /**
-   * Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another, in
-   * turns (without one, that of the `house`): batches of sends are `shared`, what one organization changes is `of` it.
-   */
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>, turn?: Turn): Promise<Result>;
-  /** The same beside those, where the engine can: what it does must not meet what they do. */
-  aside<Result>(work: (transaction: Transaction) => Promise<Result>, turn?: Turn): Promise<Result>;
-  /** Runs `work` while nobody else migrates the database; until then it waits, and tells so. */
-  migration<Result>(work: (session: MigrationSession) => Promise<Result>, tell: TellMigration): Promise<Result>;
-  close(): Promise<void>;
-};
+export type Driver = Sql &
+  Reader & {
+    /**
+     * Runs `work` alone in a transaction: commits when it resolves, rolls back when it rejects. Transactions run one after another, in
+     * turns (without one, that of the `house`): batches of sends are `shared`, what one organization changes is `of` it.
+     */
+    transaction<Result>(work: (transaction: Transaction) => Promise<Result>, turn?: Turn): Promise<Result>;
+    /** The same beside those, where the engine can: what it does must not meet what they do. */
+    aside<Result>(work: (transaction: Transaction) => Promise<Result>, turn?: Turn): Promise<Result>;
+    /** Runs `work` while nobody else migrates the database; until then it waits, and tells so. */
+    migration<Result>(work: (session: MigrationSession) => Promise<Result>, tell: TellMigration): Promise<Result>;
+    close(): Promise<void>;
+  };

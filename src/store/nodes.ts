@@ -1,4 +1,4 @@
-import type { Reader, Row } from "./driver.ts";
+import type { Row, Sql } from "./driver.ts";
 import type { NodeRegistry, RegisteredNode } from "./ports.ts";
 
 type NodeRow = Row & { id: string; beat: number; status: string };
@@ -7,7 +7,7 @@ const write = `INSERT INTO node (id, beat, status) VALUES (?, 1, ?)
   ON CONFLICT (id) DO UPDATE SET beat = node.beat + 1, status = excluded.status`;
 
 /** The nodes that share a database. */
-export function createNodeRegistry(sql: Pick<Reader, "all" | "run">): NodeRegistry {
+export function createNodeRegistry(sql: Pick<Sql, "all" | "run">): NodeRegistry {
   return {
     async beat(id, status) {
       await sql.run(write, id, status);

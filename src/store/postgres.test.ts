@@ -97,12 +97,12 @@ if (postgres !== undefined) {
         "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO herald_node",
         "REVOKE UPDATE, DELETE ON audit FROM herald_node",
       ])
-        await owner.reader.run(statement);
+        await owner.reader.all(statement);
       const node = await openPostgres(url.replace("herald@", "herald_node@"), () => undefined);
       await node.writes.organizations.put("o1", undefined, 1);
       await node.writes.audit.append([entryAt(1)]);
       for (const statement of ["UPDATE audit SET status = 1", "DELETE FROM audit", "TRUNCATE audit"])
-        await expect(node.reader.run(statement)).rejects.toThrow("permission denied");
+        await expect(node.reader.all(statement)).rejects.toThrow("permission denied");
       expect(await node.reader.all("SELECT status FROM audit")).toHaveLength(1);
       await Promise.all([owner, node].map(({ close }) => close()));
     });

@@ -1,6 +1,7 @@
 import { type ErrorCode, HeraldError } from "../contract/errors.ts";
 import type { LogEvent } from "../contract/log-event.ts";
 import { idSeparator } from "../lib/joined-ids.ts";
+import type { Row, SqlValue } from "./driver.ts";
 import type { BatchResult, ConversationPut, NewSend } from "./ports.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
@@ -26,6 +27,15 @@ export type Report =
   | { kind: "failed"; error: SentError }
   | { kind: "committed"; events: LogEvent[] }
   | ({ kind: "answer"; id: number } & Answer);
+
+/** A query from the thread that serves to one that reads, or the wish that it closes the database. */
+export type ReadRequest = { id: number; text: string; values: SqlValue[] } | "close";
+
+/** What a thread that reads tells: that it has opened the database, once; the rows of each query, or why there are none. */
+export type ReadReport =
+  | { kind: "opened" | "closed" }
+  | { kind: "rows"; id: number; rows: Row[]; tookMs: number }
+  | { kind: "error"; id: number; error: SentError };
 
 /** How a call ended. */
 export type Answer = { value: unknown } | { results: SentResult[] } | { error: SentError };

@@ -3,7 +3,6 @@ import { type HeraldError, unavailable } from "../contract/errors.ts";
 import { createLoneBusSecrets } from "./bus-secrets.ts";
 import { createLoneRegistry } from "./nodes.ts";
 import type { BatchResult, NewSend, Put } from "./ports.ts";
-import { openSqliteReader } from "./sqlite.ts";
 import {
   type Call,
   packPut,
@@ -14,6 +13,7 @@ import {
   type SentResult,
   unpackResults,
 } from "./sqlite-protocol.ts";
+import { openSqliteReaders, type SqliteReaders } from "./sqlite-readers.ts";
 import type { Database, DatabaseEvents, Writes } from "./store.ts";
 
 // One batch is committed while the next is made: measured in docs/decisions/0010.
@@ -23,7 +23,7 @@ type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
 
 /**
  * Opens the embedded database with a thread of its own for writing, so that no flush to disk stalls the event loop that
- * serves. Reads happen in the caller's thread. Rejects with `DatabaseInUseError` when another process has it open.
+ * serves, and two for reading. Rejects with `DatabaseInUseError` when another process has it open.
  */
 export async function openSqliteThread(
   file: string,
@@ -35,6 +35,7 @@ export async function openSqliteThread(
   let lastId = 0;
   let hasCrashed = false;
   let isClosing = false;
+  let readers: SqliteReaders | undefined;
 
   function crash(error: Error): void {
     if (hasCrashed || isClosing) return;
@@ -42,6 +43,7 @@ export async function openSqliteThread(
     opening.reject(error);
     for (const { reject } of waiting.values()) reject(gone());
     waiting.clear();
+    void readers?.abandon();
     onCrash(error);
   }
 
@@ -86,7 +88,8 @@ export async function openSqliteThread(
 
   try {
     const migrated = await opening.promise;
-    const reader = openSqliteReader(file);
+    const reader = await openSqliteReaders({ file, onCrash: crash });
+    readers = reader;
     return {
       reader,
       nodes: createLoneRegistry(),
@@ -127,7 +130,7 @@ export async function openSqliteThread(
       },
       async close() {
         isClosing = true;
-        reader.close();
+        await reader.close(); // first: who closes last tidies up the write-ahead log
         if (!hasCrashed) await send({ port: "database", method: "close", args: [] });
         await worker.terminate();
       },

@@ -76,7 +76,7 @@ export function openSqlite(file: string): Driver {
 }
 
 /** Opens a database that `openSqlite` made, to read what was committed. */
-export function openSqliteReader(file: string): Reader & { close(): void } {
+export function openSqliteReader(file: string): Sql & Reader & { close(): void } {
   const database = connect(file, { readonly: true });
   const sql = sqlOn(database);
   return {
