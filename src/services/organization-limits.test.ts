@@ -53,12 +53,22 @@ test("a change made here holds at once, and what was stored here counts until th
   const { limits, set } = context;
   set("o", {}, 10);
   await limits.know("o");
-  limits.noteStored("o", 5);
-  limits.noteStored("nowhere", 5);
-  expect([limits.storedBytesOf("o"), limits.storedBytesOf("nowhere")]).toEqual([15, undefined]);
-  set("o", { storedBytes: 20 }, 12);
+  const [first, second, third] = [limits.reserve("o", 5), limits.reserve("o", 7), limits.reserve("o", 9)];
+  limits.reserve("nowhere", 5)(true);
+  expect([limits.storedBytesOf("o"), limits.storedBytesOf("nowhere")]).toEqual([31, undefined]);
+  first(true);
+  second(false);
+  expect(limits.storedBytesOf("o")).toBe(24);
+  set("o", { storedBytes: 20 }, 15);
+  const asking = limits.refresh("o");
+  await Promise.resolve();
+  expect(limits.storedBytesOf("o")).toBe(24);
+  await asking;
+  expect([limits.storedBytesOf("o"), limits.limitsOf("o").storedBytes]).toEqual([24, 20]);
+  third(true);
+  set("o", {}, 24);
   await limits.refresh("o");
-  expect([limits.storedBytesOf("o"), limits.limitsOf("o").storedBytes]).toEqual([12, 20]);
+  expect(limits.storedBytesOf("o")).toBe(24);
 });
 
 test("what was known last counts while the store does not answer", async () => {

@@ -17,8 +17,8 @@ export type OrganizationLimits = {
   limitsOf(org: string): LimitsOfOrganization;
   /** Whether there is such an organization, and how many bytes it stores, as this node knows it. */
   storedBytesOf(org: string): number | undefined;
-  /** Adds to the bytes that the organization stores, until the store tells how many those are. */
-  noteStored(org: string, bytes: number): void;
+  /** Counts bytes that are about to be stored; gives what tells whether they were. They count until the store tells of them. */
+  reserve(org: string, bytes: number): (isStored: boolean) => void;
   /**
    * Asks the store for the limits of an organization that this node has not met of late; `undefined` where nothing need be asked.
    * Never rejects: while the store does not answer, what was known last counts.
@@ -42,8 +42,18 @@ type Options = {
   maxOrganizations?: number;
 };
 
-/** `storedBytes` is `undefined` where there is no such organization. */
-type Known = { limits: LimitsOfOrganization; storedBytes: number | undefined; readAt: number; usedAt: number };
+/**
+ * `storedBytes` is what the store told, `undefined` where there is no such organization. Beside it `reservedBytes` are about to be
+ * stored, and `newBytes` were stored since the store was asked, or while it answered.
+ */
+type Known = {
+  limits: LimitsOfOrganization;
+  storedBytes: number | undefined;
+  reservedBytes: number;
+  newBytes: number;
+  readAt: number;
+  usedAt: number;
+};
 
 // Less than the 5 s within which a change holds on every node.
 const defaultTrustMs = 4_000;
@@ -64,14 +74,30 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
 
   async function read(orgs: string[]): Promise<void> {
     const readAt = elapsed.now();
+    const newBytes = new Map(orgs.map((org) => [org, known.get(org)?.newBytes ?? 0]));
     const found = new Map((await organizations.budgets(orgs)).map((budget) => [budget.id, budget]));
-    for (const org of orgs) keep(org, found.get(org), readAt);
+    for (const org of orgs) {
+      const entry = find(org);
+      const budget = found.get(org);
+      entry.limits = budget === undefined ? defaults : limitsOf(budget, defaults);
+      entry.storedBytes = budget?.storedBytes;
+      entry.newBytes = Math.max(0, entry.newBytes - (newBytes.get(org) ?? 0)); // the store has told of them
+      entry.readAt = readAt;
+    }
   }
 
-  function keep(org: string, budget: OrganizationBudget | undefined, readAt: number): void {
-    const limits = budget === undefined ? defaults : limitsOf(budget, defaults);
-    const usedAt = known.get(org)?.usedAt ?? elapsed.now();
-    known.set(org, { limits, storedBytes: budget?.storedBytes, readAt, usedAt });
+  function find(org: string): Known {
+    let entry = known.get(org);
+    if (entry === undefined) {
+      const now = elapsed.now();
+      entry = { limits: defaults, storedBytes: undefined, reservedBytes: 0, newBytes: 0, readAt: now, usedAt: now };
+      keep(org, entry);
+    }
+    return entry;
+  }
+
+  function keep(org: string, entry: Known): void {
+    known.set(org, entry);
     const [first] = known.keys();
     if (known.size > maxOrganizations && first !== undefined) known.delete(first);
   }
@@ -99,10 +125,18 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
 
   return {
     limitsOf: (org) => known.get(org)?.limits ?? defaults,
-    storedBytesOf: (org) => known.get(org)?.storedBytes,
-    noteStored(org, bytes) {
+    storedBytesOf(org) {
+      const { storedBytes, reservedBytes = 0, newBytes = 0 } = known.get(org) ?? {};
+      return storedBytes === undefined ? undefined : storedBytes + reservedBytes + newBytes;
+    },
+    reserve(org, bytes) {
       const entry = known.get(org);
-      if (entry?.storedBytes !== undefined) entry.storedBytes += bytes;
+      if (entry === undefined) return () => undefined;
+      entry.reservedBytes += bytes;
+      return (isStored) => {
+        entry.reservedBytes -= bytes;
+        if (isStored) entry.newBytes += bytes;
+      };
     },
     know(org) {
       const entry = known.get(org);

@@ -29,7 +29,7 @@ export type OrganizationUse = {
 };
 
 type Options = {
-  limits: Pick<OrganizationLimits, "know" | "limitsOf" | "storedBytesOf" | "noteStored">;
+  limits: Pick<OrganizationLimits, "know" | "limitsOf" | "storedBytesOf" | "reserve">;
   checks: Pick<BatchLog, "check">;
   /** How many seconds' worth of its rate an organization may use at once. */
   burstSeconds: number;
@@ -65,8 +65,8 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
   }
 
-  async function requireRoomFor(send: NewSend): Promise<void> {
-    if (hasRoom(send.org, bytesOf(send))) return;
+  /** There is no room, but what is stored already needs none. */
+  async function requireRetry(send: NewSend): Promise<void> {
     const isNew = send.mid === undefined || send.mid === send.id; // an id of its own tells of no earlier send
     if (isNew || (await checks.check(send)).outcome === "fits") throw full(send.org);
   }
@@ -92,22 +92,25 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       const waitMs = messages.waitMs(org, rate);
       if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
       messages.charge(org, rate, 1); // now, since others come while this one waits for the log
+      const bytes = bytesOf(send);
+      const isRoomy = hasRoom(org, bytes);
+      const endReservation = limits.reserve(org, bytes);
+      const end = (isStored: boolean) => {
+        endReservation(isStored);
+        if (isStored) messageMeters.note(org);
+        else messages.charge(org, rate, -1);
+      };
       try {
-        await requireRoomFor(send);
+        if (!isRoomy) await requireRetry(send);
       } catch (error) {
-        messages.charge(org, rate, -1);
+        end(false);
         throw error;
       }
-      return (isStored) => {
-        if (!isStored) {
-          messages.charge(org, rate, -1);
-          return;
-        }
-        messageMeters.note(org);
-        limits.noteStored(org, bytesOf(send));
-      };
+      return end;
     },
-    requireRoomFor,
+    async requireRoomFor(send) {
+      if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);
+    },
     requireRoom(org) {
       if (!hasRoom(org, 1)) throw full(org);
     },

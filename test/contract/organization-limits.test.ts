@@ -214,6 +214,14 @@ describe("stored bytes", () => {
   });
 });
 
+test("many sends at once store no more than there is room for", async () => {
+  const { org, cid } = await limited({ stored_bytes: 100_000 });
+  const sends = Array.from({ length: 50 }, () => org.send("alice", { cid, body: "x".repeat(10_000) }));
+  const statuses = (await Promise.all(sends)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(9);
+  expect(statuses.filter((status) => status === 422)).toHaveLength(41);
+});
+
 describe("the use of an organization", () => {
   test("is told: requests and messages of the last second, connections, bytes", async () => {
     const org = await createOrganization(herald());
