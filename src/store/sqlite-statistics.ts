@@ -25,6 +25,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
   revoked_token: { sqlite_autoindex_revoked_token_1: [1_000, 10, 2, 1], revoked_token_by_id: [1_000, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },
+  bus_secret: { sqlite_autoindex_bus_secret_1: [1, 1] },
   schema_step: { sqlite_autoindex_schema_step_1: [10, 2, 1] },
   api_key: {
     sqlite_autoindex_api_key_1: [100, 1],
