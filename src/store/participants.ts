@@ -11,9 +11,10 @@ const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? A
 const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, log_start) VALUES (?, ?, ?, ?, ?)";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
-// One statement, since that sees one moment, and since a connect reads nothing else.
+// One statement, since that sees one moment, and since a connect reads nothing else. Whether the token was
+// revoked hangs on no row, so it is asked once.
 const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
-    u.blocked_at, CASE WHEN EXISTS (SELECT 1 FROM revoked_token r WHERE r.org = o.id AND r.uid = ? AND r.jti = ?) THEN 1 ELSE 0 END AS is_revoked,
+    u.blocked_at, CASE WHEN EXISTS (SELECT 1 FROM revoked_token WHERE org = ? AND uid = ? AND jti = ?) THEN 1 ELSE 0 END AS is_revoked,
     CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
   FROM organization o
   LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
@@ -97,7 +98,7 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
 export function createStanding({ reader }: { reader: Reader }): Standing {
   return {
     async snapshot(org, uid, jti) {
-      const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, uid, jti ?? null, uid, uid, org);
+      const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, org, uid, jti ?? null, uid, uid, org);
       const [first] = rows;
       if (first === undefined) return undefined;
       const { offset: head, id: headId } = toHead(first);
