@@ -11,6 +11,7 @@ const waitAfter = (code: number, reason: string, chance: number) =>
 
 test("a reason names the wait in whole seconds, and an hour is the most that is believed", () => {
   expect(readRetryIn("too many connections or requests; retry in 3 s")).toBe(3_000);
+  expect(readRetryIn("too many connections or requests (requests-per-user); retry in 12 s")).toBe(12_000);
   expect(readRetryIn("retry in 0 s")).toBe(0);
   expect(readRetryIn("retry in 3600 s, please")).toBe(3_600_000);
   expect(readRetryIn("retry in 99999999999999999999 s")).toBe(3_600_000);

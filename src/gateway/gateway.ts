@@ -123,7 +123,7 @@ export function createGateway(dependencies: Dependencies) {
   });
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
-  const entrance = createTurnstile(enteringPerTurn);
+  const entrance = createTurnstile(enteringPerTurn, dependencies.sessions.isSuspect);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
   const roster = createRoster();

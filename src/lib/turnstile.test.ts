@@ -45,3 +45,22 @@ test("those who wait take turns by name, so that a crowd of one name holds up an
   await nextTurn();
   expect(passed.slice(6)).toEqual(["one", "crowd"]);
 });
+
+test("of a slow name one is let through in a turn, and others have the rest of it", async () => {
+  const turnstile = createTurnstile(3, (name) => name === "slow");
+  const passed: string[] = [];
+  const enter = (name: string) => void turnstile.pass(name).then(() => passed.push(name));
+  for (let count = 0; count < 4; count++) enter("slow");
+  for (let count = 0; count < 4; count++) enter("quick");
+  await Promise.resolve();
+  expect(passed).toEqual(["slow", "quick", "quick"]);
+  await nextTurn();
+  expect(passed.slice(3)).toEqual(["slow", "quick", "quick"]);
+  await nextTurn();
+  expect(passed.slice(6)).toEqual(["slow"]);
+  enter("quick");
+  await Promise.resolve();
+  expect(passed.slice(7)).toEqual(["quick"]);
+  await nextTurn();
+  expect(passed.slice(8)).toEqual(["slow"]);
+});

@@ -7,38 +7,45 @@ export type Turnstile = {
   pass(name: string): Promise<void>;
 };
 
-/** A turnstile that lets `perTurn` through in a turn. */
-export function createTurnstile(perTurn: number): Turnstile {
+/** A turnstile that lets `perTurn` through in a turn, and one of each name that `isSlow` however much room there is. */
+export function createTurnstile(perTurn: number, isSlow: (name: string) => boolean = () => false): Turnstile {
   const waiting = new Map<string, Set<() => void>>();
+  const slow = new Set<string>();
   let passed = 0;
 
-  function letThrough(enter: () => void): void {
+  /** Whether there is room in this turn, which it takes; a slow name has it once. */
+  function takeRoom(name: string): boolean {
+    if (passed >= perTurn || slow.has(name)) return false;
+    if (isSlow(name)) slow.add(name);
     if (passed === 0) setImmediate(beginTurn);
     passed++;
-    enter();
+    return true;
   }
 
   function beginTurn(): void {
     passed = 0;
+    slow.clear();
     // A name that is set again comes up again in this loop, after all others.
     for (const [name, crowd] of waiting) {
-      if (passed === perTurn) return;
-      waiting.delete(name);
       const [first] = crowd;
-      if (first === undefined) continue;
+      if (first === undefined || !takeRoom(name)) {
+        if (passed >= perTurn) return;
+        continue;
+      }
       crowd.delete(first);
+      waiting.delete(name);
       if (crowd.size > 0) waiting.set(name, crowd);
-      letThrough(first);
+      first();
     }
   }
 
   return {
     pass: (name) =>
       new Promise((resolve) => {
-        if (passed < perTurn) return letThrough(resolve);
         const crowd = waiting.get(name);
-        if (crowd === undefined) waiting.set(name, new Set([resolve]));
-        else crowd.add(resolve);
+        if (crowd !== undefined) crowd.add(resolve);
+        else if (takeRoom(name)) resolve();
+        else waiting.set(name, new Set([resolve]));
       }),
   };
 }

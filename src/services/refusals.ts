@@ -7,6 +7,8 @@ import { createTokenBuckets } from "../lib/token-bucket.ts";
 export type Refusals = {
   /** Throws `rate_limited` when so many were refused of late that the next one is not looked at. */
   admit(address: string): void;
+  /** Whether another may be refused: what `admit` asks. */
+  hasRoom(address: string): boolean;
   /** Counts one that was refused. */
   note(address: string): void;
 };
@@ -27,6 +29,7 @@ export function createRefusals(options: { perSecond: number; burst: number; cloc
         retryAfterSeconds,
       });
     },
+    hasRoom: (address) => buckets.peek(networkOf(address)).isAllowed,
     note: (address) => void buckets.take(networkOf(address)),
   };
 }

@@ -14,6 +14,8 @@ export type Session = Identity & { head: number; headId: string | undefined; cid
 
 /** Decides who may connect. */
 export type Sessions = {
+  /** Whether so many tokens from an address were not valid of late that whoever comes from there can wait a little. */
+  isSuspect(address: string): boolean;
   /**
    * Whom a token names, by its signature and its claims alone: asks no database. Throws `unauthorized`, and in its place
    * `rate_limited` when too many tokens from that address were not valid of late: a valid one is never refused for those. A token
@@ -68,6 +70,7 @@ export function createSessions({
   }
 
   return {
+    isSuspect: (address) => !refusals.hasRoom(address),
     async identify(token, address) {
       const identity = await verify(token, address);
       if (revocations.has(identity)) throw revoked();

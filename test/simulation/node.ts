@@ -92,7 +92,7 @@ export function createNode(options: Options): Node {
     },
     standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)) },
     users: { ensure: neverUsed },
-    refusals: { admit: () => undefined, note: () => undefined },
+    refusals: { admit: () => undefined, hasRoom: () => true, note: () => undefined },
     clock,
   });
 
@@ -121,6 +121,7 @@ export function createNode(options: Options): Node {
       readAfter: (...of) => ask(() => reads.readAfter(...of)),
     },
     sessions: {
+      isSuspect: () => false,
       async identify(token, address) {
         const identity = await sessions.identify(token, address);
         signed.set(identity, token);
