@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { HeraldError } from "../contract/errors.ts";
 import type { SessionEnd } from "../contract/log-event.ts";
-import { createLimiter } from "../lib/limiter.ts";
 import { createOwner } from "../lib/owner.ts";
 import type { Session } from "../services/sessions.ts";
 import { readFrame } from "./frames.ts";
@@ -17,11 +16,13 @@ const unused = () => {
 async function codeAfter(tokens: string[], open: (token: string, state: SocketState | undefined) => Session) {
   let state: SocketState | undefined;
   const sessions = createSocketSessions({
-    sessions: { open: async (token) => open(token, state) },
+    doorkeeper: {
+      admit: async (_owner, token) => open(token, state),
+      renew: async (token) => open(token, state),
+    },
     joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
     handle: unused,
-    places: { takeForAddress: unused, takeForUser: () => undefined, count: unused },
-    admission: createLimiter({ places: 1, maxWaiting: 1, maxWaitMs: 1_000, whenBusy: unused, clock: { now: () => 0 } }),
+    budgets: { require: () => undefined, charge: () => undefined },
     clock: { now: () => 0 },
     onError: unused,
   });

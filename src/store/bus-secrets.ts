@@ -1,10 +1,10 @@
-import type { Reader, Row } from "./driver.ts";
+import type { Row, Sql } from "./driver.ts";
 import type { BusSecrets } from "./ports.ts";
 
 type SecretRow = Row & { secret: string };
 
 /** The secrets of nodes that share a database. Each writes the first one with the same key, so that only one of them gets there. */
-export function createBusSecrets(sql: Pick<Reader, "all" | "run">): BusSecrets {
+export function createBusSecrets(sql: Pick<Sql, "all" | "run">): BusSecrets {
   return {
     async list() {
       const rows = await sql.all<SecretRow>("SELECT secret FROM bus_secret ORDER BY id");

@@ -42,6 +42,7 @@ if (postgres !== undefined) {
       const url = await postgres.createDatabase();
       const node = await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });
       expect(node.advice).toBeUndefined();
+      const serving = connectPostgres(servingUrl(url));
       for (const statement of [
         "CREATE TABLE mine (v TEXT)",
         "DROP TABLE event",
@@ -51,8 +52,8 @@ if (postgres !== undefined) {
         "UPDATE schema_version SET version = 99",
         "DELETE FROM schema_step",
       ])
-        await expect(node.reader.run(statement)).rejects.toMatchObject({ errno: "42501" });
-      await node.close();
+        await expect(serving.run(statement)).rejects.toMatchObject({ errno: "42501" });
+      await Promise.all([node.close(), serving.close()]);
     });
 
     test("sees nothing of an organization that its statement does not name", async () => {
@@ -93,8 +94,9 @@ if (postgres !== undefined) {
       await owner.run("REVOKE UPDATE, DELETE ON audit FROM herald_serving");
       await owner.close();
       const second = await openPostgres(servingUrl(url), () => undefined, migrating);
-      await expect(second.reader.run("DELETE FROM audit")).rejects.toMatchObject({ errno: "42501" });
-      await second.close();
+      const serving = connectPostgres(servingUrl(url));
+      await expect(serving.run("DELETE FROM audit")).rejects.toMatchObject({ errno: "42501" });
+      await Promise.all([second.close(), serving.close()]);
     });
   });
 }
