@@ -5,11 +5,11 @@ import { costOfBytes, type RateLimit } from "./limits.ts";
 
 /** What one call costs, and whom: its key, and the organization of that key, or else the one that the call names. */
 export type Bill = {
-  /** The key was taken: it pays for the call and the body that is to come, and so does its organization. Throws `rate_limited`. */
+  /** The key was taken: it pays for the call, and so does its organization. Throws `rate_limited`. */
   admit(caller: Caller): Promise<void> | undefined;
   /** The call is about this organization, or about none, which pays where the key has none. Throws `rate_limited`. */
   name(org: string | undefined): Promise<void> | undefined;
-  /** The body has come, of which nobody knew how large it would be. */
+  /** The body comes, or has come if nobody knew how large it would be. */
   addBody(bytes: number): void;
   /** The answer is ready. */
   addAnswer(text: string): void;
@@ -20,16 +20,14 @@ export type Bill = {
 type Dependencies = {
   rateLimit: RateLimit;
   use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
-  maxBodyBytes: number;
 };
 
 const surelyCheapCharacters = 16_384; // four bytes each at most
 
 /** Makes the bill of a call. A call without a key has one that nobody pays. */
-export function createBills({ rateLimit, use, maxBodyBytes }: Dependencies) {
-  return (request: Request): Bill => {
-    const declared = Number(request.headers.get("content-length") ?? 0);
-    const cost = 1 + (declared > maxBodyBytes ? 0 : costOfBytes(declared)); // a larger one is not read
+export function createBills({ rateLimit, use }: Dependencies) {
+  return (): Bill => {
+    let cost = 1;
     let payer = nobody;
     let payingOrg: string | undefined;
     let hasOrgPaid = false;
@@ -52,6 +50,7 @@ export function createBills({ rateLimit, use, maxBodyBytes }: Dependencies) {
     function add(bytes: number): void {
       const more = costOfBytes(bytes);
       if (more === 0 || payer === nobody) return;
+      cost += more;
       rateLimit.charge(payer.keyId, more);
       if (hasOrgPaid) use.chargeRequest(payingOrg, more);
     }

@@ -104,7 +104,7 @@ export function createBind({
   limits,
   onError,
 }: Dependencies): Bind {
-  const createBill = createBills({ rateLimit, use, maxBodyBytes: limits.requestBytes });
+  const createBill = createBills({ rateLimit, use });
   return (operation, handler) => {
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
@@ -121,7 +121,7 @@ export function createBind({
       call.requestId = requestId;
       const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
       const trail = follow({ requestId, address, params: () => context.req.param() });
-      const bill = createBill(request);
+      const bill = createBill();
       let caller = nobody;
       let answer: Answer | undefined;
       const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);

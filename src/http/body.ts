@@ -6,7 +6,7 @@ type Options = {
   maxBytes: number;
   maxDepth: number;
   isOptional: boolean;
-  /** Told how many bytes came, where the request did not say so beforehand. */
+  /** Told how many bytes come: before they are read, where the request says so. */
   onLength(bytes: number): void;
 };
 
@@ -15,8 +15,7 @@ export async function readJsonBody(
   request: Request,
   { maxBytes, maxDepth, isOptional, onLength }: Options,
 ): Promise<unknown> {
-  const bytes = await readBytes(request, maxBytes);
-  if (!request.headers.has("content-length")) onLength(bytes.length);
+  const bytes = await readBytes(request, maxBytes, onLength);
   if (isOptional && bytes.length === 0) return {};
   requireJson(request.headers.get("content-type"));
   const text = decodeUtf8(bytes);
@@ -38,11 +37,17 @@ function requireJson(contentType: string | null): void {
     throw new HeraldError("unsupported_media_type");
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
   try {
-    return declared === null ? await collect(request, maxBytes) : await request.bytes();
+    if (declared !== null) {
+      onLength(Number(declared));
+      return await request.bytes();
+    }
+    const bytes = await collect(request, maxBytes);
+    onLength(bytes.length);
+    return bytes;
   } catch (cause) {
     if (cause instanceof HeraldError) throw cause;
     throw new HeraldError("bad_request", "the body did not arrive as a whole; send it again", { cause });

@@ -10,6 +10,9 @@ type Peer = { client: string; isTrusted: boolean };
 
 // Clients call again and again, and reading an address costs more than all else here.
 const maxRemembered = 1_000;
+// A header costs a third of a microsecond to look for: each of the first requests is looked at, and later one in so many.
+const alwaysLooked = 1_000;
+const lookedThen = 64;
 
 /**
  * Reads `X-Forwarded-For` as far as trusted proxies wrote it, from the right: each adds the address that it was called from. What
@@ -22,9 +25,11 @@ export function createClientAddress(
   onUndeclared: (address: string) => void = () => undefined,
 ): ClientAddress {
   const remembered = new Map<string, Peer>();
+  let looked = 0;
   let hasTold = false;
 
   function lookForProxy({ headers }: Request, address: string): void {
+    if (looked++ > alwaysLooked && looked % lookedThen !== 0) return;
     hasTold = headers.has("x-forwarded-for") || headers.has("forwarded");
     if (hasTold) onUndeclared(address);
   }

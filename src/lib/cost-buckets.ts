@@ -26,6 +26,11 @@ export function createCostBuckets({ clock, maxBuckets = 10_000 }: { clock: Clock
     bucket.at = now;
   }
 
+  function forgetFirst(): void {
+    const [first] = buckets.keys();
+    if (first !== undefined) buckets.delete(first);
+  }
+
   return {
     waitMs(name, rate) {
       const bucket = buckets.get(name);
@@ -38,8 +43,7 @@ export function createCostBuckets({ clock, maxBuckets = 10_000 }: { clock: Clock
       const bucket = buckets.get(name) ?? { units: Math.max(1, rate.burst), at: clock.now() };
       buckets.delete(name); // so that the map is in the order of use
       buckets.set(name, bucket);
-      const [first] = buckets.keys();
-      if (buckets.size > maxBuckets && first !== undefined) buckets.delete(first);
+      if (buckets.size > maxBuckets) forgetFirst();
       refill(bucket, rate);
       bucket.units = Math.min(Math.max(1, rate.burst), bucket.units - cost);
     },

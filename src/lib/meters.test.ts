@@ -17,10 +17,10 @@ test("a meter shows what was noted in the last whole second, and forgets it afte
   expect(meters.of("a")).toBe(0);
 });
 
-test("meters are of so many names, and of those that were used last", () => {
+test("meters are of so many names, and of those that came last", () => {
   const time = { now: 1_000 };
   const meters = createMeters({ clock: { now: () => time.now }, maxNames: 2 });
-  for (const name of ["a", "b", "a", "c"]) meters.note(name);
+  for (const name of ["a", "b", "b", "c"]) meters.note(name);
   time.now = 2_000;
-  expect(["a", "b", "c"].map(meters.of)).toEqual([2, 0, 1]);
+  expect(["a", "b", "c"].map(meters.of)).toEqual([0, 2, 1]);
 });

@@ -9,7 +9,7 @@ export type Meters = {
 
 type Meter = { second: number; amount: number; before: number };
 
-/** Meters of `maxNames` names at most: the one that rested longest is forgotten first. */
+/** Meters of `maxNames` names at most: the one that was there first is forgotten first. */
 export function createMeters({ clock, maxNames = 10_000 }: { clock: Clock; maxNames?: number }): Meters {
   const meters = new Map<string, Meter>();
 
@@ -22,13 +22,19 @@ export function createMeters({ clock, maxNames = 10_000 }: { clock: Clock; maxNa
     return meter;
   }
 
+  function forgetFirst(): void {
+    const [first] = meters.keys();
+    if (first !== undefined) meters.delete(first);
+  }
+
   return {
     note(name, amount = 1) {
-      const meter = meters.get(name) ?? { second: 0, amount: 0, before: 0 };
-      meters.delete(name); // so that the map is in the order of use
-      meters.set(name, meter);
-      const [first] = meters.keys();
-      if (meters.size > maxNames && first !== undefined) meters.delete(first);
+      let meter = meters.get(name);
+      if (meter === undefined) {
+        meter = { second: 0, amount: 0, before: 0 };
+        meters.set(name, meter);
+        if (meters.size > maxNames) forgetFirst();
+      }
       turn(meter).amount += amount;
     },
     of(name) {
