@@ -44,3 +44,19 @@ test("the connections of an organization are as many as the setting says, of all
   using dave = await eventually(() => org.socket("dave").catch(() => undefined), "room for another connection");
   await org.expectNothingElse(dave);
 });
+
+test("an organization may have a limit of its own, which holds on the node that is told at once", async () => {
+  const org = await createOrganization(herald());
+  const setLimit = async (connections: number | null) =>
+    expect((await herald().admin("PUT", org.path(), { limits: { connections } })).status).toBe(200);
+  await setLimit(1);
+  using alice = await org.socket("alice");
+  await expect(org.socket("bob")).rejects.toThrow("this organization has too many connections");
+  await setLimit(0);
+  using bob = await org.socket("bob");
+  using carol = await org.socket("carol");
+  using dave = await org.socket("dave");
+  await setLimit(null);
+  await expect(org.socket("erin")).rejects.toThrow("this organization has too many connections");
+  await org.expectNothingElse(alice, bob, carol, dave); // what is open stays
+});
