@@ -54,7 +54,11 @@ export function createUserBudgets({ quota, clock }: { quota: number; clock: Cloc
 /** Charges the pages of what was missed to those who read them. A budget that is used up ends a replay; the next goes on behind it. */
 export function chargeCatchUp(catchUp: CatchUp, budgets: UserBudgets): CatchUp {
   return {
-    resumeAfter: catchUp.resumeAfter,
+    async resumeAfter(absence, since) {
+      const offset = await catchUp.resumeAfter(absence, since);
+      if (offset === undefined) budgets.charge(absence, costs.request); // up to a thousand messages were counted for that
+      return offset;
+    },
     async read(absence, after, maxBytes) {
       budgets.require(absence);
       const page = await catchUp.read(absence, after, maxBytes);

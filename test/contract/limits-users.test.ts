@@ -116,6 +116,16 @@ describe("what one user asks for", () => {
     expect(await askUntilRefused(last, "ping")).toBe(1); // 33 times 0.6 units
   });
 
+  test("counts where nothing can be recovered, since that is found out by counting", async () => {
+    const org = await createOrganization(herald());
+    for (let connects = 0; connects < 17; connects++) {
+      const { socket, response } = await org.connect("alice", { since: "unknown" });
+      expect(response.recovered).toBe(false);
+      socket.terminate();
+    }
+    await expectRefused(org, "alice"); // 17 times 1.2 units
+  });
+
   test("costs little where it is the receipt of a message", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
