@@ -23,6 +23,8 @@ function describe(rounds: readonly Measures[]): string {
   const { ratio, wrongs } = judge(rounds);
   const heard = heardIn(rounds.at(-1) ?? {}).map(([what, times]) => `${times.toLocaleString("en-US")} × ${what}`);
   const extra = Object.entries(rounds.at(-1) ?? {}).filter(([name]) => /^(wrong|seen|victim): /.test(name));
+  const verdict = wrongs.length === 0 ? "HOLDS" : `NO: ${wrongs.join(", ")}`;
+  if (rounds.every(({ calmP99Ms }) => calmP99Ms === undefined)) return verdict; // on the bus there is no victim
   return [
     `calm ${ms(of("calmP50Ms"))}/${ms(of("calmP99Ms"))}`,
     `attacked ${ms(of("p50Ms"))}/${ms(of("p99Ms"))}/${ms(of("maxMs"))}`,
@@ -33,7 +35,7 @@ function describe(rounds: readonly Measures[]): string {
     `bare route ${ms(of("besideCalmP99Ms"))} → ${ms(of("besideP99Ms"))}`,
     `heard ${heard.join(", ") || "nothing"}`,
     ...extra.map(([name, value]) => `${name} ${short(value)}`),
-    wrongs.length === 0 ? "HOLDS" : `NO: ${wrongs.join(", ")}`,
+    verdict,
   ].join("; ");
 }
 
