@@ -43,6 +43,8 @@ type LockedRow = {
 /** A log that is written to: where it ends, and how many bytes it holds up to the offset `countedTo`. */
 type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number };
 
+type EmittedEvent = { event: StoredEvent; log: LockedLog };
+
 const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset", "stored_bytes", "counted_to"];
 
 /** Writes events into logs, each with what it is about, in one transaction. */
@@ -72,17 +74,23 @@ export function createLogWriter({
     return new Map(live.map((row) => [row.id, logOf(row)]));
   }
 
-  async function store({ rows }: Transaction, events: { event: StoredEvent; log: LockedLog }[]): Promise<void> {
-    const heads = new Map<string, Row>();
-    const eventRows = events.map(({ event, log }) => {
-      const { org: id, offset: head } = event;
-      const row = toRow(event);
-      const { storedBytes, countedTo } = countIn(log, head, row);
-      const headId = { head_id: event.id, head_id_offset: head };
-      heads.set(id, { id, head, ...headId, stored_bytes: storedBytes, counted_to: countedTo });
+  async function store({ rows }: Transaction, emitted: EmittedEvent[]): Promise<void> {
+    const last = new Map<string, EmittedEvent>();
+    const eventRows = emitted.map((one) => {
+      const row = toRow(one.event);
+      countIn(one.log, one.event.offset, row);
+      last.set(one.event.org, one);
       return row;
     });
-    await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], [...heads.values()])]);
+    const heads = [...last].map(([id, { event, log }]) => ({
+      id,
+      head: event.offset,
+      head_id: event.id,
+      head_id_offset: event.offset,
+      stored_bytes: log.storedBytes,
+      counted_to: log.countedTo,
+    }));
+    await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], heads)]);
   }
 
   async function write<Result>(
@@ -94,7 +102,7 @@ export function createLogWriter({
     return await driver.transaction(async (sql) => {
       const [logs] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
       const heads = new Map([...logs].map(([org, { place }]) => [org, place.offset]));
-      const emitted: { event: StoredEvent; log: LockedLog }[] = [];
+      const emitted: EmittedEvent[] = [];
       const emit = (event: NewEvent) => {
         const log = logs.get(event.org);
         if (log === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
@@ -124,12 +132,10 @@ function logOf(row: LockedRow): LockedLog {
 }
 
 /** Counts an event, unless some before it are still to be counted: then it is counted later, with them. */
-function countIn(log: LockedLog, offset: number, { payload, uids }: EventRow): LockedLog {
-  if (log.countedTo === offset - 1) {
-    log.countedTo = offset;
-    log.storedBytes += Buffer.byteLength(payload) + (uids === null ? 0 : Buffer.byteLength(uids));
-  }
-  return log;
+function countIn(log: LockedLog, offset: number, { payload, uids }: EventRow): void {
+  if (log.countedTo !== offset - 1) return;
+  log.countedTo = offset;
+  log.storedBytes += Buffer.byteLength(payload) + (uids === null ? 0 : Buffer.byteLength(uids));
 }
 
 function turnOf([org, another]: string[]): Turn {
