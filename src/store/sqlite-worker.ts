@@ -1,5 +1,6 @@
 // The thread that writes to the embedded database. Its flushes and checkpoints stall nobody but itself.
 import { parentPort, workerData } from "node:worker_threads";
+import { createTurnstile } from "../lib/turnstile.ts";
 import { migrateStore } from "./migrate.ts";
 import { openSqlite } from "./sqlite.ts";
 import {
@@ -14,6 +15,8 @@ import {
 } from "./sqlite-protocol.ts";
 import { createWrites } from "./store.ts";
 
+const longText = 64 * 1024;
+
 function report(message: Report): void {
   parentPort?.postMessage(message);
 }
@@ -25,8 +28,11 @@ async function open(file: string): Promise<void> {
   const versions = await migrateStore(driver, { tell });
   const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
   const { conversations } = writes;
-  const putConversation = (org: string, cid: string, put: SentPut, now: number) =>
-    conversations.put(org, cid, unpackPut(put), now);
+  const entrance = createTurnstile(1); // to unpack 100,000 participants takes some 10 ms: sends have their turn between two sets
+  async function putConversation(org: string, cid: string, put: SentPut, now: number): Promise<unknown> {
+    if (put.participants !== undefined && put.participants.length > longText) await entrance.pass();
+    return await conversations.put(org, cid, unpackPut(put), now);
+  }
   const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {
     ...writes,
     conversations: { ...conversations, put: putConversation },
