@@ -30,7 +30,7 @@ async function open(file: string): Promise<void> {
   const { conversations } = writes;
   const entrance = createTurnstile(1); // to unpack 100,000 participants takes some 10 ms: sends have their turn between two sets
   async function putConversation(org: string, cid: string, put: SentPut, now: number): Promise<unknown> {
-    if (put.participants !== undefined && put.participants.length > longText) await entrance.pass();
+    if (put.participants !== undefined && put.participants.length > longText) await entrance.pass(org);
     return await conversations.put(org, cid, unpackPut(put), now);
   }
   const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {
