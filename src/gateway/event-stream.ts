@@ -30,7 +30,7 @@ type Options = {
   onWaiting(): void;
   /** Called when it is cut while bytes wait for its reader. */
   onCut(): void;
-  /** Called when it is ended: what was handed out may still have to be taken, and must not wait for a reader for ever. */
+  /** Called when it is ended or cut: Bun closes the connection once what was handed out is taken, and must not wait for a reader for ever. */
   onEnd(): void;
 };
 
@@ -131,6 +131,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
       if (waitingBytes > 0) onCut();
       close();
       controller?.error(new Error("the reader is too slow"));
+      onEnd();
     },
     waitingBytes: () => waitingBytes,
   };
