@@ -92,7 +92,8 @@ export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">;
 
 /** Hands a send to the log, if its organization may send now. Throws what the log or the organization's limits refuse. */
 export async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnType<typeof requireStored>> {
-  const tell = await use.admitSend(send);
+  const admitted = use.admitSend(send);
+  const tell = typeof admitted === "function" ? admitted : await admitted;
   let isStored = false;
   try {
     const stored = requireStored(await sends.append(send));

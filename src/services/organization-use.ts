@@ -8,6 +8,9 @@ import type { LimitsOfOrganization, OrganizationLimits } from "./organization-li
 /** What an organization did on this node in the last whole second: requests in units of cost, and sends that were stored. */
 export type OrganizationRates = { requests: number; messages: number };
 
+/** Tells whether a send was stored. */
+export type TellStored = (isStored: boolean) => void;
+
 /** Holds organizations to their limits. What names no organization that there is counts as one organization's, too. */
 export type OrganizationUse = {
   /** Resolves when this node knows what the organization may do; `undefined` where it does. */
@@ -18,9 +21,9 @@ export type OrganizationUse = {
   chargeRequest(org: string | undefined, cost: number): void;
   /**
    * Takes a send, before it goes to the log; gives what tells how that went: a send that was not stored counts for nothing.
-   * Rejects with `rate_limited`, and as `requireRoom`.
+   * Throws `rate_limited`. Only where the organization is full it has to ask the log, and then it rejects as `requireRoomFor` does.
    */
-  admitSend(send: NewSend): Promise<(isStored: boolean) => void>;
+  admitSend(send: NewSend): TellStored | Promise<TellStored>;
   /** Rejects with `invalid_request` where the organization stores as much as it may, unless the send is a retry of a stored one. */
   requireRoomFor(send: NewSend): Promise<void>;
   /** The same for what is no send. */
@@ -86,27 +89,28 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       requests.charge(name, rateOf(name, "requestsPerSecond"), cost);
       requestMeters.note(name, cost);
     },
-    async admitSend(send) {
+    admitSend(send) {
       const { org } = send;
       const rate = rateOf(org, "messagesPerSecond");
       const waitMs = messages.waitMs(org, rate);
       if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
       messages.charge(org, rate, 1); // now, since others come while this one waits for the log
       const bytes = bytesOf(send);
-      const isRoomy = hasRoom(org, bytes);
+      const isRetry = hasRoom(org, bytes) ? undefined : requireRetry(send);
       const endReservation = limits.reserve(org, bytes);
       const end = (isStored: boolean) => {
         endReservation(isStored);
         if (isStored) messageMeters.note(org);
         else messages.charge(org, rate, -1);
       };
-      try {
-        if (!isRoomy) await requireRetry(send);
-      } catch (error) {
-        end(false);
-        throw error;
-      }
-      return end;
+      if (isRetry === undefined) return end;
+      return isRetry.then(
+        () => end,
+        (error: unknown) => {
+          end(false);
+          throw error;
+        },
+      );
     },
     async requireRoomFor(send) {
       if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);
