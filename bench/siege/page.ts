@@ -18,7 +18,7 @@ export type SiegeResults = {
   against?: string;
 };
 
-type Found = { rounds: readonly Measures[]; revision: string };
+type Found = { rounds: readonly Measures[]; revision: string; seconds: number };
 
 const contenders = ["before", "herald"] as const;
 const stores = ["SQLite", "PostgreSQL"] as const;
@@ -42,22 +42,24 @@ function readResults(): SiegeResults[] {
 
 /** The table: a line for each raid, with the newest figures that there are for each store, before and now. */
 export function renderSiege(results: readonly SiegeResults[]): string {
+  const lengths = new Set<number>();
   const revisions = { before: new Set<string>(), herald: new Set<string>() };
   const lines = [...raids, ...busRaids].flatMap(({ name, row, who }) => {
     const cells = contenders.flatMap((contender) =>
       stores.map((store) => {
         const found = newest(results, titleOf(name, store), contender);
         if (found !== undefined) revisions[contender].add(found.revision);
+        if (found?.rounds.some(hasVictim)) lengths.add(found.seconds);
         return found === undefined ? "" : cellOf(found.rounds);
       }),
     );
     return cells.every((cell) => cell === "") ? [] : [`| ${[row ?? "", who, ...cells].join(" | ")} |`];
   });
-  const [{ setting, pace } = { setting: undefined, pace: undefined }] = results;
+  const setting = results[0]?.setting;
   const where =
     setting === undefined
       ? "Nothing was measured yet."
-      : `${setting.date.slice(0, 10)}, ${setting.machine.cores} cores (${setting.machine.cpu}), raids of ${pace.runMs / 1_000} s; ` +
+      : `${setting.date.slice(0, 10)}, ${setting.machine.cores} cores (${setting.machine.cpu}), raids of ${[...lengths].join(" and ")} s; ` +
         `*before* is revision ${[...revisions.before].join(", ") || "–"}, *now* ${[...revisions.herald].join(", ") || "–"}.`;
   const head = [
     "Row",
@@ -70,20 +72,24 @@ export function renderSiege(results: readonly SiegeResults[]): string {
 const names = { before: "Before", herald: "Now" } as const;
 
 function newest(results: readonly SiegeResults[], title: string, contender: "before" | "herald"): Found | undefined {
-  for (const { series, setting, against } of results) {
+  for (const { series, setting, pace, against } of results) {
     const rounds = series[title]?.[contender];
-    if (rounds !== undefined)
-      return { rounds, revision: contender === "before" ? (against ?? setting.revision) : setting.revision };
+    if (rounds === undefined) continue;
+    const revision = contender === "before" ? (against ?? setting.revision) : setting.revision;
+    return { rounds, revision, seconds: pace.runMs / 1_000 };
   }
   return undefined;
 }
+
+/** On the bus there is none. */
+const hasVictim = ({ calmP99Ms }: Measures) => calmP99Ms !== undefined;
 
 /** The victim's p99, undisturbed and under attack, and what is not as it should be. */
 function cellOf(rounds: readonly Measures[]): string {
   const of = (name: string) => median(rounds.map((round) => round[name] ?? Number.NaN));
   const { ratio, wrongs } = judge(rounds);
   const grown = Math.max(...rounds.map(({ grownMebibytes = 0 }) => grownMebibytes));
-  const parts = rounds.some(({ calmP99Ms }) => calmP99Ms !== undefined)
+  const parts = rounds.some(hasVictim)
     ? [`${ms(of("calmP99Ms"))} → ${ms(of("p50Ms"))} / ${ms(of("p99Ms"))}, ×${short(ratio)}`]
     : [];
   if (grown > worthTelling) parts.push(`+${short(grown)} MiB`);
