@@ -188,7 +188,9 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.getByLabel("Organization").selectOption(org.id);
     await console.open("Live");
     await page.getByLabel("Conversation").fill(room);
+    const isFiltered = page.waitForResponse((response) => new URL(response.url()).searchParams.get("cid") === room);
     await page.getByRole("button", { name: "Filter" }).click();
+    await isFiltered; // "listening" may still be said of the feed before it
     await console.sees("listening");
     await org.sent("alice", { cid: other, body: "elsewhere" });
     await org.sentSystem("alice", { uids: ["alice"], x: {} });
