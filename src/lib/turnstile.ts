@@ -1,3 +1,5 @@
+import { createLinkedList, type LinkedList } from "./linked-list.ts";
+
 /**
  * Lets a bounded number through in each turn of the event loop: a crowd makes no turn long. Those who wait take turns by name,
  * in the order in which names came: a crowd of one name holds up another name by one.
@@ -9,7 +11,7 @@ export type Turnstile = {
 
 /** A turnstile that lets `perTurn` through in a turn, and one of each name that `isSlow` however much room there is. */
 export function createTurnstile(perTurn: number, isSlow: (name: string) => boolean = () => false): Turnstile {
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting = new Map<string, LinkedList<() => void>>();
   const slow = new Set<string>();
   let passed = 0;
 
@@ -27,25 +29,23 @@ export function createTurnstile(perTurn: number, isSlow: (name: string) => boole
     slow.clear();
     // A name that is set again comes up again in this loop, after all others.
     for (const [name, crowd] of waiting) {
-      const [first] = crowd;
-      if (first === undefined || !takeRoom(name)) {
-        if (passed >= perTurn) return;
-        continue;
-      }
-      crowd.delete(first);
+      if (passed >= perTurn) return;
+      const { first } = crowd;
+      if (first === undefined || !takeRoom(name)) continue;
+      crowd.remove(first);
       waiting.delete(name);
-      if (crowd.size > 0) waiting.set(name, crowd);
-      first();
+      if (crowd.first !== undefined) waiting.set(name, crowd);
+      first.value();
     }
   }
 
   return {
     pass: (name) =>
       new Promise((resolve) => {
-        const crowd = waiting.get(name);
-        if (crowd !== undefined) crowd.add(resolve);
-        else if (takeRoom(name)) resolve();
-        else waiting.set(name, new Set([resolve]));
+        if (!waiting.has(name) && takeRoom(name)) return resolve();
+        const crowd = waiting.get(name) ?? createLinkedList();
+        crowd.append(resolve);
+        waiting.set(name, crowd);
       }),
   };
 }
