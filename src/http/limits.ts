@@ -1,6 +1,6 @@
 import { rateLimited } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createCostBuckets } from "../lib/cost-buckets.ts";
+import { createTokenBuckets } from "../lib/token-buckets.ts";
 
 /** How many requests a key may make, in units of what they cost. */
 export type RateLimit = {
@@ -21,7 +21,7 @@ export function costOfBytes(bytes: number): number {
 export function createRateLimit(options: { perSecond: number; burst: number; clock: Clock }): RateLimit {
   const { perSecond, burst, clock } = options;
   const rate = { perSecond, burst };
-  const buckets = createCostBuckets({ clock });
+  const buckets = createTokenBuckets({ clock });
   return {
     admit(keyId, cost) {
       const waitMs = buckets.waitMs(keyId, rate);

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { createCostBuckets } from "./cost-buckets.ts";
+import fc from "fast-check";
+import { createTokenBuckets } from "./token-buckets.ts";
 
 function create(maxBuckets?: number) {
   const time = { now: 0 };
   const clock = { now: () => time.now };
-  return { time, buckets: createCostBuckets({ clock, ...(maxBuckets !== undefined && { maxBuckets }) }) };
+  return { time, buckets: createTokenBuckets({ clock, ...(maxBuckets !== undefined && { maxBuckets }) }) };
 }
 
 const rate = { perSecond: 10, burst: 20 };
@@ -58,4 +59,49 @@ test("there are no more buckets than there may be: the one that rested longest g
   buckets.charge("c", rate, 50);
   expect(buckets.waitMs("b", rate)).toBe(0);
   expect(buckets.waitMs("a", rate)).toBeGreaterThan(0);
+});
+
+/** Takes a unit if there is one. */
+function take({ buckets }: ReturnType<typeof create>, of = rate): boolean {
+  if (buckets.waitMs("a", of) > 0) return false;
+  buckets.charge("a", of, 1);
+  return true;
+}
+
+test("who waits as long as told may go on", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 50 }), (perSecond, burst) => {
+      const made = create();
+      for (let count = 0; count < burst; count++) expect(take(made, { perSecond, burst })).toBe(true);
+      const waitMs = made.buckets.waitMs("a", { perSecond, burst });
+      expect(waitMs).toBeGreaterThan(0);
+      made.time.now += waitMs;
+      expect(take(made, { perSecond, burst })).toBe(true);
+    }),
+  );
+});
+
+test("never does more pass than the burst and what came back since", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(500), { maxLength: 100 }), (waits) => {
+      const made = create();
+      const passed = waits.filter((wait) => {
+        made.time.now += wait;
+        return take(made, { perSecond: 7, burst: 5 });
+      }).length;
+      const seconds = waits.reduce((sum, wait) => sum + wait, 0) / 1000;
+      expect(passed).toBeLessThanOrEqual(5 + 7 * seconds);
+    }),
+  );
+});
+
+test("a bucket holds no more than the burst, however long it rests, and loses nothing when the clock goes back", () => {
+  const made = create();
+  const few = { perSecond: 1000, burst: 2 };
+  expect(take(made, few)).toBe(true);
+  made.time.now += 60_000;
+  expect([1, 2, 3].map(() => take(made, few))).toEqual([true, true, false]);
+  made.time.now += 1;
+  made.time.now -= 60_000;
+  expect(made.buckets.waitMs("a", few)).toBe(1);
 });

@@ -7,7 +7,7 @@ export type Rate = { perSecond: number; burst: number };
  * A bucket of units for each name. Who has one unit left may go on, whatever that will cost, and pays then or later: what a request
  * costs is known when it was answered. Who owes waits until the debt is paid and one unit is there again.
  */
-export type CostBuckets = {
+export type TokenBuckets = {
   /** For how many milliseconds `name` has to wait; 0 when it may go on. */
   waitMs(name: string, rate: Rate): number;
   /** Takes `cost` units; a negative cost gives them back. */
@@ -17,7 +17,13 @@ export type CostBuckets = {
 type Bucket = { units: number; at: number };
 
 /** Buckets are made when first charged. There are `maxBuckets` at most: the one that rested longest is forgotten first. */
-export function createCostBuckets({ clock, maxBuckets = 10_000 }: { clock: Clock; maxBuckets?: number }): CostBuckets {
+export function createTokenBuckets({
+  clock,
+  maxBuckets = 10_000,
+}: {
+  clock: Clock;
+  maxBuckets?: number;
+}): TokenBuckets {
   const buckets = new Map<string, Bucket>();
 
   function refill(bucket: Bucket, { perSecond, burst }: Rate): void {

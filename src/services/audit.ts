@@ -7,7 +7,7 @@ import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { encodeCursor } from "../lib/cursor.ts";
 import { createId, firstIdOf, timeOfId } from "../lib/ids.ts";
-import { createTokenBuckets } from "../lib/token-bucket.ts";
+import { createTokenBuckets } from "../lib/token-buckets.ts";
 import type { AuditEntry, AuditLog } from "../store/audit-ports.ts";
 import type { OrganizationReads } from "../store/ports.ts";
 import { type Page, parseCursor } from "./pages.ts";
@@ -48,8 +48,7 @@ type Options = {
   onError(error: unknown): void;
 };
 
-const notesPerSecond = 1;
-const notesBurst = 200;
+const noteRate = { perSecond: 1, burst: 200 };
 const strangers = "";
 const maxBatch = 500;
 const maxWaiting = 2_000;
@@ -63,7 +62,7 @@ const place = z.strictObject({ before: z.string() });
  * refused wait for nobody, and each key, and all callers without one together, have a rate for them.
  */
 export function createAudit({ audit, organizations, clock, elapsed, redact, onError }: Options): Audit {
-  const rates = createTokenBuckets({ perSecond: notesPerSecond, burst: notesBurst, clock: elapsed });
+  const rates = createTokenBuckets({ clock: elapsed });
   const underWay = new Set<Promise<void>>();
   let omitted = 0;
   const writes = createBatcher<AuditEntry, void>({
@@ -94,10 +93,12 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
   return {
     record: (call) => writes.add(entryOf(call, clock.now(), 0, redact)),
     note(call) {
-      if (!rates.take(call.caller?.keyId ?? strangers).isAllowed) {
+      const noted = call.caller?.keyId ?? strangers;
+      if (rates.waitMs(noted, noteRate) > 0) {
         omitted++;
         return;
       }
+      rates.charge(noted, noteRate, 1);
       const writing = write(entryOf(call, clock.now(), omitted, redact));
       omitted = 0;
       underWay.add(writing);

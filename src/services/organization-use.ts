@@ -1,7 +1,7 @@
 import { HeraldError, rateLimited } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createCostBuckets, type Rate } from "../lib/cost-buckets.ts";
 import { createMeters } from "../lib/meters.ts";
+import { createTokenBuckets, type Rate } from "../lib/token-buckets.ts";
 import type { BatchLog, NewSend } from "../store/ports.ts";
 import type { LimitsOfOrganization, OrganizationLimits } from "./organization-limits.ts";
 
@@ -45,8 +45,8 @@ const nobodys = "";
 
 /** Everything is counted on this node alone, as the requests of a key are, but for the bytes that are stored. */
 export function createOrganizationUse({ limits, checks, burstSeconds, clock }: Options): OrganizationUse {
-  const requests = createCostBuckets({ clock });
-  const messages = createCostBuckets({ clock });
+  const requests = createTokenBuckets({ clock });
+  const messages = createTokenBuckets({ clock });
   const requestMeters = createMeters({ clock });
   const messageMeters = createMeters({ clock });
 

@@ -1,7 +1,7 @@
 import { rateLimited } from "../contract/errors.ts";
 import { networkOf } from "../lib/addresses.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createTokenBuckets } from "../lib/token-bucket.ts";
+import { createTokenBuckets } from "../lib/token-buckets.ts";
 
 /** Counts the callers whose key or token was refused, by where they come from: an IPv4 address, or a /64 of IPv6. */
 export type Refusals = {
@@ -14,22 +14,22 @@ export type Refusals = {
 };
 
 /** At most `burst` refusals at once and `perSecond` after that, for each source. */
-export function createRefusals(options: { perSecond: number; burst: number; clock: Clock }): Refusals {
-  const buckets = createTokenBuckets(options);
+export function createRefusals({ clock, ...rate }: { perSecond: number; burst: number; clock: Clock }): Refusals {
+  const buckets = createTokenBuckets({ clock });
   return {
     admit(address) {
-      const { isAllowed, retryAfterMs } = buckets.peek(networkOf(address));
-      if (isAllowed) return;
-      const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+      const waitMs = buckets.waitMs(networkOf(address), rate);
+      if (waitMs === 0) return;
+      const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
       throw rateLimited({
         detail: `too many calls from this address had no valid key or token; mend that first, then wait ${retryAfterSeconds} s`,
         policy: "refusals",
-        quota: options.perSecond,
+        quota: rate.perSecond,
         windowSeconds: 1,
         retryAfterSeconds,
       });
     },
-    hasRoom: (address) => buckets.peek(networkOf(address)).isAllowed,
-    note: (address) => void buckets.take(networkOf(address)),
+    hasRoom: (address) => buckets.waitMs(networkOf(address), rate) === 0,
+    note: (address) => buckets.charge(networkOf(address), rate, 1),
   };
 }
