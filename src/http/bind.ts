@@ -10,6 +10,7 @@ import type { Scope } from "../contract/scopes.ts";
 import { validate } from "../contract/validation.ts";
 import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
+import { createTurnstile } from "../lib/turnstile.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { OrganizationUse } from "../services/organization-use.ts";
@@ -105,6 +106,7 @@ export function createBind({
   onError,
 }: Dependencies): Bind {
   const createBill = createBills({ rateLimit, use });
+  const longBodies = createTurnstile(1); // a megabyte takes some 10 ms to parse and check, and keys take turns
   return (operation, handler) => {
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
@@ -156,6 +158,7 @@ export function createBind({
                   maxDepth: limits.jsonDepth,
                   isOptional: operation.isBodyOptional === true,
                   onLength: bill.addBody,
+                  turn: () => longBodies.pass(caller.keyId),
                 }),
               )) as Input<typeof params, typeof query, typeof body>["body"],
           headers: request.headers,
