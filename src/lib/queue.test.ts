@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createQueue } from "./queue.ts";
 
 test("runs one piece after another, in turns, and what fails holds up nothing", async () => {
-  const queue = createQueue();
+  const queue = createQueue(() => new Error("closed"));
   const log: string[] = [];
   const work = (name: string) => async () => {
     log.push(`${name} begins`);
@@ -21,11 +21,11 @@ test("runs one piece after another, in turns, and what fails holds up nothing", 
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled", "fulfilled"]);
   const order = ["a1", "s1", "a2", "b1", "a3"];
   expect(log).toEqual(order.flatMap((name) => [`${name} begins`, `${name} ends`]));
-  await queue.idle();
+  await queue.close();
 });
 
 test("lets the event loop turn between pieces, so that what comes meanwhile has the next turn", async () => {
-  const queue = createQueue();
+  const queue = createQueue(() => new Error("closed"));
   const log: string[] = [];
   const steps = async () => {
     for (let step = 0; step < 5; step++)
@@ -35,6 +35,19 @@ test("lets the event loop turn between pieces, so that what comes meanwhile has 
       });
   };
   await steps();
-  await queue.idle();
+  await queue.close();
   expect(log.indexOf("batch")).toBeWithin(1, 3);
+});
+
+test("lets what was added before its close end, and refuses what comes later", async () => {
+  const queue = createQueue(() => new Error("closed"));
+  const log: string[] = [];
+  const steps = async () => {
+    await queue.add({ of: "a" }, async () => void log.push("first step"));
+    await queue.add({ of: "a" }, async () => void log.push("second step"));
+  };
+  const work = Promise.allSettled([steps(), queue.add({ of: "b" }, async () => void log.push("other"))]);
+  await queue.close();
+  expect((await work).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  expect(log).toEqual(["first step", "other"]);
 });

@@ -38,7 +38,7 @@ export function openSqlite(file: string): Driver {
     return (...values) => statement.all(...values);
   });
   const statements: Transaction = { ...sqlOn(writer), rows, limitTo: async () => undefined };
-  const queue = createQueue();
+  const queue = createQueue(() => unavailable({ detail: "this node stops" }));
 
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     try {
@@ -67,7 +67,7 @@ export function openSqlite(file: string): Driver {
         },
       }),
     async close() {
-      await queue.idle();
+      await queue.close(); // a large change in steps ends after the one under way
       reader.close();
       writer.close();
       lock.close();

@@ -71,7 +71,7 @@ export function createDatabase(now: () => number) {
       lost: [],
       participants: new Map(),
       validAfter: new Map(),
-      lock: createQueue(),
+      lock: createQueue(() => new Error("a lock is never closed")),
     };
     organizations.set(org, created);
     return created;
