@@ -52,7 +52,16 @@ describe("the CI's closing line", () => {
   });
 
   test("what was said of a failure is told from the test before it on, and 30 lines at most", () => {
-    const said = ["(pass) a", "error: not 1", "  at x.ts:3", "(fail) b [2ms]", "(pass) c"];
+    const said = [
+      "(pass) a",
+      "error: not 1",
+      "  at x.ts:3",
+      "(fail) b [2ms]",
+      "(pass) c",
+      "",
+      "1 tests failed:",
+      "(fail) b [2ms]",
+    ];
     expect(failuresIn(said.join("\n"))).toEqual(["error: not 1\n  at x.ts:3\n(fail) b [2ms]"]);
     const long = [...Array.from({ length: 100 }, (_, index) => `line ${index}`), "(fail) d"];
     expect(failuresIn(long.join("\n"))).toEqual([long.slice(-31).join("\n")]);

@@ -19,11 +19,11 @@ export const summarize = (output: string): Summary => {
 const linesOfFailure = 30;
 const outcome = /^\((pass|fail|skip|todo)\) /;
 
-/** What the output says of each test that failed: its line, and at most 30 before it that follow another test's. */
+/** What the output says of each test that failed: its line, and at most 30 before it that follow another test's. Bun lists them again at its end. */
 export const failuresIn = (output: string): string[] => {
   const lines = output.split("\n");
   return lines.flatMap((line, index) => {
-    if (!line.startsWith("(fail) ")) return [];
+    if (!line.startsWith("(fail) ") || lines.indexOf(line) < index) return [];
     const before = lines.slice(Math.max(0, index - linesOfFailure), index);
     return [[...before.slice(before.findLastIndex((one) => outcome.test(one)) + 1), line].join("\n").trim()];
   });
