@@ -104,15 +104,4 @@ describe("those who ask for much and read nothing (row 3)", () => {
     await eventually(() => areCut(herald(), deaf) || undefined, "the end of all who do not read", 40_000);
     for (const socket of deaf) socket.destroy();
   });
-
-  test("cost no more memory than the node may hold: pages of history", async () => {
-    const { org, cid, quiet } = await setUp();
-    const path = `${org.path("conversations", cid, "messages")}?limit=1000`;
-    const lines = [`Admin-Api-Key: ${herald().key}`];
-    const open = () =>
-      Array.from({ length: users * streamsOfUser }, () => openDeaf(herald(), (host) => get(host, path, lines)));
-    const { deaf, grown } = await growthOf(open, () => org.sent("victim", { cid: quiet, body: "meanwhile" }));
-    for (const socket of deaf) socket.destroy();
-    expect(grown).toBeLessThan(allowed);
-  });
 });
