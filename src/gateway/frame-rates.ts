@@ -4,12 +4,8 @@ import type { Clock } from "../lib/clock.ts";
 const windowMs = 60_000;
 // A client answers our pings, two or three in a minute by default, and may send some of its own.
 const pingsPerWindow = 300;
-const requestsBeforeSession = 10;
 const framesHeld = 4;
 const soonSeconds = 1;
-
-/** The longest text that opens a session: a token of 8 KiB, and the rest. */
-export const bytesBeforeSession = 16 * 1024;
 
 /** What a socket sent in the current window of time, and the bytes of its requests that are not answered yet. */
 export type FrameCounts = { windowStart: number; requests: number; pings: number; heldBytes: number };
@@ -22,7 +18,7 @@ export function createFrameCounts(now: number): FrameCounts {
 /** Bounds what a socket may send. Each gives the error `rate_limited` for what is too much. */
 export type FrameRates = {
   /** Counts a request, and holds its bytes until `release`. */
-  takeRequest(counts: FrameCounts, bytes: number, hasSession: boolean): HeraldError | undefined;
+  takeRequest(counts: FrameCounts, bytes: number): HeraldError | undefined;
   release(counts: FrameCounts, bytes: number): void;
   /** Counts a ping or a pong. */
   takePing(counts: FrameCounts): HeraldError | undefined;
@@ -49,7 +45,7 @@ export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Optio
   }
 
   return {
-    takeRequest(counts, bytes, hasSession) {
+    takeRequest(counts, bytes) {
       turnWindow(counts);
       counts.requests++;
       counts.heldBytes += bytes;
@@ -57,9 +53,8 @@ export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Optio
         const detail = `${mostHeld} bytes of requests may wait for their answers; wait for some before the next`;
         return rateLimited({ detail, policy: "bytes-waiting", quota: mostHeld, retryAfterSeconds: soonSeconds });
       }
-      const quota = hasSession ? requestsPerWindow : Math.min(requestsPerWindow, requestsBeforeSession);
-      if (counts.requests <= quota) return undefined;
-      return overRate(counts, hasSession ? "requests" : "requests before `connect`", "requests-per-connection", quota);
+      if (counts.requests <= requestsPerWindow) return undefined;
+      return overRate(counts, "requests", "requests-per-connection", requestsPerWindow);
     },
     release(counts, bytes) {
       counts.heldBytes -= bytes;

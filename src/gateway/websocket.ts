@@ -11,7 +11,7 @@ import { bearerToken } from "./bearer.ts";
 import { createConnectDeadline } from "./connect-deadline.ts";
 import type { Doorkeeper } from "./doorkeeper.ts";
 import { tellFault } from "./faults.ts";
-import { bytesBeforeSession, createFrameRates } from "./frame-rates.ts";
+import { createFrameRates } from "./frame-rates.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { Origins } from "./origins.ts";
@@ -118,9 +118,7 @@ export function createWebSockets(dependencies: Dependencies) {
       if (line === undefined || deadline === undefined) return;
       data.isAlive = true;
       if (typeof text !== "string") return line.end("protocol_error");
-      const hasSession = data.user !== undefined || data.opening !== undefined;
-      if (!hasSession && text.length > bytesBeforeSession) return line.end("frame_too_large");
-      const error = rates.takeRequest(counts, text.length, hasSession);
+      const error = rates.takeRequest(counts, text.length);
       if (error !== undefined) {
         line.write([errorFrame(readFrame(text, limits.jsonDepth).id, error)]);
         return closeFor(socket, error);

@@ -3,7 +3,6 @@ import { within } from "../harness/deadline.ts";
 import { useHerald } from "../harness/herald.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { OPCODE, openRawSocket, type RawSocket } from "../harness/raw-socket.ts";
-import { expectClosed, openSocket } from "../harness/socket.ts";
 
 const herald = useHerald();
 
@@ -35,28 +34,6 @@ describe("frames", () => {
       );
     },
   );
-
-  test("of a client that has not connected are ten, and no larger than a connect may be", async () => {
-    const org = await createOrganization(herald());
-    const token = await org.token("alice");
-    using patient = await openSocket(herald().url, { uid: "alice" });
-    for (let count = 0; count < 9; count++) expect((await patient.request("ping")).pong).toEqual({});
-    expect((await patient.request("connect", { token })).success).toBe(true);
-    for (let count = 0; count < 20; count++) expect((await patient.request("ping")).pong).toEqual({});
-
-    using talker = await openSocket(herald().url);
-    for (let count = 0; count < 10; count++) expect((await talker.request("ping")).pong).toEqual({});
-    expect((await talker.request("ping")).error).toMatchObject({ status: 429, code: "rate_limited" });
-    expect(await talker.closed).toMatchObject({ code: 4429, reason: expect.stringMatching(/retry in \d+ s$/) });
-
-    using large = await openSocket(herald().url);
-    large.send({ request: { ping: {}, id: 1, more: "x".repeat(17_000) } });
-    await expectClosed(large, 1009);
-    // The same of somebody who has, also where the session is still being opened.
-    using known = await openSocket(herald().url, { headers: { Authorization: `Bearer ${token}` }, uid: "alice" });
-    known.send({ request: { ping: {}, id: 1, more: "x".repeat(17_000) } });
-    expect((await known.responses.next()).error?.code).toBe("bad_request");
-  });
 
   test("that wait for their answers are cut off where they are too many bytes", async () => {
     const org = await createOrganization(herald());
