@@ -12,17 +12,23 @@ export type Held = {
   takeNext(place: LogPlace): LogEvent | undefined;
   /** Takes out what is not early any more. */
   forgetUpTo(offset: number): LogEvent[];
+  /** A read of the log begins. */
+  beginRead(): void;
+  /** Forgets what lies beyond the head that the read found and was there before it began: a log that holds it no more has lost it. */
+  forgetBeyond(head: number): void;
 };
 
 /** Holds at most 1,024 events and about 4 MiB of them, and nothing more while the budget is spent. */
 export function createHeld(budget: Budget): Held {
   const events = new Map<number, LogEvent>();
+  const old = new Set<number>(); // the offsets of those that were there before the read began
   let bytes = 0;
 
   function take(offset: number): LogEvent | undefined {
     const event = events.get(offset);
     if (event === undefined) return undefined;
     events.delete(offset);
+    old.delete(offset);
     bytes -= weightOf(event);
     budget.giveBack(weightOf(event));
     return event;
@@ -46,6 +52,13 @@ export function createHeld(budget: Budget): Held {
         if (event !== undefined) early.push(event);
       }
       return early;
+    },
+    beginRead() {
+      for (const offset of events.keys()) old.add(offset);
+    },
+    forgetBeyond(head) {
+      for (const offset of old) if (offset > head) take(offset);
+      old.clear();
     },
   };
 }

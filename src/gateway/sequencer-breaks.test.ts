@@ -88,6 +88,15 @@ describe("a sequencer whose log was set back", () => {
     expect(breaks).toEqual([]);
   });
 
+  test("plays nothing that it held back and the log holds no more, though nothing else stands there yet", async () => {
+    const { sequencer, played, breaks } = setUp({ position: 5, committed: 6 });
+    for (const offset of [8, 7]) sequencer.offer(event(offset)); // lost since, with nothing in their place
+    await sequencer.reached(6, "e6");
+    await sequencer.verified();
+    expect(played).toEqual([6]);
+    expect(breaks).toEqual([]);
+  });
+
   test("lets nobody in who stands where the old log was, and goes on", async () => {
     const { sequencer, played, breaks } = setUp({ position: 20, committed: 20 });
     await expect(sequencer.reached(30, "e30")).rejects.toMatchObject({ code: "unavailable" });

@@ -184,6 +184,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     isInDoubt = false;
     isHinted = false;
     toldMeanwhile = 0;
+    held.beginRead();
     waiters.beginRead();
     try {
       const page = await read(from.offset, limit);
@@ -207,6 +208,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
   function take(from: LogPlace, { head, anchor, events }: LogPage, limit: number): void {
     if (last === from && from.id === undefined) last = { offset: from.offset, id: anchor };
     const heardUpTo = last.offset;
+    held.forgetBeyond(head.offset);
     for (const event of events) {
       if (event.offset > last.offset) {
         append(event); // and what was held that follows it
@@ -218,7 +220,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     if (last.offset > heardUpTo) onRepair();
     else if (limit > 0 && events.length === 0 && last === from && ready.length === 0) passOver(head);
     if (held.forgetUpTo(last.offset).some(contradicts)) doubt();
-    // Only offsets that were heard of since the read began may lie beyond its head: higher ones from before were of another log.
+    // Only what was heard of since the read began may lie beyond its head: what is higher and from before was of another log.
     target = Math.max(last.offset, head.offset, toldMeanwhile);
     waiters.endRead(head.offset);
   }
