@@ -25,6 +25,7 @@ export const fuzzSettings = {
 const lanes = 24;
 const hangsAfterMs = 60_000;
 const casesPerWitness = 250;
+const pulseMs = 2_000;
 
 /** A case whose outcome is not as documented. `bytes` are what was sent, as hexadecimal, at most 4 KiB of it. */
 export type Unexpected = { number: number; kind: string; fault: string; answer: string; bytes: string };
@@ -78,8 +79,10 @@ export async function fuzz({ herald, seed, isOver, only }: Options): Promise<Fuz
     }
   }
 
-  await Promise.all(Array.from({ length: lanes }, lane));
-  await witness.listen();
+  // Also while a case waits to be given up: the witness's own connection must not be idle for as long as that one.
+  const pulse = setInterval(() => void witness.listen().catch(() => undefined), pulseMs);
+  await Promise.all(Array.from({ length: lanes }, lane)).finally(() => clearInterval(pulse));
+  await witness.listen(); // rejects if any before it did
   witness.stop();
   report.errorsLogged = errorsLogged(herald);
   return report;
