@@ -178,7 +178,14 @@ function* judgeReplay(history: History, hearing: Hearing, known: Known, head: nu
 /** What was committed after the snapshot is heard: all of it, nothing else, and in time. */
 function* judgeLive(history: History, hearing: Hearing, known: Known, head: number, before: number): Iterable<string> {
   const live = hearing.heard.filter(({ event }) => event.offset > head);
-  const expected = concerning(known, hearing).filter(({ event }) => event.offset > head && event.offset < before);
+  const { purgedUpTo } = history.organization(hearing.org);
+  const given = new Set(live.map(({ event }) => event));
+  // What is purged while a slow reader still catches up is gone for it, as for all.
+  const isGone = ({ event, at }: Commit) =>
+    event.offset <= purgedUpTo && !given.has(event) && at <= (hearing.joinedAt ?? Number.POSITIVE_INFINITY);
+  const expected = concerning(known, hearing).filter(
+    (commit) => commit.event.offset > head && commit.event.offset < before && !isGone(commit),
+  );
   for (const [index, { event }] of live.entries()) {
     const due = expected[index]?.event;
     if (due !== event) {
