@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { undocumented } from "./check-docstrings.ts";
 import { isAllowed } from "./check-licences.ts";
-import { failuresIn, summarize } from "./ci-summary.ts";
+import { failuresIn, summarize } from "./test-summary.ts";
 
 describe("docstrings", () => {
   test("an export without one is named with its line", () => {

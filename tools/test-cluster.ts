@@ -12,7 +12,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "test/contract/token-provider.test.ts":
     "the settings of one node, which starts again on its data folder with another secret",
   "test/contract/keys-changes.test.ts":
-    "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.test.ts",
+    "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.long.test.ts",
   "test/security/injection.test.ts": "starts one node and three by itself",
   "test/security/redaction.test.ts": "all that one node writes, its embedded database too",
 };

@@ -10,7 +10,7 @@ import { openRawSocket } from "../harness/raw-socket.ts";
 import type { Node } from "../harness/wire.ts";
 
 const herald = useHerald({
-  oneNode: "the list of several is looked at in test/cluster/presence.test.ts",
+  oneNode: "the list of several is looked at in test/cluster/presence.long.test.ts",
   env: { HERALD_NODE_NAME: "the only one" },
 });
 

@@ -14,7 +14,7 @@ const usage = `npm run faults -- [--only kill-node,nats-killed] [--seed 7] [--ro
   --only    these scenarios; of ${scenarios.map(({ name }) => name).join(", ")}
   --seed    decides moments, durations, victims and sizes; without it, another one each time
   --rounds  how often each scenario breaks something
-  --short   the rounds and durations of npm test
+  --short   the rounds and durations of npm run test:all
 A run of all of them, as long as they are, writes test/faults/results and the table in docs/explanation/promises.md.`;
 
 const { values: given } = parseArgs({

@@ -11,7 +11,7 @@ const usage = `npm run upgrade -- [--from <commit>] [--to <commit>] [--seed 7] [
   --from     the revision to begin with; ${previousRevision} without it
   --to       the revision to go to; what is in this folder without it
   --seed     decides moments, durations and sizes; without it, another one each time
-  --short    the load and durations of npm test
+  --short    the load and durations of npm run test:all
   --install  only installs the revision to begin with`;
 
 const { values: given } = parseArgs({

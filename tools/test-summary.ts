@@ -1,7 +1,4 @@
-// Reads the output of each run of `bun test`, tells again what was said of each test that failed, and prints the one line that the
-// CI's reader knows: `N passed, N failed`. The JUnit report would not do: it leaves out a test file that fails to load. Exits with 1
-// if anything failed, or if a run has no summary.
-import { readFileSync } from "node:fs";
+// Reads the output of `bun test`. Its JUnit report would not do: it leaves out a test file that fails to load.
 
 /** How many tests ran, as bun counts them: a file that fails to load is one failure, a skipped test is neither. */
 export type Summary = { readonly passed: number; readonly failed: number };
@@ -28,15 +25,3 @@ export const failuresIn = (output: string): string[] => {
     return [[...before.slice(before.findLastIndex((one) => outcome.test(one)) + 1), line].join("\n").trim()];
   });
 };
-
-if (import.meta.main) {
-  const outputs = process.argv.slice(2).map((path) => ({ path, output: readFileSync(path, "utf8") }));
-  for (const failure of outputs.flatMap(({ output }) => failuresIn(output))) console.log(`\n${failure}`);
-  const runs = outputs.map(({ path, output }) => ({ path, ...summarize(output) }));
-  const empty = runs.filter(({ passed, failed }) => passed + failed === 0);
-  for (const { path } of empty) console.error(`no test ran: ${path}`);
-  const passed = runs.reduce((sum, run) => sum + run.passed, 0);
-  const failed = runs.reduce((sum, run) => sum + run.failed, 0);
-  console.log(`${passed} passed, ${failed} failed`);
-  process.exit(failed === 0 && runs.length > 0 && empty.length === 0 ? 0 : 1);
-}

@@ -1,0 +1,22 @@
+import { type Report, simulate, type Variant } from "./world.ts";
+
+/** How long a search may take: Bun's own time for a test is made for shorter ones. */
+export const searchTimeoutMs = 600_000;
+
+/** Plays worlds, one for each seed from `first` on, and gives the first in which a promise was broken. */
+export function findBroken(first: number, count: number, variant: Variant): Report | undefined {
+  for (let seed = first; seed < first + count; seed++) {
+    const report = simulate(seed, variant);
+    if (report.broken.length > 0) return report;
+  }
+  return undefined;
+}
+
+/** Throws with what happened in the first world in which a promise was broken, and with how to see it again. */
+export function expectWhole(first: number, count: number, variant: Variant): void {
+  const found = findBroken(first, count, variant);
+  if (found === undefined) return;
+  const { broken, trace } = simulate(found.seed, variant, true);
+  const again = `TEST_SEED=${found.seed} bun test test/simulation`;
+  throw new Error(`${trace.join("\n")}\n\nseed ${found.seed} breaks a promise:\n${broken.join("\n")}\n\n${again}`);
+}

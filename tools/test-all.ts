@@ -1,0 +1,60 @@
+// `npm run test:all`, what CI runs: the tests of `npm test`, the long ones, those of one node once more on three, and Schemathesis.
+// All run in any case, so that one look shows all that is wrong; one that hangs is ended. The last line is `N passed, N failed`.
+import { spawn } from "bun";
+import { failuresIn, summarize } from "./test-summary.ts";
+
+type Suite = {
+  command: readonly string[];
+  /** It is ended after these. */
+  minutes: number;
+  /** Whether its output ends as that of `bun test` does. */
+  isCounted: boolean;
+};
+
+const suites: readonly Suite[] = [
+  { command: ["test"], minutes: 8, isCounted: true },
+  { command: ["run", "test:long"], minutes: 14, isCounted: true },
+  { command: ["run", "test:cluster"], minutes: 5, isCounted: true },
+  { command: ["run", "schemathesis", "--", "--cases", "1500"], minutes: 3, isCounted: false },
+];
+
+type Outcome = { suite: Suite; output: string; seconds: number; end: number | string };
+
+/** Runs a suite, and shows what it says while it does. */
+async function run(suite: Suite): Promise<Outcome> {
+  const startedAt = performance.now();
+  const child = spawn(["sh", "-c", 'exec npm "$@" 2>&1', "sh", ...suite.command], {
+    stdin: "ignore",
+    timeout: suite.minutes * 60_000,
+  });
+  const decoder = new TextDecoder();
+  let output = "";
+  for await (const chunk of child.stdout) {
+    process.stdout.write(chunk);
+    output += decoder.decode(chunk, { stream: true });
+  }
+  await child.exited;
+  return {
+    suite,
+    output,
+    seconds: Math.round((performance.now() - startedAt) / 1000),
+    end: child.signalCode ?? child.exitCode ?? "unknown",
+  };
+}
+
+const outcomes: Outcome[] = [];
+for (const suite of suites) outcomes.push(await run(suite));
+
+const counted = outcomes.filter(({ suite }) => suite.isCounted);
+for (const failure of counted.flatMap(({ output }) => failuresIn(output))) console.log(`\n${failure}`);
+console.log("");
+for (const { suite, output, seconds, end } of outcomes) {
+  const { passed, failed } = summarize(output);
+  const count = suite.isCounted ? `, ${passed} passed, ${failed} failed` : "";
+  console.log(`npm ${suite.command.join(" ")}: ${seconds} s${count}${end === 0 ? "" : `, ended with ${end}`}`);
+}
+const totals = counted.map(({ output }) => summarize(output));
+const sum = (count: (total: (typeof totals)[number]) => number) => totals.reduce((all, total) => all + count(total), 0);
+console.log(`${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`);
+const hasRun = totals.every(({ passed, failed }) => passed + failed > 0);
+process.exit(hasRun && outcomes.every(({ end }) => end === 0) ? 0 : 1);
