@@ -1,4 +1,5 @@
 import type { CommitMark, EventKind, LogEvent } from "../contract/log-event.ts";
+import { isObject, isTexts, parseJson } from "../lib/json-values.ts";
 import type { Hint } from "./bus.ts";
 
 /** The version of hints that this node writes. Older hints name no version and no `prev`, and without a payload no `id`. */
@@ -33,16 +34,8 @@ export function decodeHint(text: string, org: string): Hint | undefined {
 
 /** Parses JSON text; `undefined` unless it holds an object. */
 export function toObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 /** A mark that cannot be read is dropped: then this delivery is not measured. */
@@ -56,10 +49,6 @@ function toMark(value: unknown): CommitMark | undefined {
 
 function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 function isKind(kind: string): kind is EventKind {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "../lib/json-values.ts";
 import { identifier, text } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
 
@@ -8,10 +9,7 @@ const maxContentTypeCharacters = 255;
 /** Free-form parameters: any JSON object, delivered with the members and values that were sent. */
 function customParameters(maxBytes: number) {
   return z
-    .custom<Record<string, unknown>>(
-      (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-      "must be a JSON object",
-    )
+    .custom<Record<string, unknown>>(isObject, "must be a JSON object")
     .refine(
       (value) => !Number.isFinite(maxBytes) || Buffer.byteLength(JSON.stringify(value)) <= maxBytes,
       `must be at most ${maxBytes} bytes as JSON`,

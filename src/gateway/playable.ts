@@ -1,5 +1,6 @@
 import type { Hint } from "../bus/bus.ts";
 import type { LogEvent, LogPage } from "../contract/log-event.ts";
+import { isObject, isTexts, parseJson } from "../lib/json-values.ts";
 import type { Log } from "./sequencers.ts";
 
 const mostTold = 1_024;
@@ -26,7 +27,7 @@ export function createPlayableLog(log: Log, onUnplayable: (event: LogEvent) => v
   }
 
   function playable(event: LogEvent): LogEvent {
-    if (isPlayable(event, (payload) => isObject(parse(payload)))) return event;
+    if (isPlayable(event, (payload) => isObject(parseJson(payload)))) return event;
     tell(event);
     return { ...event, kind: "unplayable" };
   }
@@ -49,9 +50,9 @@ function isPlayable({ kind, payload, uids }: LogEvent, isText: (payload: string)
     case "system":
       return uids !== undefined && isText(payload);
     case "membership":
-      return isMembershipChange(parse(payload));
+      return isMembershipChange(parseJson(payload));
     case "session":
-      return isSessionEnd(parse(payload));
+      return isSessionEnd(parseJson(payload));
     case "unplayable":
       return false;
     case "unknown":
@@ -70,20 +71,4 @@ function isMembershipChange(value: unknown): boolean {
 
 function isSessionEnd(value: unknown): boolean {
   return isObject(value) && (value.uids === undefined || isTexts(value.uids)) && typeof value.issuedBefore === "number";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === "string");
-}
-
-function parse(payload: string): unknown {
-  try {
-    return JSON.parse(payload);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { HeraldError } from "../contract/errors.ts";
+import { parseJson } from "../lib/json-values.ts";
 import { replaceSecret, type Secret } from "../lib/secret-file.ts";
 import type { BootstrapStore, KeptBootstrap } from "../services/bootstrap-key.ts";
 
@@ -35,7 +36,7 @@ export function openBootstrap({ value, file }: Secret): { initial: KeptBootstrap
 }
 
 function readFormer(file: string): KeptBootstrap["former"] {
-  const found = former.safeParse(parse(readText(file)));
+  const found = former.safeParse(parseJson(readText(file)));
   return found.success ? found.data : [];
 }
 
@@ -44,13 +45,5 @@ function readText(file: string): string {
     return readFileSync(file, "utf8");
   } catch {
     return ""; // not there, or not readable now
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

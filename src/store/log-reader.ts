@@ -1,4 +1,5 @@
 import { type EventKind, type LogEvent, logStart } from "../contract/log-event.ts";
+import { isTexts, parseJson } from "../lib/json-values.ts";
 import type { Reader, Row } from "./driver.ts";
 import { headColumns, toHead } from "./head.ts";
 import { withinBytes } from "./page-bytes.ts";
@@ -67,12 +68,8 @@ function toEvent(org: string, row: EventRow): LogEvent {
 
 /** A list that cannot be read must not keep its neighbours from being read. */
 function toTexts(text: string): string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.every((one) => typeof one === "string") ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return isTexts(value) ? value : undefined;
 }
 
 function isKind(kind: string): kind is EventKind {
