@@ -1,3 +1,5 @@
+import { forgetOldest } from "../lib/forget-oldest.ts";
+
 const mostRemembered = 65_536;
 
 /** Remembers the questions that were answered, so that nobody has them answered again. */
@@ -13,7 +15,7 @@ export function createAsked(limit = mostRemembered): Asked {
     isNew(id) {
       if (ids.has(id)) return false;
       ids.add(id);
-      if (ids.size > limit) for (const oldest of ids.values().take(1)) ids.delete(oldest);
+      forgetOldest(ids, limit);
       return true;
     },
   };

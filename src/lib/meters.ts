@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { forgetOldest } from "./forget-oldest.ts";
 
 /** How much of something each name did lately. */
 export type Meters = {
@@ -22,18 +23,13 @@ export function createMeters({ clock, maxNames = 10_000 }: { clock: Clock; maxNa
     return meter;
   }
 
-  function forgetFirst(): void {
-    const [first] = meters.keys();
-    if (first !== undefined) meters.delete(first);
-  }
-
   return {
     note(name, amount = 1) {
       let meter = meters.get(name);
       if (meter === undefined) {
         meter = { second: 0, amount: 0, before: 0 };
         meters.set(name, meter);
-        if (meters.size > maxNames) forgetFirst();
+        forgetOldest(meters, maxNames);
       }
       turn(meter).amount += amount;
     },

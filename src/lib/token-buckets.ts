@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { forgetOldest } from "./forget-oldest.ts";
 
 /** How fast a bucket fills, in units a second, and how many it holds. Where one of them is `Infinity` it never runs dry. */
 export type Rate = { perSecond: number; burst: number };
@@ -32,11 +33,6 @@ export function createTokenBuckets({
     bucket.at = now;
   }
 
-  function forgetFirst(): void {
-    const [first] = buckets.keys();
-    if (first !== undefined) buckets.delete(first);
-  }
-
   return {
     waitMs(name, rate) {
       const bucket = buckets.get(name);
@@ -49,7 +45,7 @@ export function createTokenBuckets({
       const bucket = buckets.get(name) ?? { units: Math.max(1, rate.burst), at: clock.now() };
       buckets.delete(name); // so that the map is in the order of use
       buckets.set(name, bucket);
-      if (buckets.size > maxBuckets) forgetFirst();
+      forgetOldest(buckets, maxBuckets);
       refill(bucket, rate);
       bucket.units = Math.min(Math.max(1, rate.burst), bucket.units - cost);
     },

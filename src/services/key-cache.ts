@@ -2,6 +2,7 @@ import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createAddressSet } from "../lib/addresses.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
+import { forgetOldest } from "../lib/forget-oldest.ts";
 import type { KeyChange, KeyReads, StoredKey } from "../store/ports.ts";
 import type { Caller } from "./permissions.ts";
 
@@ -64,16 +65,11 @@ export function createKeyCache(options: Options): KeyCache {
     for (const change of changes) {
       const { id, key } = change;
       if (key === undefined) known.delete(id);
-      else if (asked.has(id) || known.has(id)) keep(key);
+      else if (asked.has(id) || known.has(id)) known.set(id, toKnown(key));
+      forgetOldest(known, maxKeys);
     }
     seen = latestOf(changes);
     trustedUntil = startedAt + trustMs;
-  }
-
-  function keep(key: StoredKey): void {
-    known.set(key.id, toKnown(key));
-    const [first] = known.keys();
-    if (known.size > maxKeys && first !== undefined) known.delete(first);
   }
 
   const lookups = createBatcher<string | undefined, boolean>({

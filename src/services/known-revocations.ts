@@ -1,3 +1,4 @@
+import { forgetOldest } from "../lib/forget-oldest.ts";
 import { joinIds } from "../lib/joined-ids.ts";
 import type { Identity } from "./tokens.ts";
 
@@ -21,8 +22,7 @@ export function createKnownRevocations(): KnownRevocations {
 
   function learn(name: string, validAfter: number): void {
     known.set(name, validAfter);
-    const [first] = known.keys();
-    if (known.size > maxKnown && first !== undefined) known.delete(first);
+    forgetOldest(known, maxKnown);
   }
 
   return {

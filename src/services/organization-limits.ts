@@ -1,6 +1,7 @@
 import { HeraldError, unavailable } from "../contract/errors.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
+import { forgetOldest } from "../lib/forget-oldest.ts";
 import type { OrganizationBudget, OrganizationReads } from "../store/ports.ts";
 
 /** What an organization may use, on each node. 0: as much as it likes. */
@@ -91,15 +92,10 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
     if (entry === undefined) {
       const now = elapsed.now();
       entry = { limits: defaults, storedBytes: undefined, reservedBytes: 0, newBytes: 0, readAt: now, usedAt: now };
-      keep(org, entry);
+      known.set(org, entry);
+      forgetOldest(known, maxOrganizations);
     }
     return entry;
-  }
-
-  function keep(org: string, entry: Known): void {
-    known.set(org, entry);
-    const [first] = known.keys();
-    if (known.size > maxOrganizations && first !== undefined) known.delete(first);
   }
 
   const lookups = createBatcher<string, void>({
