@@ -1,4 +1,5 @@
 import type { LogEvent, MembershipChange } from "../contract/log-event.ts";
+import { isObject, isTexts, parseJson } from "../lib/json-values.ts";
 
 /** Who came into a conversation and who left it. */
 export type Membership = { readonly added: ReadonlySet<string>; readonly removed: ReadonlySet<string> };
@@ -8,7 +9,7 @@ export type SystemFacts = { readonly sender: string; readonly recipients: Readon
 
 /** What events say in their payloads, read once for all who ask while it is played, however many there are. */
 export type EventFacts = {
-  /** What a membership event changed. */
+  /** What a membership event changed; throws where its payload is no such change. */
   membershipOf(event: LogEvent): Membership;
   /** Takes the conversation of a membership event into `cids`, or out of them, if it says so of this user. */
   follow(event: LogEvent, uid: string, cids: Set<string>): void;
@@ -28,7 +29,8 @@ export function createEventFacts(): EventFacts {
   let system: { event: LogEvent; facts: SystemFacts } | undefined;
 
   function readMembership({ id, payload }: LogEvent): Membership {
-    const change: MembershipChange = JSON.parse(payload);
+    const change = parseJson(payload);
+    if (!isMembershipChange(change)) throw new TypeError("the payload is no change of membership");
     const read = {
       membership: { added: new Set(change.added), removed: new Set(change.removed) },
       names: 1 + change.added.length + change.removed.length,
@@ -65,4 +67,8 @@ export function createEventFacts(): EventFacts {
       return system.facts;
     },
   };
+}
+
+function isMembershipChange(value: unknown): value is MembershipChange {
+  return isObject(value) && isTexts(value.added) && isTexts(value.removed);
 }

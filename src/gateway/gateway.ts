@@ -26,7 +26,7 @@ import { createHeartbeats } from "./heartbeat.ts";
 import { createJoiner } from "./join.ts";
 import { createOrigins } from "./origins.ts";
 import { createPlaces } from "./places.ts";
-import { createPlayableLog, playableHint } from "./playable.ts";
+import { createPlayables } from "./playable.ts";
 import { createPlayer } from "./player.ts";
 import { answerPresence } from "./presence.ts";
 import { createRegister } from "./register.ts";
@@ -138,10 +138,15 @@ export function createGateway(dependencies: Dependencies) {
       onError(new Error(`event ${offset} of ${org} is of a kind of a later version; such are passed over`));
     hasMetUnknown = true;
   };
-  const log = createPlayableLog(dependencies.log, ({ org, offset, id }) => {
-    figuring.notePassedOver();
-    onError(new Error(`event ${offset} of ${org} (${id}) cannot be played and is passed over; ${restoreAdvice}`));
+  const playables = createPlayables({
+    log: dependencies.log,
+    facts,
+    onUnplayable({ org, offset, id }) {
+      figuring.notePassedOver();
+      onError(new Error(`event ${offset} of ${org} (${id}) cannot be played and is passed over; ${restoreAdvice}`));
+    },
   });
+  const { log } = playables;
   const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
@@ -154,7 +159,7 @@ export function createGateway(dependencies: Dependencies) {
     return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
   }
   const sequencers = createSequencers({
-    bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playableHint(hint))) },
+    bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playables.hintOf(hint))) },
     log,
     clock,
     play(event) {

@@ -1,6 +1,7 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { EventKind, LogEvent } from "../contract/log-event.ts";
-import { createPlayableLog, playableHint } from "./playable.ts";
+import { createEventFacts } from "./event-facts.ts";
+import { createPlayables } from "./playable.ts";
 
 function eventOf(kind: EventKind, payload: string, uids?: string[]): LogEvent {
   return { org: "o", offset: 3, kind, id: "e3", prev: "e2", cid: "c", payload, uids };
@@ -29,34 +30,36 @@ const bad: LogEvent[] = [
   eventOf("unplayable", '{"message":{}}'),
 ];
 
-/** A log of these events, and what was told of it. */
-function logOf(events: LogEvent[]) {
+/** What can be played of a log of these events, and what was told of it. */
+function playablesOf(events: LogEvent[] = []) {
   const told: LogEvent[] = [];
-  const log = createPlayableLog(
-    {
+  const facts = createEventFacts();
+  const playables = createPlayables({
+    log: {
       heads: async () => new Map(),
       readFrom: async () => ({ head: { offset: 9, id: "e9" }, anchor: "e0", events }),
       readAfter: async () => events,
     },
-    (event) => told.push(event),
-  );
-  return { log, told };
+    facts,
+    onUnplayable: (event) => told.push(event),
+  });
+  return { ...playables, facts, told };
 }
 
 describe("an event that cannot be played", () => {
   test("is, of a hint, only its place: it is read from the store", () => {
-    for (const event of good) expect(playableHint(event)).toBe(event);
+    for (const event of good) expect(playablesOf().hintOf(event)).toBe(event);
     for (const event of bad)
-      expect([event, playableHint(event)]).toEqual([event, { org: "o", offset: 3, id: "e3", prev: "e2" }]);
+      expect([event, playablesOf().hintOf(event)]).toEqual([event, { org: "o", offset: 3, id: "e3", prev: "e2" }]);
     const place = { org: "o", offset: 3, prev: undefined };
-    expect(playableHint(place)).toBe(place);
-    expect(playableHint({ org: "o" })).toEqual({ org: "o" });
+    expect(playablesOf().hintOf(place)).toBe(place);
+    expect(playablesOf().hintOf({ org: "o" })).toEqual({ org: "o" });
   });
 
   test("plays to nobody where the store has nothing better, and keeps its place", async () => {
-    expect(await logOf(good).log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(good);
+    expect(await playablesOf(good).log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(good);
     for (const event of [...bad, eventOf("message", "{ no JSON }")]) {
-      const { log, told } = logOf([event]);
+      const { log, told } = playablesOf([event]);
       const passed: LogEvent[] = [{ ...event, kind: "unplayable" }];
       expect(await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(passed);
       expect(await log.readFrom("o", 0, 9)).toEqual({ head: { offset: 9, id: "e9" }, anchor: "e0", events: passed });
@@ -66,10 +69,22 @@ describe("an event that cannot be played", () => {
 
   test("is told of once, of very many now and then again", async () => {
     const many = Array.from({ length: 1_025 }, (_, index) => ({ ...eventOf("message", ""), id: `e${index}` }));
-    const { log, told } = logOf(many);
+    const { log, told } = playablesOf(many);
     await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY);
     expect(told).toEqual(many);
     await log.readFrom("o", 0, 9);
     expect(told.length).toBeLessThanOrEqual(2 * many.length);
   });
+});
+
+test("a change of membership is parsed once, as a hint, in however many pages, and by who follows it", async () => {
+  const change = eventOf("membership", '{"added":["a"],"removed":[]}');
+  const { hintOf, log, facts } = playablesOf([{ ...change }]);
+  const parse = spyOn(JSON, "parse");
+  hintOf(change);
+  for (let page = 0; page < 3; page++)
+    for (const event of await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)) facts.follow(event, "a", new Set());
+  const parses = parse.mock.calls.length;
+  parse.mockRestore();
+  expect(parses).toBe(1);
 });
