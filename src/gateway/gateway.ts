@@ -105,7 +105,7 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies) {
-  const { bus, catchUp, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
+  const { bus, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
@@ -132,6 +132,7 @@ export function createGateway(dependencies: Dependencies) {
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
   const audiences = createAudiences();
   const facts = createEventFacts();
+  const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
     if (!hasMetUnknown)
@@ -140,13 +141,14 @@ export function createGateway(dependencies: Dependencies) {
   };
   const playables = createPlayables({
     log: dependencies.log,
+    catchUp: chargeCatchUp(dependencies.catchUp, budgets),
     facts,
     onUnplayable({ org, offset, id }) {
       figuring.notePassedOver();
       onError(new Error(`event ${offset} of ${org} (${id}) cannot be played and is passed over; ${restoreAdvice}`));
     },
   });
-  const { log } = playables;
+  const { log, catchUp } = playables;
   const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
@@ -180,10 +182,9 @@ export function createGateway(dependencies: Dependencies) {
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const origins = createOrigins(dependencies.allowedOrigins);
-  const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   const joiner = createJoiner({
     sequencers,
-    catchUp: chargeCatchUp(catchUp, budgets),
+    catchUp,
     log,
     roster,
     joining,

@@ -1,6 +1,8 @@
 import type { Hint } from "../bus/bus.ts";
 import type { LogEvent, LogPage } from "../contract/log-event.ts";
+import { forgetOldest } from "../lib/forget-oldest.ts";
 import { isObject, isTexts, parseJson } from "../lib/json-values.ts";
+import type { CatchUp } from "../services/catch-up.ts";
 import type { EventFacts } from "./event-facts.ts";
 import type { Log } from "./sequencers.ts";
 
@@ -12,35 +14,41 @@ export type Playables = {
   hintOf(hint: Hint): Hint;
   /** The log, with each event that cannot be played as one of kind `unplayable`, which plays to nobody: the organization goes on behind it. */
   log: Log;
+  /** What connections missed, without what cannot be played. */
+  catchUp: CatchUp;
 };
+
+/** An event that cannot be played: where it stands. */
+export type Unplayable = Pick<LogEvent, "org" | "offset" | "id">;
 
 type Dependencies = {
   log: Log;
+  catchUp: CatchUp;
   /** Reads a change of membership once, for this check and for all who play it. */
   facts: Pick<EventFacts, "membershipOf">;
   /** Told of each event of the store that cannot be played, once. */
-  onUnplayable(event: LogEvent): void;
+  onUnplayable(event: Unplayable): void;
 };
 
 /** Looks at the events of hints and of the log before anybody plays them. */
-export function createPlayables({ log, facts, onUnplayable }: Dependencies): Playables {
+export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependencies): Playables {
   const told = new Set<string>();
 
-  function tell(event: LogEvent): void {
-    if (told.has(event.id)) return;
-    if (told.size >= mostTold) told.clear();
-    told.add(event.id);
-    onUnplayable(event);
+  function tell({ org, offset, id }: Unplayable): void {
+    if (told.has(id)) return;
+    told.add(id);
+    forgetOldest(told, mostTold);
+    onUnplayable({ org, offset, id });
   }
 
-  /** Whether what an event says has the shape that its kind asks for. `isText` looks at what goes to the connections as it is. */
-  function isPlayable(event: LogEvent, isText: (payload: string) => boolean): boolean {
+  /** Whether what an event says has the shape that its kind asks for. `isSaid` looks at what goes to the connections as it is. */
+  function isPlayable(event: LogEvent, isSaid: (payload: string, name: string) => boolean): boolean {
     const { kind, payload, uids } = event;
     switch (kind) {
       case "message":
-        return isText(payload);
+        return isSaid(payload, "message");
       case "system":
-        return uids !== undefined && isText(payload);
+        return uids !== undefined && isSaid(payload, "system_message");
       case "membership":
         return isMembershipChange(event);
       case "session":
@@ -62,7 +70,7 @@ export function createPlayables({ log, facts, onUnplayable }: Dependencies): Pla
   }
 
   function playable(event: LogEvent): LogEvent {
-    if (isPlayable(event, (payload) => isObject(parseJson(payload)))) return event;
+    if (isPlayable(event, says)) return event;
     tell(event);
     return { ...event, kind: "unplayable" };
   }
@@ -81,12 +89,34 @@ export function createPlayables({ log, facts, onUnplayable }: Dependencies): Pla
       },
       readAfter: async (...range) => (await log.readAfter(...range)).map(playable),
     },
+    catchUp: {
+      resumeAfter: catchUp.resumeAfter,
+      async read(absence, after, maxBytes) {
+        for (let from = after; ; ) {
+          const page = await catchUp.read(absence, from, maxBytes);
+          const said = page.filter((message) => {
+            const isSaid = says(message.payload, "message");
+            if (!isSaid) tell({ ...message, org: absence.org });
+            return isSaid;
+          });
+          const last = page.at(-1);
+          if (last === undefined || said.length > 0) return said; // an empty page would be the end
+          from = last.offset;
+        }
+      },
+    },
   };
 }
 
 /** Enough for what a node has signed that wrote it itself: to read all of each event would cost deliveries more than it is worth. */
 function looksLikeObject(payload: string): boolean {
   return payload.startsWith("{") && payload.endsWith("}");
+}
+
+/** Whether a payload is an object with an object of that name in it. */
+function says(payload: string, name: string): boolean {
+  const value = parseJson(payload);
+  return isObject(value) && isObject(value[name]);
 }
 
 function isSessionEnd(value: unknown): boolean {

@@ -27,9 +27,12 @@ if (postgres !== undefined) {
       { kind: "membership", payload: '{"added":"bob"}', uids: null },
       { kind: "session", payload: "null", uids: null },
       { kind: "message", payload: "{", uids: null },
+      { kind: "message", payload: '{"system_message":{}}', uids: null },
       { kind: "system", payload: '{"system_message":{}}', uids: "no JSON" },
       { kind: "system", payload: "[]", uids: '["bob"]' },
     ];
+    const last = await org.sent("alice", { cid, body: "seen" });
+    expect((await bob.next()).message?.body).toBe("seen");
     await using sql = new Bun.SQL(postgres.asSuperuser(cluster.databaseUrl), { max: 1 });
     for (const { kind, payload, uids } of unplayable) {
       const id = createId();
@@ -41,8 +44,10 @@ if (postgres !== undefined) {
     expect((await bob.next()).message?.body).toBe("after");
 
     const late = await org.socket("bob");
+    const since = await org.socket("bob", { since: last.server_mid });
+    expect((await since.next()).message?.body).toBe("after");
     await org.sent("alice", { cid, body: "to all" });
-    for (const socket of [bob, late]) expect((await socket.next()).message?.body).toBe("to all");
+    for (const socket of [bob, late, since]) expect((await socket.next()).message?.body).toBe("to all");
     const told = () =>
       errorsLogged(herald).filter((line) => line.includes("cannot be played and is passed over")).length;
     await eventually(
