@@ -3,6 +3,7 @@ import type { Node } from "../../sdk/types.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Chart, shorten } from "../parts/chart.tsx";
 import { Fact, Facts } from "../parts/facts.tsx";
+import { OrganizationUse } from "../parts/organization-use.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { NotAllowed, Waiting } from "../parts/states.tsx";
 import { age, Time } from "../parts/time.tsx";
@@ -12,9 +13,9 @@ import type { Sample } from "../state/node-history.ts";
 
 const lookEveryMs = 2_000;
 
-/** How the service is: the nodes with their figures, or what a key of one organization sees of it. */
+/** How the service is: the nodes with their figures, or what a key of one organization sees of it; and what the organization uses. */
 export function Overview() {
-  const { can, me } = useConsole();
+  const { can, me, org } = useConsole();
   return (
     <>
       {!can("observe") ? (
@@ -24,6 +25,7 @@ export function Overview() {
       ) : (
         <OneOrganization org={me.organization} />
       )}
+      {org !== undefined && can("directory:read") && <OrganizationUse org={org} />}
       <YourKey />
     </>
   );

@@ -62,6 +62,22 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await page.getByText("System message").count()).toBe(0);
   });
 
+  test("shows what an organization uses of its own limits, and where it has none", async () => {
+    const org = await createOrganization(herald());
+    await herald().admin("PUT", org.path(), {
+      limits: { connections: 50, messages_per_second: 0, stored_bytes: 2_500_000 },
+    });
+    using _alice = await org.socket("alice");
+    await using console = await visit(browser, herald());
+    await console.signIn();
+    await console.page.getByLabel("Organization").selectOption(org.id);
+    const use = console.page.getByRole("region", { name: `What ${org.id} uses` });
+    await use.getByText("1 of 50").waitFor();
+    await use.getByText("0 · no limit").waitFor();
+    await use.getByText(/\d B of 2.5 MB/).waitFor();
+    await use.getByText("· server's limit").waitFor();
+  });
+
   test("points at the line and column of a mistake in x, and does not send", async () => {
     const org = await createOrganization(herald());
     await using console = await visit(browser, herald());

@@ -122,6 +122,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
 
     test("the other pages show what there is, and axe finds nothing serious on them", async () => {
       const org = await organization();
+      await herald().admin("PUT", org.path(), { limits: { messages_per_second: 500, stored_bytes: 1_000_000_000 } });
       const cid = await org.conversation(["alice", "bob"], "parcel news");
       await org.sent("alice", { cid, body: "Your parcel is on its way.", x: { parcel: 7 } });
       using alice = await org.socket("alice", { device_id: "kitchen radio" });

@@ -1,0 +1,58 @@
+import type { ComponentChildren } from "preact";
+import type { Organization } from "../../sdk/types.ts";
+import { useConsole } from "../state/context.ts";
+import { useLoading, useRepeating } from "../state/loading.ts";
+import { Fact, Facts } from "./facts.tsx";
+import { formatBytes } from "./format-bytes.ts";
+import { Loaded } from "./states.tsx";
+
+const lookEveryMs = 5_000;
+const count = (value: number) => value.toLocaleString("en-GB");
+
+/** What the organization uses, and what it may use. */
+export function OrganizationUse({ org }: { org: string }) {
+  const { client } = useConsole();
+  const organization = useLoading(() => client.getOrganization(org), [org]);
+  useRepeating(async () => organization.reload(), lookEveryMs, [org]);
+  return (
+    <section aria-labelledby="use">
+      <h2 id="use">
+        What <span class="mono">{org}</span> uses
+      </h2>
+      <Loaded loading={organization} what="the organization">
+        {({ limits, usage }: Organization) => (
+          <div class="card stack">
+            <Facts>
+              <Use name="Requests per second" used={usage.requests_per_second} limit={limits.requests_per_second} />
+              <Use name="Messages per second" used={usage.messages_per_second} limit={limits.messages_per_second} />
+              <Use name="Connections" used={usage.connections} limit={limits.connections} />
+              <Use name="Stored" used={usage.stored_bytes} limit={limits.stored_bytes} show={formatBytes} />
+            </Facts>
+            <p class="fine">
+              Used on all nodes together. What may be stored is one limit for all of them; the others hold on each node.
+            </p>
+          </div>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+type UseProps = { name: string; used: number | null; limit: number | null; show?: (value: number) => string };
+
+function Use({ name, used, limit, show = count }: UseProps) {
+  return (
+    <Fact name={name}>
+      {used === null ? <Quiet>not known</Quiet> : show(used)} <Quiet>{limitOf(limit, show)}</Quiet>
+    </Fact>
+  );
+}
+
+function limitOf(limit: number | null, show: (value: number) => string): string {
+  if (limit === null) return "· server's limit";
+  return limit === 0 ? "· no limit" : `of ${show(limit)}`;
+}
+
+function Quiet({ children }: { children: ComponentChildren }) {
+  return <span class="quiet">{children}</span>;
+}
