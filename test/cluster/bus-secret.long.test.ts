@@ -1,25 +1,20 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "@nats-io/transport-node";
 import { createSigner } from "../../src/bus/signatures.ts";
 import { logSubject } from "../../src/bus/subjects.ts";
 import { startCluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/deadline.ts";
-import { startNats } from "../harness/nats.ts";
+import { useEngines } from "../harness/engines.ts";
 import { createOrganization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
 
 setDefaultTimeout(120_000);
 
 const soonMs = 3_000; // sooner than a head check
 const takenWithinMs = 60_000;
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   test("nodes that start together share one secret, and another one that is added takes its place without a hint being dropped", async () => {
     await using cluster = await startCluster({ nodes: 2, postgres, nats });

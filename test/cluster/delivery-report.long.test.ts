@@ -1,21 +1,16 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/deadline.ts";
-import { startNats } from "../harness/nats.ts";
+import { useEngines } from "../harness/engines.ts";
 import { createOrganization, type Organization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
 import { messageBecomes, reportOf, systemMessageBecomes } from "../harness/reports.ts";
 import type { DryRun } from "../harness/wire.ts";
 
 setDefaultTimeout(60_000);
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   /** Three nodes, and one organization as each of them sees it. */
   const start = async () => {

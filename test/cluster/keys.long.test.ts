@@ -1,22 +1,17 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../harness/deadline.ts";
+import { useEngines } from "../harness/engines.ts";
 import { expectProblem } from "../harness/expectations.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
 import { type ApiKeyWithSecret, callWith, createKey } from "../harness/keys.ts";
-import { startNats } from "../harness/nats.ts";
-import { startPostgres } from "../harness/postgres.ts";
 
 setDefaultTimeout(60_000);
 
 const revocationMs = 5_000;
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   const startNode = (url: string, secret = TEST_TOKEN_SECRET) =>
     startHerald({

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { eventually } from "../harness/deadline.ts";
+import { useEngines } from "../harness/engines.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
 import { readMetrics, sampleOf } from "../harness/metrics.ts";
-import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
 import { findPromtool } from "../harness/promtool.ts";
 import type { Node } from "../harness/wire.ts";
 
@@ -15,13 +14,9 @@ const scrape = async (node: Herald) => (await node.http<string>("GET", "/metrics
 const valueAt = async (node: Herald, name: string, labels?: Record<string, string>) =>
   sampleOf(readMetrics(await scrape(node)).samples, name, labels);
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   const settings = async () => ({
     HERALD_DATABASE_URL: await postgres.createDatabase(),

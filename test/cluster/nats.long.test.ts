@@ -1,24 +1,19 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/deadline.ts";
+import { useEngines } from "../harness/engines.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../harness/herald.ts";
 import { freePort } from "../harness/installed.ts";
-import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
 import { expectClosed, type Socket } from "../harness/socket.ts";
 
 setDefaultTimeout(60_000);
 
 const headCheckMs = 6_000;
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   /** Three nodes on one database and one bus, and a listener on each. */
   const startThree = async () => {

@@ -1,28 +1,23 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../harness/deadline.ts";
+import { useEngines } from "../harness/engines.ts";
 import { expectProblem } from "../harness/expectations.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { startNats } from "../harness/nats.ts";
 import { createOrganization, type Organization, readList } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
 import type { Node, OnlineUser, Page } from "../harness/wire.ts";
 
 setDefaultTimeout(60_000);
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   type Member = { node: Herald; org: Organization };
 
   /** Nodes on one database and one bus, each with a view of one organization. */
-  async function startCluster(count: number, busUrl: string | undefined = nats?.url) {
+  async function startCluster(count: number, busUrl: string | undefined = nats.url) {
     const env = {
-      HERALD_DATABASE_URL: (await postgres?.createDatabase()) ?? "",
+      HERALD_DATABASE_URL: await postgres.createDatabase(),
       HERALD_ADMIN_API_KEY: TEST_KEY,
       HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
       ...(busUrl !== undefined && busUrl !== "" && { HERALD_BUS_URL: busUrl }),

@@ -1,21 +1,16 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { decodeJwt } from "jose";
 import { startCluster } from "../harness/cluster.ts";
+import { useEngines } from "../harness/engines.ts";
 import type { Herald } from "../harness/herald.ts";
-import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
 import { expectClosed, openSocket, type Socket } from "../harness/socket.ts";
 
 setDefaultTimeout(60_000);
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   async function connect(node: Herald, token: string): Promise<{ socket: Socket; isTaken: boolean }> {
     const socket = await openSocket(node.url, { uid: String(decodeJwt(token).sub) });

@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { eventually } from "../harness/deadline.ts";
+import { useEngines } from "../harness/engines.ts";
 import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { startCollector } from "../harness/otlp.ts";
-import { startPostgres } from "../harness/postgres.ts";
 
 setDefaultTimeout(60_000);
 
@@ -123,13 +122,9 @@ describe("traces of one node", () => {
   });
 });
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   test("a trace goes with the event to each node that plays it", async () => {
     await using collector = startCollector();

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../harness/deadline.ts";
+import { useEngines } from "../harness/engines.ts";
 import { type Herald, runHerald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { startNats } from "../harness/nats.ts";
 import { createOrganization } from "../harness/organization.ts";
 import { LIFTED, startTraffic } from "../harness/persistence.ts";
-import { startPostgres } from "../harness/postgres.ts";
 
 setDefaultTimeout(120_000);
 
@@ -36,13 +35,9 @@ const timesLogged = (herald: Herald, message: string) => herald.logLines().filte
 const trafficOn = async (herald: Herald) =>
   startTraffic(await createOrganization(herald), { urls: [herald.url], clients: 30, senders: 6 });
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   const start = async (options: { key?: null; env?: Record<string, string> } = {}) =>
     startHerald({

@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startCluster } from "../harness/cluster.ts";
+import { useEngines } from "../harness/engines.ts";
 import { expectProblem } from "../harness/expectations.ts";
 import { type Herald, startHerald, TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { startNats } from "../harness/nats.ts";
 import { createOrganization, type Organization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
 import { openSocket } from "../harness/socket.ts";
 import { requestSse } from "../harness/sse.ts";
 import { goodClaims, signToken } from "../harness/tokens.ts";
@@ -127,13 +126,9 @@ describe("promise 6: ids that look like subjects, topics or paths", () => {
   });
 });
 
-const postgres = await startPostgres();
-const nats = await startNats();
-if (postgres !== undefined && nats !== undefined) {
-  afterAll(async () => {
-    await nats.stop();
-    postgres.stop();
-  });
+const engines = await useEngines();
+if (engines !== undefined) {
+  const { postgres, nats } = engines;
 
   test("promise 6: ids that look like subjects, topics or paths name only themselves over NATS, on three nodes", async () => {
     await using cluster = await startCluster({ nodes: 3, postgres, nats, env: () => lifted });
