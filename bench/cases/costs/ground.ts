@@ -26,6 +26,7 @@ export type Ground = {
   startEmbedded(): Promise<HeraldPeer & { folder: string }>;
   database: SQL;
   databaseUrl: string;
+  busUrl: string;
   natsPid: number;
   /** CPU of all processes of PostgreSQL, in milliseconds. */
   databaseCpuMs(): Promise<number>;
@@ -66,6 +67,7 @@ export async function layGround(dataDir: string): Promise<Ground> {
     },
     database,
     databaseUrl: url,
+    busUrl: nats.url,
     natsPid: nats.pid,
     async databaseCpuMs() {
       const rows: { pid: number }[] = await database`SELECT pid FROM pg_stat_activity`;
