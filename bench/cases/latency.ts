@@ -2,7 +2,7 @@ import { openLane } from "../harness/lane.ts";
 import { startMeter } from "../harness/meter.ts";
 import type { Contender } from "../harness/rounds.ts";
 import type { Stage } from "../harness/stage.ts";
-import { percentile } from "../harness/statistics.ts";
+import { percentile, spreadOf } from "../harness/statistics.ts";
 import { shares } from "./sends.ts";
 
 /** Set before a run, called for each frame that a listener gets. */
@@ -38,9 +38,7 @@ export function latencyOn({ peer, request, audience }: Stage, ear: Ear): Contend
       ear.onFrame = () => undefined;
       lane.close();
       return {
-        p50Ms: percentile(heard, 0.5),
-        p99Ms: percentile(heard, 0.99),
-        maxMs: percentile(heard, 1),
+        ...spreadOf(heard),
         answerP50Ms: percentile(answered, 0.5),
         samples: heard.length,
         ...shares(busy),

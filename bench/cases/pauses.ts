@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { startMeter } from "../harness/meter.ts";
 import type { Contender } from "../harness/rounds.ts";
 import type { Peer } from "../harness/servers.ts";
-import { percentile } from "../harness/statistics.ts";
+import { spreadOf } from "../harness/statistics.ts";
 import { shares, startLoad } from "./sends.ts";
 
 /** A process that asks for `/healthz`, a request a millisecond, and tells how long each took. */
@@ -40,9 +40,7 @@ export function pausesOf(peer: Peer, probe: Probe, callers: number): Contender {
       const count = (load?.count() ?? 0) - before;
       await load?.stop();
       return {
-        p50Ms: percentile(times, 0.5),
-        p99Ms: percentile(times, 0.99),
-        maxMs: percentile(times, 1),
+        ...spreadOf(times),
         samples: times.length,
         sendsPerSecond: (count * 1000) / busy.elapsedMs,
         ...shares(busy),

@@ -4,7 +4,7 @@ import { house, sendBody } from "../harness/house.ts";
 import { createRequestTemplate, openLanes } from "../harness/lane.ts";
 import { startMeter } from "../harness/meter.ts";
 import type { Contender } from "../harness/rounds.ts";
-import { percentile } from "../harness/statistics.ts";
+import { spreadOf } from "../harness/statistics.ts";
 import { shares } from "./sends.ts";
 
 /** How many strangers there are: handshakes that stop half-way, and bodies that trickle. */
@@ -40,9 +40,7 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
       for (const lane of lanes) lane.close();
       await crowd?.lift();
       return {
-        p50Ms: percentile(times, 0.5),
-        p99Ms: percentile(times, 0.99),
-        maxMs: percentile(times, 1),
+        ...spreadOf(times),
         samples: times.length,
         ...shares(busy),
       };

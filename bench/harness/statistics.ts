@@ -5,6 +5,11 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[rank - 1] ?? Number.NaN;
 }
 
+/** The middle, the slow end and the slowest of some times, in milliseconds. */
+export function spreadOf(times: readonly number[]): { p50Ms: number; p99Ms: number; maxMs: number } {
+  return { p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99), maxMs: percentile(times, 1) };
+}
+
 /** The middle value; of an even number of them, the mean of the two in the middle. `NaN` of nothing. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);
