@@ -109,6 +109,19 @@ const letMalloryIn = (cid: string) => ({
   payload: JSON.stringify({ added: ["mallory"], removed: [] }),
 });
 
+/** A change of membership with this payload, which no node could play. */
+function silencing(name: string, payload: string): Forgery {
+  return {
+    name,
+    wrong: "an organization is silent",
+    async succeeds(cluster) {
+      using scene = await setUp(cluster);
+      await forge(cluster, scene.org, { kind: "membership", cid: scene.cid, payload });
+      return await isSilenced(scene);
+    },
+  };
+}
+
 /** What somebody who may publish on the bus could do (row 10). */
 export const forgeries: readonly Forgery[] = [
   {
@@ -147,22 +160,6 @@ export const forgeries: readonly Forgery[] = [
       return hears(alice, "forged");
     },
   },
-  {
-    name: "forged-nonsense",
-    wrong: "an organization is silent",
-    async succeeds(cluster) {
-      using scene = await setUp(cluster);
-      await forge(cluster, scene.org, { kind: "membership", cid: scene.cid, payload: "no JSON" });
-      return await isSilenced(scene);
-    },
-  },
-  {
-    name: "forged-members",
-    wrong: "an organization is silent",
-    async succeeds(cluster) {
-      using scene = await setUp(cluster);
-      await forge(cluster, scene.org, { kind: "membership", cid: scene.cid, payload: "null" });
-      return await isSilenced(scene);
-    },
-  },
+  silencing("forged-nonsense", "no JSON"),
+  silencing("forged-members", "null"),
 ];
