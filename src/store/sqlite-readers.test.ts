@@ -71,6 +71,28 @@ describe("threads that read SQLite", () => {
     await readers.close();
   });
 
+  test("answer a bounded number in a turn of the event loop, however many wait and come", async () => {
+    const { readers } = await open();
+    let [inTurn, most] = [0, 0];
+    let isOver = false;
+    const countTurns = () => {
+      inTurn = 0;
+      if (!isOver) setImmediate(countTurns);
+    };
+    setImmediate(countTurns);
+    const ask = async () => {
+      for (let round = 0; round < 4; round++) {
+        await readers.allOf("o", count, 1);
+        most = Math.max(most, ++inTurn);
+        for (const until = performance.now() + 0.2; performance.now() < until; ); // so that threads are quicker than their answers are taken
+      }
+    };
+    await Promise.all(Array.from({ length: 200 }, ask));
+    isOver = true;
+    expect(most).toBeLessThanOrEqual(16 + 8); // those that are sent in it, and those that were under way
+    await readers.close();
+  });
+
   test("refuse more than may wait of one organization, and take another's", async () => {
     const { readers } = await open();
     const greedy = Array.from({ length: 20_000 }, () => readers.allOf("greedy", count, 10));

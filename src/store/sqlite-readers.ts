@@ -11,6 +11,9 @@ const shareOfFree = 4;
 // Short reads are sent ahead, so that a thread need not wait for the event loop between them; behind a long one nobody is sent.
 const sentAhead = 4;
 const shortMs = 1;
+// The runtime hands over what threads have sent until nothing is left, and each answer sends the next read: they would keep the
+// event loop in one turn for as long as reads wait.
+const sentPerTurn = 16;
 
 type Read = { text: string; values: SqlValue[]; resolve(rows: Row[]): void; reject(error: Error): void };
 type Thread = { worker: Worker; reads: Map<number, Read>; depth: number; closed: PromiseWithResolvers<void> };
@@ -34,13 +37,14 @@ export type SqliteReaders = Reader & {
 
 /**
  * Opens the embedded database for reads in two threads, so that no read keeps the event loop. Organizations take turns; what is read for
- * several waits in a turn of its own. A read sees what was committed before it was asked for.
+ * several waits in a turn of its own. In a turn of the event loop a bounded number is sent. A read sees what was committed before it was asked for.
  */
 export async function openSqliteReaders({ file, onCrash, entry }: Options): Promise<SqliteReaders> {
   const queue = createFairQueue<Read>({ maxItems: maxWaiting, share: shareOfFree });
   const opening = Promise.withResolvers<void>();
   let opened = 0;
   let lastId = 0;
+  let sentInTurn = 0;
   let state: "open" | "closing" | "lost" = "open";
   const pool = Array.from({ length: threads }, start);
 
@@ -66,16 +70,26 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
     const read = thread.reads.get(id);
     thread.reads.delete(id);
     if (state === "closing" && thread.reads.size === 0) post(thread, "close");
-    while (thread.reads.size < thread.depth) {
+    fill(thread);
+    return read;
+  }
+
+  function fill(thread: Thread): void {
+    while (thread.reads.size < thread.depth && sentInTurn < sentPerTurn) {
       const next = queue.take();
-      if (next === undefined) break;
+      if (next === undefined) return;
       send(thread, next);
     }
-    return read;
+  }
+
+  function beginTurn(): void {
+    sentInTurn = 0;
+    for (const thread of pool) fill(thread);
   }
 
   function send(thread: Thread, read: Read): void {
     const { text, values } = read;
+    if (sentInTurn++ === 0) setImmediate(beginTurn);
     thread.reads.set(++lastId, read);
     post(thread, { id: lastId, text, values });
   }
@@ -85,6 +99,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
   }
 
   function findFree(): Thread | undefined {
+    if (sentInTurn >= sentPerTurn) return undefined;
     const thread = pool.reduce((least, each) => (each.reads.size < least.reads.size ? each : least));
     return thread.reads.size < thread.depth ? thread : undefined;
   }
