@@ -323,6 +323,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(async () => {
     // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
     void listening.stop();
+    connections.hurry();
     const end = performance.now() + requestsMayTakeMs;
     const unanswered = () => listening.pendingRequests - connections.count("sse") - connections.count("feed");
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);

@@ -47,6 +47,8 @@ const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
 // How many who want in are let through in a turn of the event loop, so that a crowd lets everybody else have theirs.
 const enteringPerTurn = 8;
+// How many are refused in so many milliseconds: who returns at once does so as often. Whoever is refused now and then does not wait.
+const refused = { perTurn: 8, turnMs: 10 };
 // How many pages of missed messages are written to their connections in a turn of the event loop.
 const handedOverPerTurn = 1;
 // How many sessions are opened, and pages of missed messages read, at a time; others wait their turn.
@@ -123,7 +125,8 @@ export function createGateway(dependencies: Dependencies) {
   });
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
-  const entrance = createTurnstile(enteringPerTurn, dependencies.sessions.isSuspect);
+  const entrance = createTurnstile(enteringPerTurn, { isSlow: dependencies.sessions.isSuspect });
+  const exit = createTurnstile(refused.perTurn, refused);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
   const roster = createRoster();
@@ -195,7 +198,7 @@ export function createGateway(dependencies: Dependencies) {
     reads,
     handover: createTurnstile(handedOverPerTurn),
   });
-  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, admission });
+  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, entrance, exit, admission });
   const lines = {
     doorkeeper,
     joiner,
@@ -269,6 +272,8 @@ export function createGateway(dependencies: Dependencies) {
         waiting_bytes: backlog.bytes,
       };
     },
+    /** The node begins to stop: nobody waits any more to be refused. */
+    hurry: exit.open,
     /** Plays what was committed before, then closes every connection, spread over a few seconds, and plays no more. */
     async stop(): Promise<void> {
       clearInterval(headTimer);

@@ -9,6 +9,8 @@ const retryAfterSeconds = 5;
 export type Places = {
   /** Throws `rate_limited` when the address has as many connections as it may. */
   takeForAddress(owner: Owner, address: string): void;
+  /** Takes a place for somebody who was refused one and has not heard so yet: an address has as many of these. False when it has none. */
+  takeForRefused(owner: Owner, address: string): boolean;
   /** The same for a user. */
   takeForUser(owner: Owner, user: { org: string; uid: string }): void;
   /** The same for an organization, which may have `quota` connections of users; 0: as many as it likes. */
@@ -25,11 +27,17 @@ type Limits = { connectionsPerUser: number; connectionsPerAddress: number };
 export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limits): Places {
   const perUser = createCounters(connectionsPerUser);
   const perAddress = createCounters(connectionsPerAddress);
+  const refusedPerAddress = createCounters(connectionsPerAddress);
   const perOrganization = createCounters();
   return {
     takeForAddress(owner, address) {
       if (!perAddress.take(address)) throw tooMany("address", connectionsPerAddress);
       owner.hold(() => perAddress.release(address));
+    },
+    takeForRefused(owner, address) {
+      if (!refusedPerAddress.take(address)) return false;
+      owner.hold(() => refusedPerAddress.release(address));
+      return true;
     },
     takeForUser(owner, { org, uid }) {
       const user = joinIds(org, uid);
@@ -41,7 +49,11 @@ export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limi
       owner.hold(() => perOrganization.release(org));
     },
     countOf: perAddress.countOf,
-    count: () => ({ addresses: perAddress.total, users: perUser.total, organizations: perOrganization.total }),
+    count: () => ({
+      addresses: perAddress.total + refusedPerAddress.total,
+      users: perUser.total,
+      organizations: perOrganization.total,
+    }),
   };
 }
 

@@ -17,8 +17,10 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
   let state: SocketState | undefined;
   const sessions = createSocketSessions({
     doorkeeper: {
+      enter: unused,
       admit: async (_owner, token) => open(token, state),
-      renew: async (token) => open(token, state),
+      renew: async (_owner, token) => open(token, state),
+      requireBudget: unused,
     },
     joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
     handle: unused,

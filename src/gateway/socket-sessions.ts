@@ -81,7 +81,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       );
       return;
     }
-    const session = await doorkeeper.renew(token, address);
+    const session = await doorkeeper.renew(line.owner, token, address);
     const { connection, timer } = user;
     if (session.org !== connection.org || session.uid !== connection.uid) {
       throw new HeraldError(
@@ -91,7 +91,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     }
     connection.extend(session);
     // The end of this token may have been played while another one held the connection open.
-    if (session.tokenId !== undefined) await doorkeeper.renew(token, address);
+    if (session.tokenId !== undefined) await doorkeeper.renew(line.owner, token, address);
     timer.extend(session.expiresAt);
     reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
   }
@@ -132,7 +132,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       try {
         if (frame.operation === "connect") return await connect(socket, line, frame.id, frame.payload, reply);
         isFinal = true;
-        if (data.user !== undefined) budgets.require(data.user.connection);
+        if (data.user !== undefined) await doorkeeper.requireBudget(line.owner, data.user.connection);
         isFinal = false;
         await ask(data.user?.connection, frame.operation, frame, reply);
       } catch (thrown) {

@@ -8,7 +8,6 @@ import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
-import type { Turnstile } from "../lib/turnstile.ts";
 import type { Session } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
 import { bearerToken } from "./bearer.ts";
@@ -18,7 +17,6 @@ import { tellFault } from "./faults.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { Joiner } from "./join.ts";
 import { answerPreflight, type Origins } from "./origins.ts";
-import type { Places } from "./places.ts";
 import type { Register } from "./register.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
@@ -31,9 +29,6 @@ type Dependencies = {
   joiner: Joiner;
   topics: Topics;
   register: Register;
-  places: Pick<Places, "takeForAddress">;
-  /** What those who come go through, by address. */
-  entrance: Turnstile;
   backlog: Pick<Backlog, "watch">;
   heartbeats: Pick<Heartbeats, "repeat">;
   clientAddress: ClientAddress;
@@ -47,7 +42,7 @@ type Dependencies = {
 
 /** The server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
-  const { doorkeeper, joiner, topics, register, places, entrance, backlog, heartbeats } = dependencies;
+  const { doorkeeper, joiner, topics, register, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
 
   function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
@@ -99,7 +94,7 @@ export function createStreams(dependencies: Dependencies) {
     const since = request.headers.get("last-event-id") || undefined;
     if (since !== undefined && !isIdentifier(since))
       throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
-    places.takeForAddress(owner, address);
+    await doorkeeper.enter(owner, address);
     const session = await doorkeeper.admit(owner, bearerToken(request) ?? "", address);
     register.requireOpen();
     const connection = createConnection(owner, session, id, onEnd);
@@ -122,7 +117,6 @@ export function createStreams(dependencies: Dependencies) {
     onAbort(request.signal, owner.close); // before anything is taken
     try {
       origins.require(request);
-      await entrance.pass(opening.address);
       return await open(opening, owner);
     } catch (thrown) {
       owner.close();

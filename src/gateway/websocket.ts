@@ -15,7 +15,6 @@ import { createFrameRates } from "./frame-rates.ts";
 import { errorFrame, readFrame } from "./frames.ts";
 import type { Heartbeats } from "./heartbeat.ts";
 import type { Origins } from "./origins.ts";
-import type { Places } from "./places.ts";
 import type { Register } from "./register.ts";
 import {
   closeSocket,
@@ -44,8 +43,7 @@ type Dependencies = {
   doorkeeper: Doorkeeper;
   socketSessions: SocketSessions;
   register: Register;
-  places: Pick<Places, "takeForAddress">;
-  /** What those who have no session yet go through, with all that they ask, by address. */
+  /** What those who have no session yet go through with what they ask, by address. */
   entrance: Turnstile;
   backlog: Pick<Backlog, "watch" | "hold">;
   heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
@@ -61,7 +59,7 @@ type Dependencies = {
 
 /** The WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { doorkeeper, socketSessions, register, places, entrance, backlog, heartbeats } = dependencies;
+  const { doorkeeper, socketSessions, register, entrance, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
   const rates = createFrameRates({ ...limits, clock: steadyClock });
@@ -132,7 +130,7 @@ export function createWebSockets(dependencies: Dependencies) {
         try {
           if (data.user !== undefined) return await answer();
           await deadline.during(async () => {
-            await entrance.pass(data.address);
+            await entrance.pass(data.address, line.owner);
             await answer();
           });
         } finally {
@@ -157,11 +155,11 @@ export function createWebSockets(dependencies: Dependencies) {
   /** The session that a header of the upgrade opens, if there is one, or why the socket is closed as soon as it is open. */
   async function openSession(request: Request, address: string, owner: Owner): Promise<SocketState["opening"]> {
     try {
-      places.takeForAddress(owner, address);
+      await doorkeeper.enter(owner, address);
       if (!request.headers.has("authorization")) return undefined;
       return { session: await doorkeeper.admit(owner, bearerToken(request) ?? "", address) };
     } catch (error) {
-      const closing = error instanceof HeraldError ? closingAfter(error) : undefined;
+      const closing = error instanceof HeraldError && !owner.isClosed ? closingAfter(error) : undefined;
       if (closing === undefined || closing.reason === "internal") throw error;
       return closing;
     }
@@ -183,7 +181,6 @@ export function createWebSockets(dependencies: Dependencies) {
             "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
           );
         origins.require(request);
-        await entrance.pass(address);
         const opening = await openSession(request, address, owner);
         const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;

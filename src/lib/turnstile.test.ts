@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { nextTurn } from "./next-turn.ts";
+import { createOwner } from "./owner.ts";
 import { createTurnstile } from "./turnstile.ts";
+
+const unused = (error: unknown) => {
+  throw error;
+};
 
 test("a turnstile lets so many through in a turn, in the order in which they came", async () => {
   const turnstile = createTurnstile(2);
@@ -47,7 +52,7 @@ test("those who wait take turns by name, so that a crowd of one name holds up an
 });
 
 test("of a slow name one is let through in a turn, and others have the rest of it", async () => {
-  const turnstile = createTurnstile(3, (name) => name === "slow");
+  const turnstile = createTurnstile(3, { isSlow: (name) => name === "slow" });
   const passed: string[] = [];
   const enter = (name: string) => void turnstile.pass(name).then(() => passed.push(name));
   for (let count = 0; count < 4; count++) enter("slow");
@@ -63,4 +68,44 @@ test("of a slow name one is let through in a turn, and others have the rest of i
   expect(passed.slice(7)).toEqual(["quick"]);
   await nextTurn();
   expect(passed.slice(8)).toEqual(["slow"]);
+});
+
+test("whoever has gone waits no more, and takes no turn", async () => {
+  const turnstile = createTurnstile(1);
+  const passed: string[] = [];
+  const gone = createOwner(unused);
+  const enter = (name: string, owner = createOwner(unused)) =>
+    void turnstile.pass(name, owner).then(() => {
+      if (!owner.isClosed) passed.push(name);
+    });
+  enter("first");
+  for (let count = 0; count < 50; count++) enter("crowd", gone);
+  enter("crowd");
+  enter("other");
+  expect(turnstile.waiting).toBe(52);
+  gone.close();
+  expect(turnstile.waiting).toBe(2);
+  enter("crowd", gone);
+  await Promise.resolve();
+  expect(turnstile.waiting).toBe(2);
+  await nextTurn();
+  await nextTurn();
+  expect(passed).toEqual(["first", "crowd", "other"]);
+  expect(gone.size).toBe(0);
+});
+
+test("a turnstile whose turns are a time lets nobody else through in it, and everybody once it is open", async () => {
+  const turnstile = createTurnstile(2, { turnMs: 60_000 });
+  const owner = createOwner(unused);
+  const passed: number[] = [];
+  const enter = (number: number) => void turnstile.pass("name", owner).then(() => passed.push(number));
+  for (const number of [1, 2, 3, 4, 5]) enter(number);
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  expect(passed).toEqual([1, 2]);
+  turnstile.open();
+  enter(6);
+  await nextTurn();
+  expect(passed.toSorted()).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(turnstile.waiting).toBe(0);
+  expect(owner.size).toBe(0);
 });

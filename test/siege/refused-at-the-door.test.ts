@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test";
+import { within } from "../harness/deadline.ts";
+import { useHerald } from "../harness/herald.ts";
+import { createOrganization, type Organization } from "../harness/organization.ts";
+import { openSocket } from "../harness/socket.ts";
+import { requestSse } from "../harness/sse.ts";
+
+const env = { HERALD_LIMIT_USER_REQUESTS: "1" };
+const herald = useHerald({ oneNode: "who is refused by one node waits for nobody who is by another", env });
+const crowd = 300;
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** The token of a user who has asked for all that there was to ask for. */
+async function overBudget(org: Organization, uid: string): Promise<string> {
+  using socket = await org.socket(uid);
+  while ((await socket.request("ping").catch(() => undefined))?.pong !== undefined);
+  return await org.token(uid);
+}
+
+describe("who is refused and returns at once", () => {
+  test("waits for the turn of the organization, and holds up another's by one", async () => {
+    const [one, other] = await Promise.all([createOrganization(herald()), createOrganization(herald())]);
+    const [token, otherToken] = await Promise.all([overBudget(one, "alice"), overBudget(other, "bob")]);
+    let refused = 0;
+    const sockets = await Promise.all(
+      Array.from({ length: crowd }, async () => {
+        const socket = await openSocket(herald().url);
+        void socket.closed.then(() => refused++);
+        return socket;
+      }),
+    );
+    for (const socket of sockets) socket.send({ request: { connect: { token }, id: 1 } });
+    const answer = await requestSse(herald().url, bearer(otherToken));
+    expect("refused" in answer && answer.refused.status).toBe(429);
+    expect(refused).toBeLessThan(crowd / 2);
+    const codes = await Promise.all(sockets.map(async ({ closed }) => (await within(closed, "a close")).code));
+    expect(new Set(codes)).toEqual(new Set([4429]));
+  });
+});
