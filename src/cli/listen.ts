@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createClient, HeraldApiError, type ClientOptions as SdkOptions } from "../../sdk/index.ts";
-import { readRetryIn, tooMany } from "../../sdk/return-wait.ts";
+import { tooMany } from "../../sdk/return-wait.ts";
 import { parsePositive } from "./arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "./client-options.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
@@ -74,8 +74,7 @@ async function listen(
     } else if (state === "reconnecting" && hasConnected) {
       dim(`connection lost ${why}`);
     } else if (state === "reconnecting" && code === tooMany) {
-      if (readRetryIn(reason) === undefined) done.reject(new CliError(exitCodes.failed, describeClose(code, reason)));
-      else dim(`the server is busy ${why}`);
+      dim(`the server is busy ${why}`);
     } else if (state === "reconnecting") {
       done.reject(lastError instanceof HeraldApiError ? lastError : unreachable(server.url, reason));
     }
@@ -131,7 +130,6 @@ function describeClose(code: number, reason: string): string {
   const meanings: Record<number, string> = {
     4401: "the token is not valid or has expired. Make another one: herald token --org … --user …",
     4403: "the sessions of this user were ended, or the user was removed. Start again if that was meant to be.",
-    4429: "too many connections or requests. Close others of this user, or raise HERALD_LIMIT_CONNECTIONS_PER_USER.",
   };
   const meaning = meanings[code] ?? "it did not accept what was sent.";
   return `the server closed the connection (${code}${reason === "" ? "" : ` ${printableLine(reason)}`}): ${meaning}`;
