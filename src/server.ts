@@ -171,7 +171,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   });
   const { organizationLimits, use, rateLimit } = startLimits({ config, store, steadyClock, onError });
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
-  const services = createServices({ config, tokenSecret, store, use, refusals, clock, log });
+  const services = createServices({ config, tokenSecret, store, use, refusals, clock, steadyClock, log });
   const keyring = createKeyring({
     keys: store.keys,
     bootstrap: openBootstrap(adminKey),

@@ -47,6 +47,11 @@ export function responseFrame(id: FrameId, body: object): string {
   return JSON.stringify({ response: { id, ...body } });
 }
 
+/** The frame that answers a request with a list under `name`, of what is JSON text already. */
+export function listFrame(id: FrameId, name: string, items: readonly string[]): string {
+  return `{"response":{"id":${JSON.stringify(id)},"${name}":[${items.join(",")}]}}`;
+}
+
 /** The frame that tells of an error; without `id` when the request could not be read. */
 export function errorFrame(id: FrameId | undefined, error: HeraldError): string {
   const { status, code, message } = error;

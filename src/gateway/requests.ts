@@ -6,8 +6,8 @@ import { costs } from "./user-budgets.ts";
 
 type Dependencies = { history: HistoryReader; receipts: Receipts };
 
-/** What goes into the answer to a request, and what that costs its user where it is not what its bytes cost. */
-export type Answer = { body: object; cost?: number };
+/** What goes into the answer to a request, and what that costs its user where it is not what its bytes cost; messages are JSON texts. */
+export type Answer = { body: object; cost?: number } | { messages: string[]; cost?: undefined };
 
 /** What a request asks for that is not `connect`. */
 export type Operation = Exclude<FrameOperation, "connect">;
@@ -37,6 +37,6 @@ export function createRequestHandler({ history, receipts }: Dependencies): Reque
       return { body: { success: true }, cost: costs.receipts(ids.length) };
     }
     const { cid, ...query } = validate(frameRequests.message_list, payload);
-    return { body: { messages: await history.messagesFor(org, uid, cid, query) } };
+    return { messages: await history.messagesFor(org, uid, cid, query) };
   };
 }

@@ -6,9 +6,9 @@ import type { Clock } from "../lib/clock.ts";
 import type { Session } from "../services/sessions.ts";
 import type { Doorkeeper } from "./doorkeeper.ts";
 import { tellFault } from "./faults.ts";
-import { errorFrame, type Frame, responseFrame } from "./frames.ts";
+import { errorFrame, type Frame, listFrame, responseFrame } from "./frames.ts";
 import type { Joiner } from "./join.ts";
-import type { Operation, RequestHandler } from "./requests.ts";
+import type { Answer, Operation, RequestHandler } from "./requests.ts";
 import { createSessionTimer } from "./session-timer.ts";
 import { type Closing, closeSocket, createSocketConnection, type Socket, type SocketLine } from "./socket.ts";
 import { costs, type UserBudgets } from "./user-budgets.ts";
@@ -34,7 +34,7 @@ type Admit = (isRecovered: boolean | undefined) => void;
 export type SocketSessions = {
   /** Begins a session on a socket that has none; resolves when it has joined or is gone. */
   begin(socket: Socket, line: SocketLine, session: Session, hello: Hello, admit: Admit): Promise<void>;
-  /** Answers one frame, once; a `connect` that fails closes the socket. Rejects with what fails after the answer. */
+  /** Answers one frame, once, when little waits to be taken; a `connect` that fails closes the socket. Rejects with what fails after the answer. */
   answer(socket: Socket, line: SocketLine, frame: Frame): Promise<void>;
 };
 
@@ -101,12 +101,12 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     if (user === undefined) {
       // Before the session only a ping is answered, which costs nobody's budget.
       if (operation !== "ping") throw new HeraldError("unauthorized", "`connect` with a user token first");
-      return reply(responseFrame(id, (await handle({ org: "", uid: "" }, operation, payload)).body));
+      return reply(answerFrame(id, await handle({ org: "", uid: "" }, operation, payload)));
     }
     let cost = costs.request; // also of what is refused
     try {
       const answer = await handle(user, operation, payload);
-      const text = responseFrame(id, answer.body);
+      const text = answerFrame(id, answer);
       cost = answer.cost ?? costs.answer(text.length);
       reply(text);
     } finally {
@@ -118,6 +118,8 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     begin,
     async answer(socket, line, frame) {
       const { data } = socket;
+      // Who does not read what was answered holds no further answer, and is cut for what it holds.
+      if (data.user !== undefined && !(await data.user.connection.isReadyForMore())) return;
       if (frame.fault !== undefined) {
         if (data.user !== undefined) budgets.charge(data.user.connection, costs.request);
         return line.write([errorFrame(frame.id, frame.fault)]);
@@ -144,6 +146,10 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       }
     },
   };
+}
+
+function answerFrame(id: FrameId, answer: Answer): string {
+  return "messages" in answer ? listFrame(id, "messages", answer.messages) : responseFrame(id, answer.body);
 }
 
 /** Whether and how an error on `connect` ends the socket. */

@@ -1,7 +1,10 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
+import { rateLimited } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fetchDocument } from "../lib/fetch-document.ts";
+import { createLimiter } from "../lib/limiter.ts";
+import { createPacedWork } from "../lib/paced-work.ts";
 import { createCatchUp } from "../services/catch-up.ts";
 import { createConversationDirectory } from "../services/conversations.ts";
 import { createDeliveryReports } from "../services/delivery-reports.ts";
@@ -20,6 +23,9 @@ import type { createStore } from "../store/store.ts";
 
 const keySetMayTakeMs = 5_000;
 const maxKeySetBytes = 256 * 1024;
+// Pages of more than 64 KiB of messages, of up to half a MiB each, are read one at a time: some 60 MiB in a second.
+const longPages = { places: 1, maxWaiting: 20_000, maxWaitMs: 10_000 };
+const pauseAfterLongPageMs = 8;
 
 type Dependencies = {
   config: Config;
@@ -28,11 +34,21 @@ type Dependencies = {
   use: OrganizationUse;
   refusals: Refusals;
   clock: Clock;
+  steadyClock: Clock;
   log: Logger;
 };
 
+const tellToReadLater = () =>
+  rateLimited({
+    detail: "too many read messages on this node at once; come back in 1 s",
+    policy: "message-pages",
+    quota: longPages.maxWaiting,
+    retryAfterSeconds: 1,
+  });
+
 /** The rules, over a store. */
-export function createServices({ config, tokenSecret, store, use, refusals, clock, log }: Dependencies) {
+export function createServices(dependencies: Dependencies) {
+  const { config, tokenSecret, store, use, refusals, clock, steadyClock, log } = dependencies;
   const tokens = createTokens({
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
@@ -50,7 +66,13 @@ export function createServices({ config, tokenSecret, store, use, refusals, cloc
     systemMessages: createSystemMessages({ ...store, use, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
     conversations: createConversationDirectory({ ...store, use, maxParticipants, clock }),
-    history: createHistoryReader(store),
+    history: createHistoryReader({
+      ...store,
+      longPages: createPacedWork({
+        limiter: createLimiter({ ...longPages, clock: steadyClock, whenBusy: tellToReadLater }),
+        pauseMs: pauseAfterLongPageMs,
+      }),
+    }),
     sessions: createSessions({ ...store, tokens, refusals, clock }),
     feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),

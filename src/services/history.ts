@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { HeraldError } from "../contract/errors.ts";
-import type { Message } from "../contract/events.ts";
 import type { ConversationView } from "../contract/frames.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { encodeCursor } from "../lib/cursor.ts";
+import type { PacedWork } from "../lib/paced-work.ts";
 import type { Conversations, History, Organizations, Participants, Standing, StoredMessage } from "../store/ports.ts";
 import { requireOrganization } from "./directory.ts";
 import { type Page, type PageQuery, parseCursor, toPage } from "./pages.ts";
@@ -17,12 +17,19 @@ type Dependencies = {
   conversations: Conversations;
   participants: Participants;
   standing: Standing;
+  /** Long pages are read one after another, at a pace. Organizations take turns. */
+  longPages: PacedWork;
 };
+
+/** A page of messages, each the JSON text that was delivered: nothing is parsed, only to be made again. */
+export type MessagePage = { items: string[]; cursor: string | null };
 
 type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
 
-const maxPageBytes = 2 * 1024 * 1024;
-const rowsAtOnce = 50;
+const maxPageBytes = 512 * 1024;
+const shortPageBytes = 64 * 1024;
+const rowsAtOnce = 100;
+const [opening, closing] = ['{"message":', "}"];
 
 const messagePlace = z.strictObject({
   after: z.int().optional(),
@@ -32,7 +39,9 @@ const messagePlace = z.strictObject({
 const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() });
 
 /** Reads conversations and their messages, for callers of the admin API and for participants. */
-export function createHistoryReader({ history, organizations, conversations, participants, standing }: Dependencies) {
+export function createHistoryReader(dependencies: Dependencies) {
+  const { history, organizations, conversations, participants, standing, longPages } = dependencies;
+
   async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
     const offsetOf = async (id: string | undefined) => {
       if (id === undefined) return undefined;
@@ -47,48 +56,71 @@ export function createHistoryReader({ history, organizations, conversations, par
     };
   }
 
-  /** At most `limit` messages of about two MiB in all, at least one: a page must not cut the connection that asked for it. */
-  async function read(org: string, cid: string, range: Range, limit: number): Promise<StoredMessage[]> {
+  /** At most `limit` messages, up to the one that makes them `maxBytes` or more. */
+  async function readUpTo(
+    org: string,
+    cid: string,
+    range: Range,
+    { limit, maxBytes }: { limit: number; maxBytes: number },
+  ): Promise<{ messages: StoredMessage[]; isFull: boolean }> {
     const messages: StoredMessage[] = [];
     let bytes = 0;
     let rest = range;
-    while (messages.length < limit) {
+    while (messages.length < limit && bytes < maxBytes) {
       const count = Math.min(rowsAtOnce, limit - messages.length);
-      const rows = await history.messages(org, cid, { ...rest, limit: count });
+      const rows = await history.messages(org, cid, { ...rest, limit: count, maxBytes: maxBytes - bytes });
       for (const row of rows) {
         bytes += Buffer.byteLength(row.payload);
-        if (bytes > maxPageBytes && messages.length > 0) return messages;
         messages.push(row);
         rest = beyond(rest, row);
       }
-      if (rows.length < count) return messages; // not cut short by the store: such a page is longer than ours may be, and has ended above
+      if (rows.length < count) break; // the end, or `maxBytes`
     }
-    return messages;
+    return { messages, isFull: bytes >= maxBytes };
+  }
+
+  /**
+   * Calls `finish` with at most `limit` messages, up to the one that makes them half a MiB or more: a page must not cut the connection that
+   * asked for it. Who asks for a long page waits for it with empty hands.
+   */
+  async function read<Made>(
+    org: string,
+    cid: string,
+    range: Range,
+    limit: number,
+    finish: (messages: StoredMessage[]) => Made | Promise<Made>,
+  ): Promise<Made> {
+    const short = await readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes });
+    if (!short.isFull) return await finish(short.messages);
+    return await longPages.run(org, async () =>
+      finish((await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes })).messages),
+    );
   }
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
-    return (await history.messages(org, cid, { ...beyond(range, last), limit: 1 })).length > 0;
+    return (await history.messages(org, cid, { ...beyond(range, last), limit: 1, maxBytes: 1 })).length > 0;
   }
 
   return {
     /** A page of a conversation's messages, newest first; with `after`, oldest first. It may be shorter than `limit`. */
-    async messages(org: string, cid: string, query: MessageQuery & PageQuery): Promise<Page<Message>> {
+    async messages(org: string, cid: string, query: MessageQuery & PageQuery): Promise<MessagePage> {
       if ((await conversations.get(org, cid)) === undefined) {
         await requireOrganization(organizations, org);
         throw new HeraldError("conversation_not_found");
       }
       const range = parseCursor(query.cursor, messagePlace) ?? (await rangeOf(org, cid, query));
-      const messages = await read(org, cid, range, query.limit);
-      const last = messages.at(-1);
-      const cursor =
-        last !== undefined && (await isMore(org, cid, range, last)) ? encodeCursor(beyond(range, last)) : null;
-      return { items: messages.map(toMessage), cursor };
+      return await read(org, cid, range, query.limit, async (messages) => {
+        const last = messages.at(-1);
+        const cursor =
+          last !== undefined && (await isMore(org, cid, range, last)) ? encodeCursor(beyond(range, last)) : null;
+        return { items: messages.map(textOf), cursor };
+      });
     },
     /** The same for one of its participants. Throws `not_a_participant`, also when there is no such conversation. */
-    async messagesFor(org: string, uid: string, cid: string, query: MessageQuery): Promise<Message[]> {
+    async messagesFor(org: string, uid: string, cid: string, query: MessageQuery): Promise<string[]> {
       if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
-      const messages = await read(org, cid, await rangeOf(org, cid, query), query.limit);
-      return messages.map(toMessage);
+      const range = await rangeOf(org, cid, query);
+      return await read(org, cid, range, query.limit, (messages) => messages.map(textOf));
     },
     /** The user's conversations, most recently active first. */
     async conversationsOf(org: string, uid: string, { limit, cursor }: PageQuery): Promise<Page<ConversationView>> {
@@ -118,7 +150,8 @@ function beyond(range: Range, { offset }: StoredMessage): Range {
   return range.direction === "forward" ? { ...range, after: offset } : { ...range, before: offset };
 }
 
-function toMessage({ payload }: StoredMessage): Message {
-  const event: { message: Message } = JSON.parse(payload);
-  return event.message;
+/** The message of an event, which is all that its text holds. */
+function textOf({ payload }: StoredMessage): string {
+  if (!payload.startsWith(opening)) throw new Error("a message in the database is not what Herald wrote");
+  return payload.slice(opening.length, -closing.length);
 }

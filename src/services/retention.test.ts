@@ -56,7 +56,7 @@ async function sendDaily(days: number): Promise<string[]> {
 }
 
 const messages = async () =>
-  (await context.store.history.messages("o1", "c1", { direction: "forward", limit: 100 })).length;
+  (await context.store.history.messages("o1", "c1", { direction: "forward", limit: 100, maxBytes: 2 ** 20 })).length;
 
 test("what is older than it is kept for is removed, as time goes on, and nothing when it is kept for ever", async () => {
   await sendDaily(12);

@@ -10,10 +10,13 @@ type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
 const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'message'
   AND "offset" > (SELECT CASE WHEN log_start > ? THEN log_start ELSE ? END FROM conversation WHERE org = ? AND id = ?)`;
 
+// Payloads are read once it is known which fit the page: SQLite would sort and carry those of all that are looked at.
+const payloadOfPage = `(SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`;
+
 const readPage = (order: "ASC" | "DESC") =>
   withinBytes(
-    `SELECT "offset", payload, OCTET_LENGTH(payload) AS bytes ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
-    { order },
+    `SELECT org, "offset", OCTET_LENGTH(payload) AS bytes ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
+    { order, columns: `"offset", ${payloadOfPage}`, maxBytes: "?" },
   );
 const readForward = readPage("ASC");
 const readBackward = readPage("DESC");
@@ -21,7 +24,7 @@ const readBackward = readPage("DESC");
 /** Reads the messages of one conversation. */
 export function createHistory({ reader }: { reader: Reader }): History {
   return {
-    async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit }) {
+    async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit, maxBytes }) {
       const rows = await reader.allOf<MessageRow>(
         org,
         direction === "forward" ? readForward : readBackward,
@@ -33,6 +36,7 @@ export function createHistory({ reader }: { reader: Reader }): History {
         cid,
         before,
         limit,
+        maxBytes,
       );
       return rows.map(toMessage);
     },
@@ -59,14 +63,9 @@ const fromMissed = `FROM participant p
   JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start AND e.kind = 'message'
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
-// Payloads are read once it is known which fit the page: SQLite would sort and carry those of all that are looked at.
 const readMissed = withinBytes(
   `SELECT e.org, e."offset", e.id, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
-  {
-    columns: `"offset", id, cid, log_start,
-      (SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`,
-    maxBytes: "?",
-  },
+  { columns: `"offset", id, cid, log_start, ${payloadOfPage}`, maxBytes: "?" },
 );
 
 /** Reads what a user missed in all of the user's conversations. */

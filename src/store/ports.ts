@@ -86,11 +86,12 @@ export type HistoryRange = {
   before?: number | undefined;
   direction: "forward" | "backward";
   limit: number;
+  maxBytes: number;
 };
 
 /** Reads the messages of conversations. Only messages since the conversation was last created are there. */
 export type History = {
-  /** The messages of a conversation in the range, in its direction; fewer than `limit` where they are large (about 4 MiB). */
+  /** The messages of a conversation in the range, in its direction: at most `limit`, up to the one that makes them `maxBytes` or more. */
   messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
   /** The offset of a message of a conversation. */
   offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;

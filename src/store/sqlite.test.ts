@@ -92,19 +92,16 @@ describe("SQLite", () => {
     const missed = createMissedMessages({ reader: driver });
     const sent = createSentReads({ reader: driver });
     const query = spyOn(Database.prototype, "query");
-    const page = { limit: 20, after: 1, before: 9 };
+    const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
+    const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each that fits the page
     const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
     const byId = "USING INDEX event_by_id (id=?)";
     const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
-      [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" })],
-      [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" })],
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }), byOffset],
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" }), byOffset],
       [byId, () => history.offsetOf("o", "c", "id")],
       [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
-      [
-        byConversation,
-        () => missed.readMissed("o", "u", 1, 9, 20, mebibyte),
-        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)", // for each that fits the page
-      ],
+      [byConversation, () => missed.readMissed("o", "u", 1, 9, 20, mebibyte), byOffset],
       [byId, () => missed.findMessage("o", "id")],
       [byId, () => sent.message("o", "id")],
       ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],

@@ -146,6 +146,21 @@ describe("message_list", () => {
     expect(forwards).toEqual(ids);
   });
 
+  test("gives fewer where messages are long: about half a MiB in a page, and one message at least", async () => {
+    const { org, cid, list, alice } = await roomWith(0);
+    using _ = alice;
+    const body = "é".repeat(60_000); // 120 kB
+    const ids: string[] = [];
+    for (let count = 0; count < 7; count++) ids.push((await org.sent("bob", { cid, body })).server_mid);
+    const newestFirst = [...ids].reverse();
+    const page = await list({ limit: 100 });
+    expect(idsOf(page)).toEqual(newestFirst.slice(0, 5));
+    for (const message of page) expectMessageShape(message);
+    expect(page.every((message) => message.body === body)).toBe(true);
+    expect(idsOf(await list({ before: page.at(-1)?._id }))).toEqual(newestFirst.slice(5));
+    expect(idsOf(await list({ after: ids[0] }))).toEqual(ids.slice(1, 6));
+  });
+
   test("is for those who take part: others get 403 not_a_participant, whether the conversation is there or not", async () => {
     const { org, cid, alice } = await roomWith(1);
     using _ = alice;

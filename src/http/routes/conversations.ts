@@ -34,8 +34,12 @@ export function bindConversations(bind: Bind, operations: Operations, { conversa
     status: 200,
     body: await conversations.listParticipants(params.org, params.cid, query),
   }));
-  bind(operations.listMessages, async ({ params, query }) => ({
-    status: 200,
-    body: await history.messages(params.org, params.cid, query),
-  }));
+  bind(operations.listMessages, async ({ params, query }) => {
+    const { items, cursor } = await history.messages(params.org, params.cid, query);
+    return {
+      status: 200,
+      contentType: "application/json",
+      body: `{"items":[${items.join(",")}],"cursor":${JSON.stringify(cursor)}}`,
+    };
+  });
 }

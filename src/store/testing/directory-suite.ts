@@ -185,7 +185,11 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 3);
       const fresh = messageOf(org);
       await store.sends.append(fresh);
-      const messages = await store.history.messages(org, "c1", { direction: "backward", limit: 10 });
+      const messages = await store.history.messages(org, "c1", {
+        direction: "backward",
+        limit: 10,
+        maxBytes: mebibyte,
+      });
       expect(messages.map(({ payload }) => payload)).toEqual([fresh.payload]);
       expect(await store.history.offsetOf(org, "c1", old.id)).toBeUndefined();
     });
@@ -269,9 +273,9 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 1); // offset 1; messages from 2 to 11
       for (let index = 0; index < 10; index++) await store.sends.append(messageOf(org));
       const read = async (range: object) =>
-        (await store.history.messages(org, "c1", { direction: "backward", limit: 3, ...range })).map(
-          ({ offset }) => offset,
-        );
+        (
+          await store.history.messages(org, "c1", { direction: "backward", limit: 3, maxBytes: mebibyte, ...range })
+        ).map(({ offset }) => offset);
       expect(await read({})).toEqual([11, 10, 9]);
       expect(await read({ before: 9 })).toEqual([8, 7, 6]);
       expect(await read({ after: 2, direction: "forward" })).toEqual([3, 4, 5]);
@@ -284,8 +288,11 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
       const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1]; // at the offsets 2 to 7
       for (const size of sizes) await store.sends.append(messageOf(org, { payload: JSON.stringify("x".repeat(size)) }));
-      const page = async (range: { after?: number; before?: number; direction: "forward" | "backward" }) =>
-        (await store.history.messages(org, "c1", { ...range, limit: 100 })).map(({ offset }) => offset);
+      const page = async (range: { after?: number; before?: number; direction: "forward" | "backward" }) => {
+        const read = await store.history.messages(org, "c1", { ...range, limit: 100, maxBytes: 4 * mebibyte });
+        expect(read.every(({ payload }) => payload.startsWith('"x'))).toBe(true);
+        return read.map(({ offset }) => offset);
+      };
       expect(await page({ direction: "forward" })).toEqual([2, 3, 4]);
       expect(await page({ after: 4, direction: "forward" })).toEqual([5, 6]);
       expect(await page({ after: 5, direction: "forward" })).toEqual([6]);
