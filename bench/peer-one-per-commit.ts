@@ -53,6 +53,7 @@ const bind = createBind({
   rateLimit: { admit: () => undefined, charge: () => undefined },
   use,
   audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
+  longAnswers: { streamOf: neverUsed },
   clientAddress: () => "",
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
   onError,
@@ -64,8 +65,8 @@ const services = {
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);
 
-function neverUsed(): Promise<never> {
-  throw new Error("nobody tries anything out here");
+function neverUsed(): never {
+  throw new Error("nobody tries anything out here, or asks for much");
 }
 
 const fetch = (request: Request, runtime: Runtime) => app.fetch(request, { runtime, call: newCall(request) });

@@ -276,6 +276,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       token: config.HERALD_METRICS_TOKEN,
       print: createScrape(async () => (await gatherMetrics?.()) ?? [metrics()], steadyClock),
     },
+    backlog: connections.backlog,
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),
     follow,

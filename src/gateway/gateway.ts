@@ -237,6 +237,8 @@ export function createGateway(dependencies: Dependencies) {
     webSockets,
     streams,
     feeds,
+    /** Where whatever else is held for callers of this node counts, until they take it. */
+    backlog: { watch: backlog.watch, forget: backlog.forget, onCut },
     /** How many connections there are of each kind; those that have not joined are among them. */
     count: register.count,
     /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */

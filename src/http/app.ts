@@ -22,6 +22,7 @@ import type { SystemMessages } from "../services/system-messages.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
 import { isCheap, newCall, type TraceCall } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
+import { type AnswerBacklog, createLongAnswers } from "./long-answers.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";
@@ -54,6 +55,7 @@ type Dependencies = {
   metrics: Metrics;
   feeds: Feeds;
   pages: Pages;
+  backlog: AnswerBacklog;
   limits: PayloadLimits & { requestBytes: number };
   follow: TraceCall;
   /** Whether the address of a request keeps more connections alive than it may, this one among them. */
@@ -74,7 +76,8 @@ export function createApp(dependencies: Dependencies): App {
   const { authentication, rateLimit, use, clientAddress, audit, limits, follow, isOneTooMany, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
-  const bind = createBind({ app, authentication, rateLimit, use, clientAddress, audit, limits, onError });
+  const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
+  const bind = createBind({ app, authentication, rateLimit, use, clientAddress, audit, longAnswers, limits, onError });
   bindMessages(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies);
   bindConversations(bind, operations, dependencies);

@@ -20,6 +20,7 @@ import { createBills } from "./bills.ts";
 import { readJsonBody } from "./body.ts";
 import type { Call } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
+import { type Answering, type LongAnswers, longAnswerBytes } from "./long-answers.ts";
 import { listsOf, readQuery } from "./query.ts";
 
 /** What a handler is given: everything checked. */
@@ -77,12 +78,14 @@ type Dependencies = {
   rateLimit: RateLimit;
   use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
   audit: Pick<Audit, "record" | "note">;
+  longAnswers: LongAnswers;
   clientAddress: ClientAddress;
   limits: { requestBytes: number; jsonDepth: number };
   onError(error: unknown, requestId: string): void;
 };
 
 const endedWithinSeconds = 5;
+const mostBytesOfUnit = 3; // of UTF-16, in UTF-8
 const callerRequestId = /^[\x21-\x7e]{1,128}$/;
 
 /** The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, else a new one. */
@@ -102,9 +105,16 @@ export function createBind({
   use,
   clientAddress,
   audit,
+  longAnswers,
   limits,
   onError,
 }: Dependencies): Bind {
+  /** The body of an answer. Who asks for the head alone is given a text that is dropped. */
+  function toBody(text: string, { method }: Request, call: Answering): string | ReadableStream<Uint8Array> {
+    const isLong = text.length > longAnswerBytes / mostBytesOfUnit && Buffer.byteLength(text) > longAnswerBytes;
+    return isLong && method !== "HEAD" ? longAnswers.streamOf(Buffer.from(text), call) : text;
+  }
+
   const createBill = createBills({ rateLimit, use });
   const longBodies = createTurnstile(1); // a megabyte takes some 10 ms to parse and check, and keys take turns
   return (operation, handler) => {
@@ -169,10 +179,11 @@ export function createBind({
         if (target !== undefined) trail.name(target);
         call.org = target?.organization ?? context.req.param("org");
         trail.begin();
+        const endSoon = () => runtime.timeout(request, endedWithinSeconds);
         answer = await handler(input, {
           address,
           signal: request.signal,
-          endSoon: () => runtime.timeout(request, endedWithinSeconds),
+          endSoon,
           permit: async () => {
             if (scope !== undefined) permit(await authenticate(), scope);
           },
@@ -182,7 +193,12 @@ export function createBind({
         await trail.succeed(answer.status);
         if (answer.stream !== undefined)
           return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
-        return tellExpiry(caller, toResponse(answer, requestId, bill.addAnswer));
+        const { signal } = request;
+        const response = toResponse(answer, requestId, (text) => {
+          bill.addAnswer(text);
+          return toBody(text, request, { org: call.org ?? caller.rights.org ?? undefined, signal, endSoon });
+        });
+        return tellExpiry(caller, response);
       } catch (thrown) {
         await discard(answer?.stream);
         const error = toHeraldError(thrown);
@@ -204,13 +220,12 @@ function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
 function toResponse(
   { status, body, contentType, headers }: Answer,
   requestId: string,
-  onText: (text: string) => void,
+  toBody: (text: string) => string | ReadableStream<Uint8Array>,
 ): Response {
   if (body === undefined)
     return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
   const text = contentType === undefined ? JSON.stringify(body) : body;
-  onText(text);
-  return new Response(text, {
+  return new Response(toBody(text), {
     status,
     headers: {
       "Content-Type": contentType ?? "application/json",
