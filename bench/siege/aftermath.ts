@@ -2,21 +2,32 @@ import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { readMetrics } from "../../test/harness/metrics.ts";
 import { tokenOf } from "../harness/crowd.ts";
 import { house } from "../harness/house.ts";
 import type { Measures } from "../harness/rounds.ts";
 import { median } from "../harness/statistics.ts";
 import { type Camp, tenant, tenantPath } from "./camp.ts";
 import type { Besieged } from "./ground.ts";
+import type { Heard } from "./tally.ts";
 import { wrongPrefix } from "./verdict.ts";
 
 type Scene = { besieged: Besieged; camp: Camp };
 
+/** What attackers heard so far, too. */
+type Storm = Scene & { heard: Heard };
+
 /** Looks at a node. What must be 0 begins with `wrong: `. */
-type Look = (scene: Scene) => Promise<Measures>;
+type Look<In extends Scene = Scene> = (scene: In) => Promise<Measures>;
+
+/** How many of the attackers' connections the node has ended, who have not heard of it since they do not read. */
+export const endedUnheard = "seen: ended, unheard";
 
 /** What is looked at beside the victim while the attack goes on, by the name of the raid. */
-export const looksDuring: Readonly<Record<string, Look>> = {
+export const looksDuring: Readonly<Record<string, Look<Storm>>> = {
+  "deaf-streams": countEnded,
+  "deaf-sockets": countEnded,
+  "deaf-lists": countEnded,
   "bad-tokens": ({ camp }) => comeIn(camp),
   "bad-keys": ({ camp }) => comeIn(camp),
 };
@@ -28,6 +39,14 @@ export const looksAfter: Readonly<Record<string, (scene: Scene) => Promise<() =>
     return () => countReceipts(besieged, camp, before);
   },
 };
+
+/** Nobody else is connected, and those who do not read never hang up. */
+async function countEnded({ camp: { url }, heard }: Storm): Promise<Measures> {
+  const { samples } = readMetrics(await (await fetch(`${url}/metrics`)).text());
+  const open = samples.filter(({ name }) => name === "herald_connections").reduce((sum, { value }) => sum + value, 0);
+  const { connections = 0, cut = 0 } = heard;
+  return { [endedUnheard]: Math.max(0, connections - cut - open) };
+}
 
 const entrances = 20;
 

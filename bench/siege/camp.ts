@@ -39,6 +39,8 @@ export type Raid = {
   who: string;
   /** Processes that attack; one unless it says otherwise. */
   processes?: number;
+  /** How long it takes at least until attackers can be told: it goes on for so long, however short the siege. */
+  leastMs?: number;
   /** Whether it fails unless attackers are told to stop, or cut: others may be slow by themselves, and stay below every limit. */
   mustBeTold?: boolean;
   /** Goes on until its process ends. Runs in a process of its own. */

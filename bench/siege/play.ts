@@ -7,7 +7,7 @@ import type { Measures } from "../harness/rounds.ts";
 import { startPeer } from "../harness/servers.ts";
 import { percentile } from "../harness/statistics.ts";
 import type { VictimOrder, VictimReport } from "../victim-process.ts";
-import { looksAfter, looksDuring } from "./aftermath.ts";
+import { endedUnheard, looksAfter, looksDuring } from "./aftermath.ts";
 import type { Camp, Raid } from "./camp.ts";
 import { type SiegeGround, victimOrg } from "./ground.ts";
 import { addHeard, wasTold } from "./tally.ts";
@@ -53,11 +53,14 @@ export async function playRaid(
   const begunAt = performance.now();
   for (const part of attackers) part.tell({ raid: raid.name, camp });
   await Bun.sleep(attackMs);
+  const restMs = (raid.leastMs ?? 0) - attackMs;
+  const first = restMs > 0 ? await tell(victim) : undefined; // of a long raid the beginning is judged by itself
+  if (restMs > 0) await Bun.sleep(restMs);
   const isAlive = isRunning(node.pid);
   const cpuMs = isAlive ? cpuMsOf(node.pid) - cpuBefore : Number.NaN;
   const elapsedMs = performance.now() - begunAt;
   const heard = addHeard(await Promise.all(attackers.map(hear)));
-  const during = isAlive ? await looksDuring[raid.name]?.({ besieged, camp }) : undefined;
+  const during = isAlive ? await looksDuring[raid.name]?.({ besieged, camp, heard }) : undefined;
   const hearing = Promise.all([tell(victim), tell(bystander)]); // what is under way is waited for
   await Promise.all(attackers.map((part) => part.stop()));
   const [stormy, stormyBeside] = await hearing;
@@ -66,14 +69,17 @@ export async function playRaid(
   await Promise.all([victim.stop(), bystander.stop()]);
   await Promise.all([besieged.stop(), route.stop()]);
 
-  const failed = Object.values(stormy.failed).reduce((total, count) => total + count, 0);
+  const parts = first === undefined ? [stormy] : [first, stormy];
+  const times = parts.flatMap((part) => part.times);
+  const failures = addHeard(parts.map((part) => part.failed));
+  const failed = Object.values(failures).reduce((total, count) => total + count, 0);
   return {
     calmP50Ms: percentile(calm.times, 0.5),
     calmP99Ms: percentile(calm.times, 0.99),
-    p50Ms: percentile(stormy.times, 0.5),
-    p99Ms: percentile(stormy.times, 0.99),
-    maxMs: percentile(stormy.times, 1),
-    victimSends: stormy.times.length + failed,
+    p50Ms: percentile(times, 0.5),
+    p99Ms: Math.max(...parts.map((part) => percentile(part.times, 0.99))),
+    maxMs: percentile(times, 1),
+    victimSends: times.length + failed,
     victimFailed: failed,
     besideCalmP99Ms: percentile(calmBeside.times, 0.99),
     besideP99Ms: percentile(stormyBeside.times, 0.99),
@@ -81,10 +87,10 @@ export async function playRaid(
     grownMebibytes: Math.max(0, peak - memoryBefore) / 2 ** 20,
     nodeCores: cpuMs / elapsedMs,
     died: isAlive ? 0 : 1,
-    told: wasTold(heard) ? 1 : 0,
+    told: wasTold(heard) || (during?.[endedUnheard] ?? 0) > 0 ? 1 : 0,
     mustBeTold: raid.mustBeTold ? 1 : 0,
     loadBefore,
-    ...prefixed("victim: ", stormy.failed),
+    ...prefixed("victim: ", failures),
     ...prefixed(prefixOfHeard, heard),
     ...during,
     ...after,

@@ -7,6 +7,7 @@ import type { Tally } from "../tally.ts";
 
 const ofUser = 20; // connections that one user may have
 const one = tenant.members.slice(0, 1);
+const stallMs = 40_000; // who takes nothing is cut after a ping and the time for its answer, 35 s, from when the kernel takes no more
 
 type Returning = { camp: Camp; tally: Tally; uids: readonly string[]; connections: number };
 
@@ -126,6 +127,7 @@ export const userRaids: readonly Raid[] = [
     name: "deaf-streams",
     row: 3,
     mustBeTold: true,
+    leastMs: stallMs,
     who: "48 users of one tenant: 960 streams that ask for 1,000 missed messages of 60 kB and do not read",
     attack: (camp, tally) => replayByStream({ camp, tally, uids: tenant.members, connections: 960 }, true),
   },
@@ -133,6 +135,7 @@ export const userRaids: readonly Raid[] = [
     name: "deaf-sockets",
     row: 3,
     mustBeTold: true,
+    leastMs: stallMs,
     who: "48 users of one tenant: 960 WebSockets that ask for 1,000 missed messages of 60 kB and do not read",
     async attack({ url, since }, tally) {
       const tokens = await tokensOf(tenant.members);
@@ -151,6 +154,7 @@ export const userRaids: readonly Raid[] = [
     name: "deaf-lists",
     row: 3,
     mustBeTold: true,
+    leastMs: stallMs,
     who: "48 users of one tenant: 960 WebSockets that ask for 100 pages of 6 MB and do not read",
     async attack({ url }, tally) {
       const tokens = await tokensOf(tenant.members);
