@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { messageSchema } from "./events.ts";
-import { identifier, text } from "./identifiers.ts";
+import { identifier, text, userIds } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
 
 const maxNameCharacters = 256;
@@ -109,9 +109,7 @@ export type OrganizationShown = z.infer<typeof organizationShown>;
 
 /** The body of `PUT` of a conversation. */
 export function createPutConversationRequest(limits: PayloadLimits) {
-  const participants = z
-    .array(identifier)
-    .max(limits.participants, `must name at most ${limits.participants} users`)
+  const participants = userIds({ maximum: limits.participants })
     .optional()
     .meta({ description: "Replaces the set; unknown users are created. Left out, the set stays." });
   return z.strictObject({ name, participants }).meta({ id: "PutConversationRequest" });

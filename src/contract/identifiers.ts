@@ -9,11 +9,50 @@ export function isIdentifier(text: string): boolean {
   return text !== "" && isAtMost(text, maxIdentifierCharacters) && !controlCharacter.test(text) && text.isWellFormed();
 }
 
+const noIdentifier = "must be 1 to 128 characters, none of them a control character";
+const identifierSchema = {
+  minLength: 1,
+  maxLength: maxIdentifierCharacters,
+  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
+};
+
 /** An identifier given by a caller: opaque, compared byte for byte. */
-export const identifier = z
-  .string()
-  .refine(isIdentifier, "must be 1 to 128 characters, none of them a control character")
-  .meta({ minLength: 1, maxLength: maxIdentifierCharacters, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" });
+export const identifier = z.string().refine(isIdentifier, noIdentifier).meta(identifierSchema);
+
+const mostReported = 20;
+
+/**
+ * Ids of users. As `z.array(identifier)`, in one loop: that takes 2 ms for 100,000, where each by itself makes 10 to 30, while the event
+ * loop stands still.
+ */
+export function userIds({ minimum = 0, maximum }: { minimum?: 0 | 1; maximum: number }) {
+  const bounds = { ...(minimum > 0 && { minItems: minimum }), ...(Number.isFinite(maximum) && { maxItems: maximum }) };
+  return z
+    .custom<string[]>()
+    .superRefine((given: unknown, { addIssue }) => {
+      const report = (message: string, path: number[] = []) => addIssue({ code: "custom", message, path });
+      if (!Array.isArray(given)) addIssue(notOfType("array", given));
+      else if (given.length < minimum) report("must name at least one user");
+      else if (given.length > maximum) report(`must name at most ${maximum} users`);
+      else {
+        let reported = 0;
+        for (let index = 0; index < given.length && reported < mostReported; index++) {
+          const each: unknown = given[index];
+          if (typeof each === "string" && isIdentifier(each)) continue;
+          if (typeof each === "string") report(noIdentifier, [index]);
+          else addIssue({ ...notOfType("string", each), path: [index] });
+          reported++;
+        }
+      }
+    })
+    .meta({ type: "array", items: { type: "string", ...identifierSchema }, ...bounds });
+}
+
+function notOfType(expected: "array" | "string", given: unknown) {
+  const received = given === null ? "null" : Array.isArray(given) ? "array" : typeof given;
+  const message = `Invalid input: expected ${expected}, received ${received}`;
+  return { code: "invalid_type", expected, message, input: given } as const;
+}
 
 /** Text of `minimum` to `maximum` characters (code points), stored and delivered unchanged. */
 export function text(minimum: number, maximum: number) {

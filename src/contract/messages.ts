@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject } from "../lib/json-values.ts";
-import { identifier, text } from "./identifiers.ts";
+import { identifier, text, userIds } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
 
 const maxNameCharacters = 1024;
@@ -71,11 +71,9 @@ export type SendMessageRequest = z.output<ReturnType<typeof createSendMessageReq
 export function createSendSystemMessageRequest(limits: PayloadLimits) {
   const messageSystem = z.strictObject({
     id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
-    uids: z
-      .array(identifier)
-      .min(1, "must name at least one user")
-      .max(limits.recipients, `must name at most ${limits.recipients} users`)
-      .meta({ description: "The recipients; doubled ids collapse." }),
+    uids: userIds({ minimum: 1, maximum: limits.recipients }).meta({
+      description: "The recipients; doubled ids collapse.",
+    }),
     x: customParameters(limits.xBytes).default({}),
   });
   return z.strictObject({ ...envelope, messageSystem }).meta({ id: "SendSystemMessageRequest" });

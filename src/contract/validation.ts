@@ -1,6 +1,8 @@
 import type { z } from "zod";
-import { readJson } from "../lib/json-body.ts";
+import { type JsonReading, readJson } from "../lib/json-body.ts";
+import { readJsonInTurns } from "../lib/json-in-turns.ts";
 import { jsonPointer } from "../lib/json-scan.ts";
+import { nextTurn } from "../lib/next-turn.ts";
 import { type FieldError, HeraldError } from "./errors.ts";
 
 const maxFields = 20;
@@ -15,7 +17,15 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
 
 /** The value of a JSON text; throws `malformed_json`, or `invalid_request` for what parsing would alter. */
 export function parseJson(text: string, maxDepth: number): unknown {
-  const reading = readJson(text, maxDepth);
+  return requireValue(readJson(text, maxDepth));
+}
+
+/** The same in many short turns of the event loop, for a text that is long. */
+export async function parseJsonInTurns(text: string, maxDepth: number): Promise<unknown> {
+  return requireValue(await readJsonInTurns(text, maxDepth, nextTurn));
+}
+
+function requireValue(reading: JsonReading): unknown {
   if (reading.outcome === "malformed")
     throw new HeraldError("malformed_json", `the body is not JSON: ${reading.detail}`);
   if (reading.outcome === "altered") throw invalidRequest(reading.problems);

@@ -11,6 +11,10 @@ export type Bill = {
   name(org: string | undefined): Promise<void> | undefined;
   /** The body comes, or has come if nobody knew how large it would be. */
   addBody(bytes: number): void;
+  /** What the body asks for, beyond one request. */
+  addWork(cost: number): void;
+  /** The call has waited for its turn, and others have been paid for. Throws `rate_limited` if it may not go on, and then it costs nothing. */
+  askAgain(): void;
   /** The answer is ready. */
   addAnswer(text: string): void;
   /** The call was refused: what named no organization by then never will. */
@@ -47,13 +51,14 @@ export function createBills({ rateLimit, use }: Dependencies) {
       return undefined;
     }
 
-    function add(bytes: number): void {
-      const more = costOfBytes(bytes);
+    function charge(more: number): void {
       if (more === 0 || payer === nobody) return;
       cost += more;
       rateLimit.charge(payer.keyId, more);
       if (hasOrgPaid) use.chargeRequest(payingOrg, more);
     }
+
+    const add = (bytes: number) => charge(costOfBytes(bytes));
 
     return {
       admit(caller) {
@@ -65,6 +70,14 @@ export function createBills({ rateLimit, use }: Dependencies) {
         return payer.rights.org === null && !hasOrgPaid ? admitOrganization(org) : undefined;
       },
       addBody: add,
+      addWork: charge,
+      askAgain() {
+        const own = cost;
+        charge(-own); // a limit may be lower than what one call costs
+        rateLimit.admit(payer.keyId, 0);
+        if (hasOrgPaid) use.admitRequest(payingOrg, 0);
+        charge(own);
+      },
       addAnswer(text) {
         if (text.length > surelyCheapCharacters) add(Buffer.byteLength(text));
       },

@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import type { z } from "zod";
 import { answerHeaders } from "../contract/answer-headers.ts";
 import type { AuditTarget } from "../contract/audit.ts";
-import { toHeraldError } from "../contract/errors.ts";
+import { toHeraldError, unavailable } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { problemResponse } from "../contract/problem.ts";
@@ -10,7 +10,7 @@ import type { Scope } from "../contract/scopes.ts";
 import { validate } from "../contract/validation.ts";
 import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
-import { createTurnstile } from "../lib/turnstile.ts";
+import { createQueue } from "../lib/queue.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { OrganizationUse } from "../services/organization-use.ts";
@@ -116,8 +116,9 @@ export function createBind({
   }
 
   const createBill = createBills({ rateLimit, use });
-  const longBodies = createTurnstile(1); // a megabyte takes some 10 ms to parse and check, and keys take turns
+  const longBodies = createQueue(() => unavailable({ detail: "this node stops" })); // keys take turns
   return (operation, handler) => {
+    type BodyOf = Parameters<typeof handler>[0]["body"];
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
     const noParams = path.includes("{") ? undefined : validate(params, {});
     const noQuery = query.safeParse({});
@@ -161,16 +162,22 @@ export function createBind({
               : validate(query, readQuery(request.url, lists)),
           body: (body === undefined
             ? undefined
-            : validate(
-                body,
-                await readJsonBody(request, {
-                  maxBytes: limits.requestBytes,
-                  maxDepth: limits.jsonDepth,
-                  isOptional: operation.isBodyOptional === true,
-                  onLength: bill.addBody,
-                  turn: () => longBodies.pass(caller.keyId),
-                }),
-              )) as Input<typeof params, typeof query, typeof body>["body"],
+            : await readJsonBody(request, {
+                maxBytes: limits.requestBytes,
+                maxDepth: limits.jsonDepth,
+                isOptional: operation.isBodyOptional === true,
+                onLength: bill.addBody,
+                check(value) {
+                  const checked = validate(body, value) as BodyOf;
+                  bill.addWork(operation.workOf?.(checked) ?? 0);
+                  return checked;
+                },
+                alone: (read) =>
+                  longBodies.add({ of: caller.keyId }, () => {
+                    bill.askAgain();
+                    return read();
+                  }),
+              })) as BodyOf,
           headers: request.headers,
         };
         const target = operation.targetOf?.(input.body);

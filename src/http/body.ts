@@ -1,31 +1,45 @@
 import { HeraldError } from "../contract/errors.ts";
-import { parseJson } from "../contract/validation.ts";
+import { parseJson, parseJsonInTurns } from "../contract/validation.ts";
 import { decodeUtf8 } from "../lib/json-body.ts";
+import { nextTurn } from "../lib/next-turn.ts";
 
-type Options = {
+type Options<Body> = {
   maxBytes: number;
   maxDepth: number;
   isOptional: boolean;
   /** Told how many bytes come: before they are read, where the request says so. */
   onLength(bytes: number): void;
-  /** Waited for before a body is parsed for which the event loop stands still for long. */
-  turn(): Promise<void>;
+  /** Makes of the value what it is to be, or throws. */
+  check(value: unknown): Body;
+  /** Runs what reads a long body, when that has its turn: one after another, so that what all of them become is not in memory at once. */
+  alone(read: () => Promise<Body>): Promise<Body>;
 };
 
 const longBytes = 64 * 1024;
 
-/** The JSON value of a request's body, with nothing altered on the way. Throws what the contract names for bad bodies. */
-export async function readJsonBody(
+/**
+ * What a request's body says in JSON, with nothing altered on the way. Throws what the contract names for bad bodies. A long one
+ * is read in many short turns of the event loop.
+ */
+export async function readJsonBody<Body>(
   request: Request,
-  { maxBytes, maxDepth, isOptional, onLength, turn }: Options,
-): Promise<unknown> {
+  { maxBytes, maxDepth, isOptional, onLength, check, alone }: Options<Body>,
+): Promise<Body> {
   const bytes = await readBytes(request, maxBytes, onLength);
-  if (isOptional && bytes.length === 0) return {};
+  if (isOptional && bytes.length === 0) return check({});
   requireJson(request.headers.get("content-type"));
-  if (bytes.length > longBytes) await turn();
+  if (bytes.length <= longBytes) return check(parseJson(toText(bytes), maxDepth));
+  return await alone(async () => {
+    const value = await parseJsonInTurns(toText(bytes), maxDepth);
+    await nextTurn();
+    return check(value);
+  });
+}
+
+function toText(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text === undefined) throw new HeraldError("malformed_json", "the body is not valid UTF-8");
-  return parseJson(text, maxDepth);
+  return text;
 }
 
 function requireJson(contentType: string | null): void {

@@ -4,16 +4,20 @@ import { isStorableText } from "./text.ts";
 export type JsonProblem = { pointer: string; detail: string };
 
 type Level = { keys: Keys | undefined; key: string; index: number; expectsKey: boolean };
-/** The members of an object so far: few are looked through faster than they are hashed. */
-type Keys = { few: string[]; all: Set<string> | undefined };
+/** The names of an object's members so far: few are looked through faster than they are hashed. */
+export type Keys = { few: string[]; all: Set<string> | undefined };
 
-const maxProblems = 10;
+/** How many problems are told at most. */
+export const maxProblems = 10;
+
 const fewKeys = 8;
 const numberToken = /[-+.\deE]+/y;
 
-const code = {
+/** The UTF-16 units that make the structure of JSON. */
+export const code = {
   quote: 0x22,
   comma: 0x2c,
+  colon: 0x3a,
   minus: 0x2d,
   zero: 0x30,
   nine: 0x39,
@@ -58,10 +62,9 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
       index = end + 1;
     } else if (unit === code.open || unit === code.openArray) {
       const isObject = unit === code.open;
-      level = { keys: isObject ? { few: [], all: undefined } : undefined, key: "", index: 0, expectsKey: isObject };
+      level = { keys: isObject ? noKeys() : undefined, key: "", index: 0, expectsKey: isObject };
       levels.push(level);
-      if (levels.length > maxDepth)
-        return [{ pointer: "", detail: `JSON may be nested ${maxDepth} levels deep at most` }];
+      if (levels.length > maxDepth) return [tooDeep(maxDepth)];
       index++;
     } else if (unit === code.close || unit === code.closeArray) {
       levels.pop();
@@ -83,8 +86,18 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
   return problems;
 }
 
-/** False when it was there already. */
-function addKey(keys: Keys, key: string): boolean {
+/** The one problem of JSON that nests too deep. */
+export function tooDeep(maxDepth: number): JsonProblem {
+  return { pointer: "", detail: `JSON may be nested ${maxDepth} levels deep at most` };
+}
+
+/** An object without members. */
+export function noKeys(): Keys {
+  return { few: [], all: undefined };
+}
+
+/** Adds a name; false when it was there already. */
+export function addKey(keys: Keys, key: string): boolean {
   if (keys.all === undefined) {
     if (keys.few.includes(key)) return false;
     if (keys.few.length < fewKeys) return keys.few.push(key) > 0;
@@ -100,7 +113,7 @@ function positionOf(text: string, wanted: string, from: number): number {
 }
 
 /** The index of the quote that ends the string begun at `start`, or the last index when nothing ends it. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let end = start;
   do {
     end = positionOf(text, '"', end + 1);
@@ -123,7 +136,7 @@ function unescapeString(literal: string): string {
 }
 
 /** Whether the value that `JSON.parse` makes of `token` is written back as another number, or is an integer beyond ±2^53. */
-function wouldChange(token: string): boolean {
+export function wouldChange(token: string): boolean {
   if (token.length <= 15 && /^-?\d+$/.test(token)) return false;
   const value = Number(token);
   if (Number.isNaN(value)) return false; // not JSON; the parser says so in a moment

@@ -8,9 +8,9 @@ export type Limiter = {
   /**
    * Runs `work` when it has a place, and resolves or rejects as it does. Rejects with what `whenBusy` makes when too many
    * wait, when it has waited too long, or when `owner` closes meanwhile: then `work` never runs. Of those who wait, whose key has
-   * most waiting is refused first.
+   * most waiting is refused first. What waits may have a weight, which is bounded as its number is.
    */
-  run<Result>(work: () => Promise<Result>, owner?: Owner, key?: string): Promise<Result>;
+  run<Result>(work: () => Promise<Result>, owner?: Owner, key?: string, weight?: number): Promise<Result>;
   readonly running: number;
   readonly waiting: number;
 };
@@ -19,6 +19,8 @@ type Options = {
   /** How many run at once. */
   places: number;
   maxWaiting: number;
+  /** How much may wait together; by default as much as likes. */
+  maxWeight?: number;
   maxWaitMs: number;
   whenBusy(): Error;
   /** A clock that only goes forward. */
@@ -30,9 +32,10 @@ const shareOfFree = 4;
 type Waiter = { since: number; start(): void; refuse(): void };
 
 /** A limiter in which nothing runs. */
-export function createLimiter({ places, maxWaiting, maxWaitMs, whenBusy, clock }: Options): Limiter {
+export function createLimiter(options: Options): Limiter {
+  const { places, maxWaiting, maxWeight = Number.POSITIVE_INFINITY, maxWaitMs, whenBusy, clock } = options;
   const arrivals = createLinkedList<Waiter>();
-  const queue = createFairQueue<Waiter>({ maxItems: maxWaiting, share: shareOfFree });
+  const queue = createFairQueue<Waiter>({ maxItems: maxWaiting, maxWeight, share: shareOfFree });
   let running = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -65,7 +68,7 @@ export function createLimiter({ places, maxWaiting, maxWaitMs, whenBusy, clock }
     timer = undefined;
   }
 
-  function waitForPlace(owner: Owner | undefined, key: string): Promise<void> {
+  function waitForPlace(owner: Owner | undefined, key: string, weight: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let arrival: Link<Waiter> | undefined;
       let letGo: (() => void) | undefined;
@@ -91,18 +94,18 @@ export function createLimiter({ places, maxWaiting, maxWaitMs, whenBusy, clock }
         },
       };
       arrival = arrivals.append(waiter);
-      const place = queue.add(key, waiter);
+      const place = queue.add(key, waiter, weight);
       letGo = owner?.hold(waiter.refuse);
       watchFirst();
     });
   }
 
   return {
-    async run(work, owner, key = "") {
+    async run(work, owner, key = "", weight = 0) {
       if (owner?.isClosed) throw whenBusy();
       if (running < places) running++;
-      else if (!queue.hasRoom(key)) throw whenBusy();
-      else await waitForPlace(owner, key);
+      else if (!queue.hasRoom(key, weight)) throw whenBusy();
+      else await waitForPlace(owner, key, weight);
       try {
         return await work();
       } finally {

@@ -1,21 +1,35 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { sortInTurns } from "./sort-in-turns.ts";
+import { isAmongSorted, sortInTurns } from "./sort-in-turns.ts";
 
-test("sorts as the runtime does", async () => {
+test("sorts as the runtime does, each text once", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string(), { maxLength: 50 }), async (texts) => {
-      expect(await sortInTurns(texts)).toEqual(texts.toSorted());
+    fc.asyncProperty(fc.array(fc.string({ maxLength: 2 }), { maxLength: 50 }), async (texts) => {
+      expect(await sortInTurns(texts)).toEqual([...new Set(texts)].sort());
     }),
   );
   const many = Array.from({ length: 30_001 }, () => crypto.randomUUID());
-  expect(await sortInTurns(new Set(many))).toEqual(many.toSorted());
+  expect(await sortInTurns([...many, ...many.slice(0, 5_000)])).toEqual(many.toSorted());
 });
 
-test("lets the event loop turn", async () => {
-  let turns = 0;
-  const timer = setInterval(() => turns++, 0);
-  await sortInTurns(Array.from({ length: 100_000 }, () => crypto.randomUUID()));
-  clearInterval(timer);
-  expect(turns).toBeGreaterThan(10);
+test("tells what is among the sorted", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.string({ maxLength: 2 })), fc.string({ maxLength: 2 }), async (texts, text) => {
+      const sorted = await sortInTurns(texts);
+      for (const each of [...texts, text]) expect(isAmongSorted(sorted, each)).toBe(texts.includes(each));
+    }),
+  );
+});
+
+test("2,000 are sorted at once, and 100,000 in more than a hundred turns", async () => {
+  const turnsFor = async (count: number) => {
+    let turns = 0;
+    const texts = Array.from({ length: count }, () => crypto.randomUUID());
+    await sortInTurns(texts, async () => {
+      turns++;
+    });
+    return turns;
+  };
+  expect(await turnsFor(2_000)).toBe(0);
+  expect(await turnsFor(100_000)).toBeGreaterThan(100);
 });

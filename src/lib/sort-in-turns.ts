@@ -1,41 +1,58 @@
 import { nextTurn } from "./next-turn.ts";
 
-const textsPerTurn = 4_000;
+const sortedPerTurn = 2_000;
+const mergedPerTurn = 8_000;
 
-/** Sorts texts by their UTF-16 units in time shares of about a millisecond, between which the event loop turns. */
-export async function sortInTurns(texts: Iterable<string>): Promise<string[]> {
-  let runs: string[][] = [[]];
-  for (const text of texts) {
-    if ((runs.at(-1)?.length ?? 0) >= textsPerTurn) runs.push([]);
-    runs.at(-1)?.push(text);
-  }
-  for (const run of runs) {
-    run.sort();
-    await nextTurn();
+/**
+ * Sorts texts by their UTF-16 units, each once, in time shares of about a millisecond with `turn` between them: by default the event
+ * loop turns. Up to 2,000 are sorted at once.
+ */
+export async function sortInTurns(texts: readonly string[], turn: () => Promise<void> = nextTurn): Promise<string[]> {
+  let runs: string[][] = [];
+  for (let from = 0; from < texts.length; from += sortedPerTurn) {
+    if (from > 0) await turn();
+    const run = texts.slice(from, from + sortedPerTurn).sort();
+    runs.push(run.filter((text, index) => text !== run[index - 1]));
   }
   while (runs.length > 1) {
     const merged: string[][] = [];
     for (let index = 0; index < runs.length; index += 2)
-      merged.push(await mergeInTurns(runs[index] ?? [], runs[index + 1] ?? []));
+      merged.push(await merge(runs[index] ?? [], runs[index + 1] ?? [], turn));
     runs = merged;
   }
   return runs[0] ?? [];
 }
 
-async function mergeInTurns(left: string[], right: string[]): Promise<string[]> {
+/** Whether a text is among those that `sortInTurns` sorted. */
+export function isAmongSorted(sorted: readonly string[], text: string): boolean {
+  let from = 0;
+  let to = sorted.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((sorted[middle] ?? "") < text) from = middle + 1;
+    else to = middle;
+  }
+  return sorted[from] === text;
+}
+
+async function merge(left: string[], right: string[], turn: () => Promise<void>): Promise<string[]> {
   const merged: string[] = [];
   let [fromLeft, fromRight] = [0, 0];
   while (fromLeft < left.length || fromRight < right.length) {
     const first = left[fromLeft];
     const second = right[fromRight];
-    if (second === undefined || (first !== undefined && first <= second)) {
+    if (first === second) {
+      fromRight++; // the same on both sides: the left one is taken next
+      continue;
+    }
+    if (second === undefined || (first !== undefined && first < second)) {
       merged.push(first ?? "");
       fromLeft++;
     } else {
       merged.push(second);
       fromRight++;
     }
-    if (merged.length % textsPerTurn === 0) await nextTurn();
+    if (merged.length % mergedPerTurn === 0) await turn();
   }
   return merged;
 }

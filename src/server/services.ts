@@ -11,6 +11,7 @@ import { createDeliveryReports } from "../services/delivery-reports.ts";
 import { createDirectory } from "../services/directory.ts";
 import { createFeedStarts } from "../services/feeds.ts";
 import { createHistoryReader } from "../services/history.ts";
+import { createLargeChanges } from "../services/large-changes.ts";
 import { createMessages } from "../services/messages.ts";
 import type { OrganizationUse } from "../services/organization-use.ts";
 import { createProviderKeys } from "../services/provider-keys.ts";
@@ -65,7 +66,13 @@ export function createServices(dependencies: Dependencies) {
     messages: createMessages({ ...store, use, clock }),
     systemMessages: createSystemMessages({ ...store, use, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
-    conversations: createConversationDirectory({ ...store, use, maxParticipants, clock }),
+    conversations: createConversationDirectory({
+      ...store,
+      use,
+      largeChanges: createLargeChanges({ clock: steadyClock }),
+      maxParticipants,
+      clock,
+    }),
     history: createHistoryReader({
       ...store,
       longPages: createPacedWork({

@@ -3,6 +3,7 @@ import { HeraldError } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ConversationChange, Conversations, Organizations, Participants } from "../store/ports.ts";
 import { type PutResource, requireOrganization, toPutResource } from "./directory.ts";
+import type { LargeChanges } from "./large-changes.ts";
 import type { OrganizationUse } from "./organization-use.ts";
 import { type Page, type PageQuery, pageOfEntities, toResource } from "./pages.ts";
 
@@ -12,13 +13,14 @@ type Dependencies = {
   participants: Participants;
   /** A change of membership is an event, too, and may be a large one. */
   use: Pick<OrganizationUse, "requireRoom">;
+  largeChanges: LargeChanges;
   maxParticipants: number;
   clock: Clock;
 };
 
 /** Conversations and who takes part in them. */
 export function createConversationDirectory(dependencies: Dependencies) {
-  const { organizations, conversations, participants, use, maxParticipants, clock } = dependencies;
+  const { organizations, conversations, participants, use, largeChanges, maxParticipants, clock } = dependencies;
 
   async function requireConversation(org: string, cid: string): Promise<Resource> {
     const conversation = await conversations.get(org, cid);
@@ -49,7 +51,8 @@ export function createConversationDirectory(dependencies: Dependencies) {
       change: { name?: string | null | undefined; participants?: string[] | undefined },
     ): Promise<PutResource> {
       if (change.participants !== undefined) use.requireRoom(org);
-      return toPutResource(await conversations.put(org, cid, change, clock.now()));
+      const put = () => conversations.put(org, cid, change, clock.now());
+      return toPutResource(await largeChanges.run(org, change.participants?.length ?? 0, put));
     },
     get: requireConversation,
     async remove(org: string, cid: string): Promise<void> {

@@ -118,7 +118,8 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     requireRoom(org) {
       if (!hasRoom(org, 1)) throw full(org);
     },
-    ratesOf: (org) => ({ requests: requestMeters.of(org), messages: messageMeters.of(org) }),
+    // What was counted in one second may be given back in the next.
+    ratesOf: (org) => ({ requests: Math.max(0, requestMeters.of(org)), messages: messageMeters.of(org) }),
   };
 }
 

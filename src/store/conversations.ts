@@ -1,5 +1,6 @@
 import { createId } from "../lib/ids.ts";
-import { sortInTurns } from "../lib/sort-in-turns.ts";
+import { isAmongSorted, sortInTurns } from "../lib/sort-in-turns.ts";
+import { createTurnstile } from "../lib/turnstile.ts";
 import { emitMembership, type MembershipOf } from "./control-events.ts";
 import type { Driver, Reader } from "./driver.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
@@ -23,9 +24,10 @@ type Begun = { put: Put; head: number; isDone: boolean };
  */
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const membership = createMembership(driver);
+  const sorting = createTurnstile(1); // however many sets are put at once, a turn of the event loop sorts a part of one
 
   /** Makes or renames the conversation, and replaces its participants if that fits into one step. Else it only tells that it begins. */
-  async function begin(of: MembershipOf, name: Name, wanted: Set<string> | undefined): Promise<Begun | undefined> {
+  async function begin(of: MembershipOf, name: Name, wanted: string[] | undefined): Promise<Begun | undefined> {
     const { org, cid, now } = of;
     return await writer.transaction([org], async (transaction) => {
       const { sql, heads } = transaction;
@@ -54,16 +56,16 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
     });
   }
 
-  async function replaceAtOnce(transaction: LogTransaction, of: MembershipOf, wanted: Set<string>): Promise<boolean> {
-    const before = wanted.size > rowsOfStep ? [] : await membership.page(transaction, of, "", rowsOfStep + 1);
-    if (wanted.size > rowsOfStep || before.length > rowsOfStep) {
+  async function replaceAtOnce(transaction: LogTransaction, of: MembershipOf, wanted: string[]): Promise<boolean> {
+    const before = wanted.length > rowsOfStep ? [] : await membership.page(transaction, of, "", rowsOfStep + 1);
+    if (wanted.length > rowsOfStep || before.length > rowsOfStep) {
       emitMembership(transaction, of, { added: [], removed: [] });
       return false;
     }
     await membership.change(transaction, of, {
-      uids: [...wanted],
+      uids: wanted,
       leaving: rangeOf("", before),
-      kept: before.filter((uid) => wanted.has(uid)),
+      kept: before.filter((uid) => isAmongSorted(wanted, uid)),
     });
     return true;
   }
@@ -71,7 +73,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
   /** Replaces the participants after `begin`, until another call begins to, or the conversation is deleted: then that one is the last. */
   async function replaceInSteps(
     of: MembershipOf,
-    wanted: Set<string>,
+    wanted: string[], // sorted: neighbours are in the same pages of the database
     { put: { isNew }, head: beganAt }: Begun,
   ): Promise<void> {
     const { org, cid, call = "" } = of;
@@ -90,9 +92,8 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
       });
     }
 
-    const sorted = await sortInTurns(wanted); // neighbours are in the same pages of the database
-    for (let from = 0; from < sorted.length; from += rowsOfStep) {
-      const uids = sorted.slice(from, from + rowsOfStep);
+    for (let from = 0; from < wanted.length; from += rowsOfStep) {
+      const uids = wanted.slice(from, from + rowsOfStep);
       if (!(await step((transaction) => membership.change(transaction, of, { uids })))) return;
     }
     if (isNew) return;
@@ -100,7 +101,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
       const from: string = after;
       const isOn = await step(async (transaction) => {
         const uids = await membership.page(transaction, of, from, rowsOfStep);
-        const kept = uids.filter((uid) => wanted.has(uid));
+        const kept = uids.filter((uid) => isAmongSorted(wanted, uid));
         await membership.change(transaction, of, { leaving: rangeOf(from, uids), kept });
         after = uids.length < rowsOfStep ? undefined : uids.at(-1);
       });
@@ -111,7 +112,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
   return {
     async put(org, cid, { name, participants }, now) {
       const of = { org, cid, now, call: createId() };
-      const wanted = participants && new Set(participants);
+      const wanted = participants && (await sortInTurns(participants, () => sorting.pass(org)));
       const begun = await begin(of, name, wanted);
       if (begun !== undefined && wanted !== undefined && !begun.isDone) await replaceInSteps(of, wanted, begun);
       return begun?.put;

@@ -64,6 +64,8 @@ export type Operation<
   audit?: "refused" | "all";
   /** The ids that the body names, for the audit log. */
   targetOf?(body: Body extends z.ZodType ? z.output<Body> : undefined): AuditTarget;
+  /** What the body asks for beyond one request, in requests. */
+  workOf?(body: Body extends z.ZodType ? z.output<Body> : undefined): number;
   answers: Record<number, OperationAnswer>;
   /** Errors beyond those that every operation with a key may answer. */
   errors: ErrorCode[];

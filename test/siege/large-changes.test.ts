@@ -1,0 +1,29 @@
+import { describe, expect, test } from "bun:test";
+import { useHerald } from "../harness/herald.ts";
+import { callWith, createKey } from "../harness/keys.ts";
+import { createOrganization } from "../harness/organization.ts";
+
+const herald = useHerald({
+  oneNode: "a node counts the requests that it is sent",
+  env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "100", HERALD_LIMIT_REQUESTS_BURST: "200" },
+});
+
+const participants = Array.from({ length: 60_000 }, (_, index) => `u${index.toString(36)}`);
+
+describe("large changes of the directory (row 5)", () => {
+  test("are paid for by what they change: of many at once the first is done, and the rest is told 429", async () => {
+    const org = await createOrganization(herald());
+    const { key } = await createKey(herald(), { organization: org.id, scopes: ["directory:write"] });
+    const puts = Array.from({ length: 20 }, (_, index) =>
+      callWith(herald(), key, "PUT", org.path("conversations", `large-${index}`), { participants }),
+    );
+    const answers = await Promise.all(puts);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.length).toBeGreaterThanOrEqual(17); // in a second a sixth of one is paid for
+    for (const { status, headers } of refused) {
+      expect(status).toBe(429);
+      expect(Number(headers.get("Retry-After"))).toBeGreaterThan(0);
+    }
+    expect(refused.length).toBeLessThan(20);
+  });
+});
