@@ -1,3 +1,4 @@
+import type { Dialect } from "./dialect.ts";
 import type { Driver, Reader, Row, Sql } from "./driver.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { KeyChange, KeyReads, KeyWrites, Rotation, StoredKey, StoredSecret } from "./ports.ts";
@@ -79,11 +80,16 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
   };
 }
 
-/** Revokes the keys that are bound to an organization. */
-export async function revokeKeysOf({ dialect }: Driver, sql: Sql, org: string, now: number): Promise<void> {
-  const update = `UPDATE api_key SET revoked_at = ?, version = ? WHERE id IN
-    (SELECT id FROM api_key WHERE org = ? AND revoked_at IS NULL ORDER BY id${dialect.forUpdate})`;
-  await sql.run(update, now, await nextVersion(sql), org);
+/** Revokes at most `limit` of the keys that are bound to an organization, and gives their number. */
+export async function revokeSomeKeysOf(
+  { forUpdate }: Dialect,
+  sql: Sql,
+  { org, now, limit }: { org: string; now: number; limit: number },
+): Promise<number> {
+  const live = "FROM api_key WHERE org = ? AND revoked_at IS NULL ORDER BY id LIMIT ?";
+  if ((await sql.all(`SELECT id ${live}`, org, 1)).length === 0) return 0;
+  const update = `UPDATE api_key SET revoked_at = ?, version = ? WHERE id IN (SELECT id ${live}${forUpdate})`;
+  return await sql.run(update, now, await nextVersion(sql), org, limit);
 }
 
 /** Reads API keys. */

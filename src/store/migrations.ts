@@ -13,6 +13,7 @@ import receipts from "./migrations/0012-receipts.sql" with { type: "text" };
 import blockedUsers from "./migrations/0013-blocked-users.sql" with { type: "text" };
 import revokedTokens from "./migrations/0014-revoked-tokens.sql" with { type: "text" };
 import rowSecurityOfTheServer from "./migrations/0015-row-security-of-the-server.sql" with { type: "text" };
+import liveKeys from "./migrations/0016-live-keys.sql" with { type: "text" };
 
 /**
  * One change of the schema. After an `expand` the versions of Herald before it go on working, after a `contract` only those
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0013-blocked-users", blockedUsers),
   migrationOf("0014-revoked-tokens", revokedTokens),
   migrationOf("0015-row-security-of-the-server", rowSecurityOfTheServer),
+  migrationOf("0016-live-keys", liveKeys),
 ];
 
 /** The schema version of the last Heralds that do not know expand and contract. */

@@ -1,11 +1,12 @@
 import { unavailable } from "../contract/errors.ts";
 import { emitSessionEnd } from "./control-events.ts";
-import type { Driver, Reader, Row, Sql } from "./driver.ts";
+import type { Driver, Reader, Row, Sql, Transaction } from "./driver.ts";
 import { type EntityRow, toEntity } from "./entity.ts";
-import { revokeKeysOf } from "./keys.ts";
+import { revokeSomeKeysOf } from "./keys.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { OrganizationBudget, OrganizationReads, OrganizationWrites, OwnLimits, Put } from "./ports.ts";
 import { leaveToRemoval, removeSomeOf } from "./removals.ts";
+import { inSteps, rowsOfStep } from "./steps.ts";
 import { storedBytes } from "./stored-bytes.ts";
 
 const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
@@ -28,7 +29,7 @@ type BudgetRow = Row & {
   stored_bytes: number;
 };
 
-const rowsOfStep = 500;
+const rowsOfPut = 500;
 const stepsOfPut = 200;
 
 type Dependencies = { driver: Driver; writer: LogWriter };
@@ -39,6 +40,18 @@ type Dependencies = { driver: Driver; writer: LogWriter };
  * it begins empty.
  */
 export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
+  /** Revokes keys: made again under the same id the organization may be somebody else's. */
+  const revokeSome = (sql: Sql, org: string, now: number) =>
+    revokeSomeKeysOf(driver.dialect, sql, { org, now, limit: rowsOfStep });
+
+  /** The same until none is left. Who makes the organization again meanwhile has revoked the rest before: then there are only new ones. */
+  async function revokeMore(sql: Transaction, org: string, now: number): Promise<true | "more"> {
+    const isStillDeleted = `SELECT id FROM organization WHERE id = ? AND deleted_at = ?${driver.dialect.forUpdate}`;
+    if ((await sql.all(isStillDeleted, org, now)).length === 0) return true;
+    await sql.limitTo([org]);
+    return (await revokeSome(sql, org, now)) < rowsOfStep ? true : "more";
+  }
+
   return {
     async put(org, name, now, limits = {}) {
       for (let step = 0; step < stepsOfPut; step++) {
@@ -50,7 +63,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
               await setLimits(sql, org, limits);
               return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
             }
-            if (await removeSomeOf(sql, driver.dialect, org, rowsOfStep)) return undefined;
+            if (await removeSomeOf(sql, driver.dialect, org, rowsOfPut)) return undefined;
             const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
             if (!isNew) return undefined; // another node has made it meanwhile, and it is found the next time
             await sql.limitTo([org]);
@@ -65,16 +78,18 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
       throw unavailable({ detail: "what a deleted organization of this id held is still being removed; try again" });
     },
     async remove(org, now) {
-      return await writer.transaction([org], async (transaction) => {
+      const isRemoved = await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
         const upTo = heads.get(org);
         if (upTo === undefined) return false;
         await sql.run("UPDATE organization SET deleted_at = ?, tokens_valid_after = ? WHERE id = ?", now, now, org);
         await leaveToRemoval(sql, { org, upTo, now });
-        await revokeKeysOf(driver, sql, org, now); // made again under the same id it may be somebody else's
+        await revokeSome(sql, org, now);
         emitSessionEnd(transaction, { org, now });
         return true;
       });
+      if (isRemoved) await inSteps(() => driver.transaction((sql) => revokeMore(sql, org, now), { of: org }));
+      return isRemoved;
     },
   };
 }

@@ -8,7 +8,7 @@ import { describeBudgets, expectCountsAfterVersion9 } from "./testing/budget-sui
 import { describeBusSecrets } from "./testing/bus-secrets-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
-import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
+import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "./testing/keys-suite.ts";
 import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "./testing/log-suite.ts";
 import { describeNodeRegistry } from "./testing/node-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "./testing/retention-suite.ts";
@@ -53,6 +53,12 @@ if (postgres !== undefined) {
     test("is brought up from the version before API keys with what is in it", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectKeysAfterVersion1(driver);
+      await driver.close();
+    });
+
+    test("revokes keys that a deletion left, before the organization is made again", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectKeysOfDeletedOrganization(driver);
       await driver.close();
     });
 

@@ -31,6 +31,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     sqlite_autoindex_api_key_1: [100, 1],
     api_key_by_version: [100, 1],
     api_key_by_organization: [100, 1, 1],
+    api_key_live: [100, 1, 1],
   },
   audit: {
     sqlite_autoindex_audit_1: [100_000, 1],

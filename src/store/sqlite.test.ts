@@ -15,7 +15,7 @@ import { describeAudit } from "./testing/audit-suite.ts";
 import { describeBudgets, expectCountsAfterVersion9 } from "./testing/budget-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "./testing/delivery-suite.ts";
 import { describeDirectory } from "./testing/directory-suite.ts";
-import { describeKeys, expectKeysAfterVersion1 } from "./testing/keys-suite.ts";
+import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "./testing/keys-suite.ts";
 import {
   describeLog,
   expectHeadsAfterVersion8,
@@ -163,6 +163,13 @@ describe("SQLite", () => {
     const { driver, remove } = openInFolder();
     await expectKeysAfterVersion1(driver);
     expect(await driver.all("SELECT * FROM node")).toEqual([]);
+    await driver.close();
+    remove();
+  });
+
+  test("revokes keys that a deletion left, before the organization is made again", async () => {
+    const { driver, remove } = openInFolder();
+    await expectKeysOfDeletedOrganization(driver);
     await driver.close();
     remove();
   });

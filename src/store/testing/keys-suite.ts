@@ -3,6 +3,7 @@ import { createId } from "../../lib/ids.ts";
 import type { Driver } from "../driver.ts";
 import { migrateStore } from "../migrate.ts";
 import type { KeyReads, NewKey, StoredKey } from "../ports.ts";
+import { rowsOfStep } from "../steps.ts";
 import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
@@ -50,6 +51,20 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await context.store.keys.create(key)).toBe(true);
       return key;
     }
+
+    test("of an organization that is deleted are revoked some at a time, however many they are", async () => {
+      const { keys, organizations } = context.store;
+      await organizations.put("many", undefined, 1);
+      const count = 2 * rowsOfStep + 5;
+      await Promise.all(Array.from({ length: count }, () => create({ org: "many" })));
+      const before = await versionOf(keys);
+      await organizations.remove("many", 2);
+      const revoked = await keys.changes(before, []);
+      expect(revoked.filter(({ key }) => key === undefined)).toHaveLength(count);
+      const ofVersion = Map.groupBy(revoked, ({ version }) => version);
+      expect([...ofVersion.values()].map(({ length }) => length).sort()).toEqual([rowsOfStep, rowsOfStep, 5].sort());
+      expect(await keys.list({ org: "many", after: undefined, limit: 10 })).toEqual([]);
+    });
 
     test("are read as they were written, restricted or not", async () => {
       const { keys, organizations } = context.store;
@@ -226,4 +241,23 @@ export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
   expect([await store.keys.latest(), await store.keys.changes(0, [])]).toEqual([undefined, []]);
   expect(await store.keys.create(keyOf({ org: "o" }))).toBe(true);
   expect((await store.keys.latest())?.version).toBe(1);
+}
+
+/** That keys which the deletion of their organization left, since the database was lost, are revoked before the organization is made again. */
+export async function expectKeysOfDeletedOrganization(driver: Driver): Promise<void> {
+  await migrateStore(driver);
+  const writes = createWrites({ driver, announce: () => undefined });
+  const { keys } = createStore({ reader: driver, writes, announce: () => undefined });
+  await writes.organizations.put("o", undefined, 1);
+  const count = rowsOfStep + 5;
+  await Promise.all(Array.from({ length: count }, () => writes.keys.create(keyOf({ org: "o" }))));
+  let transactions = 0;
+  const lost: Driver["transaction"] = (work, turn) =>
+    ++transactions === 1 ? driver.transaction(work, turn) : Promise.reject(new Error("the database is lost"));
+  const broken = createWrites({ driver: { ...driver, transaction: lost }, announce: () => undefined });
+  const [outcome] = await Promise.allSettled([broken.organizations.remove("o", 2)]);
+  expect(outcome.status).toBe("rejected");
+  expect(await keys.list({ org: "o", after: undefined, limit: 10 })).toHaveLength(5);
+  expect(await writes.organizations.put("o", undefined, 3)).toMatchObject({ isNew: true });
+  expect(await keys.list({ org: "o", after: undefined, limit: 10 })).toEqual([]);
 }
