@@ -1,24 +1,38 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import pretty from "pino-pretty";
+import { createLineOutput, writeTo } from "./line-output.ts";
 
 const errorLevel = 50;
+const warnLevel = 40;
+const stdout = 1;
+const maxWaitingBytes = 1_048_576;
 
 /** JSON lines on stdout; on a terminal, lines for people. `redact` is given each line, and what it gives is written. */
 export function createLogger(level: string, redact: (line: string) => string): Logger {
-  const options = { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
+  const options = { level, base: null, timestamp: () => `,"time":"${now()}"` };
   return pino(options, process.stdout.isTTY ? prettyStream(redact) : gatheringStream(redact));
+}
+
+const now = () => new Date().toISOString();
+
+function tellLost(lines: number): string {
+  const msg = "lines of the log were left out, since nobody took them in time";
+  return `${JSON.stringify({ level: warnLevel, time: now(), lines, msg })}\n`;
 }
 
 /** Writes the lines of a turn of the event loop together, since a system call takes as long as a good part of a request; errors at once, and all when the logger is flushed. */
 function gatheringStream(redact: (line: string) => string): DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: true });
+  const output = createLineOutput({ writeSome: writeTo(stdout), maxBytes: maxWaitingBytes, tellLost });
   let lines = "";
   function flush(): void {
     const gathered = lines;
     lines = "";
-    if (gathered !== "") destination.write(gathered);
+    if (gathered !== "") output.write(gathered);
   }
-  process.on("exit", flush);
+  process.on("exit", () => {
+    flush();
+    output.drain();
+  });
   const stream = {
     [Symbol.for("pino.metadata")]: true, // asks pino for `lastLevel`
     lastLevel: 0,
