@@ -69,6 +69,6 @@ function neverUsed(): never {
   throw new Error("nobody tries anything out here, or asks for much");
 }
 
-const fetch = (request: Request, runtime: Runtime) => app.fetch(request, { runtime, call: newCall(request) });
+const fetch = (request: Request, runtime: Runtime) => app.fetch(request, { runtime, call: newCall(request, runtime) });
 const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
 sayListening(server.port);

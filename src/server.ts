@@ -7,6 +7,7 @@ import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/socket.ts";
 import { createApp } from "./http/app.ts";
 import { type Call, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
+import { createHeldAnswers } from "./http/held-answers.ts";
 import { steadyClock, systemClock } from "./lib/clock.ts";
 import { followTls } from "./lib/follow-tls.ts";
 import { createGuard } from "./lib/guard.ts";
@@ -249,7 +250,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     counting.onAnswer(call);
     logRequest(call);
   };
-  const follow = followCalls({ redact, onAnswer, traceCall: tracing?.traceCall });
+  const held = createHeldAnswers({ clientAddress, clock: steadyClock });
+  const follow = followCalls({ redact, onAnswer, traceCall: tracing?.traceCall, hold: held.hold });
   const health = createHealth({
     isStopping: () => state.isStopping,
     checkStore: () => checkStore(database.reader, onError),
@@ -287,12 +289,12 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const realTime = {
     "/ws": (request: Request, running: Server<SocketState>) => {
       const id = createId();
-      return follow(request, callOf(realTimeRoutes.webSocket, id), () =>
+      return follow(request, callOf(realTimeRoutes.webSocket, running, id), () =>
         connections.webSockets.upgrade(request, running, id),
       );
     },
     "/sse": (request: Request, running: Server<SocketState>) =>
-      follow(request, callOf(realTimeRoutes.stream), () => connections.streams.handle(request, running)),
+      follow(request, callOf(realTimeRoutes.stream, running), () => connections.streams.handle(request, running)),
   };
   const listening = createHttpServer<SocketState>(
     (tls, port) =>
@@ -325,6 +327,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
     void listening.stop();
     connections.hurry();
+    held.end();
     const end = performance.now() + requestsMayTakeMs;
     const unanswered = () => listening.pendingRequests - connections.count("sse") - connections.count("feed");
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);

@@ -98,7 +98,7 @@ export function createApp(dependencies: Dependencies): App {
 
   return {
     async handle(request, runtime) {
-      const call = newCall(request);
+      const call = newCall(request, runtime);
       const response = await follow(request, call, () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));

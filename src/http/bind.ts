@@ -133,6 +133,7 @@ export function createBind({
       call.route = route;
       call.requestId = requestId;
       const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
+      call.address = address;
       const trail = follow({ requestId, address, params: () => context.req.param() });
       const bill = createBill();
       let caller = nobody;

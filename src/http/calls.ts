@@ -1,4 +1,4 @@
-import { nextTurn } from "../lib/next-turn.ts";
+import type { Peers } from "../lib/client-address.ts";
 
 /** What calls are told apart by: a method and a path with its parameters, of which there are a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
@@ -6,6 +6,10 @@ export type Route = { readonly method: string; readonly path: string };
 /** A call from its arrival to its answer; of a stream or a socket, to its opening. Who answers it writes down what it learns. */
 export type Call = {
   route: Route;
+  /** The server that took it, which knows where it came from. */
+  readonly from: Peers;
+  /** Where it came from, if somebody asked; empty when nobody knows it. */
+  address: string | undefined;
   /** The API key that was taken. */
   keyId: string | undefined;
   /** The organization that it names, once that was found to be an identifier. */
@@ -30,13 +34,23 @@ export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
 };
 
 /** A call of a route. */
-export function callOf(route: Route, requestId?: string): Call {
-  return { route, keyId: undefined, org: undefined, requestId, isReplay: false, status: 0, tookMs: 0 };
+export function callOf(route: Route, from: Peers, requestId?: string): Call {
+  return {
+    route,
+    from,
+    address: undefined,
+    keyId: undefined,
+    org: undefined,
+    requestId,
+    isReplay: false,
+    status: 0,
+    tookMs: 0,
+  };
 }
 
 /** A call before anybody knows what it is. Callers make up methods and paths as they like, so neither is kept. */
-export function newCall({ method }: Request): Call {
-  return callOf(unmatched.get(method) ?? unknownMethod);
+export function newCall({ method }: Request, from: Peers): Call {
+  return callOf(unmatched.get(method) ?? unknownMethod, from);
 }
 
 /** Answers a call, and looks on. */
@@ -53,6 +67,8 @@ type Observers = {
   onAnswer(call: Call): void;
   /** Put around each answer, if it is there. */
   traceCall?: TraceCall | undefined;
+  /** Resolves when a cheap answer may go out. */
+  hold(request: Request, call: Call, response: Response): Promise<void>;
 };
 
 /** Whether anybody may ask for such an answer as often as they like: no key was shown, or the call was refused. */
@@ -61,11 +77,11 @@ export function isCheap({ keyId, status }: Call): boolean {
 }
 
 /**
- * Follows calls from outside. No answer is an upgrade to a socket. Cheap answers each take a turn of the event loop: the runtime would
+ * Follows calls from outside. No answer is an upgrade to a socket. Cheap answers are held back: the runtime would
  * answer what a connection has pipelined at once, thousands of them, while all others wait; but it closes a connection that
  * asks on while an answer is pending.
  */
-export function followCalls({ redact, onAnswer, traceCall }: Observers): TraceCall {
+export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): TraceCall {
   return async (request, call, answer) => {
     const startedAt = performance.now();
     const givenId = request.headers.get("x-request-id");
@@ -76,7 +92,7 @@ export function followCalls({ redact, onAnswer, traceCall }: Observers): TraceCa
     call.tookMs = performance.now() - startedAt;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
-    if (response !== undefined && isCheap(call)) await nextTurn();
+    if (response !== undefined && isCheap(call)) await hold(request, call, response);
     return response;
   };
 }

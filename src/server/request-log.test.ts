@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
-import type { Call } from "../http/calls.ts";
+import { type Call, callOf } from "../http/calls.ts";
 import { createRequestLog } from "./request-log.ts";
 
 function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown>[] {
@@ -9,13 +9,12 @@ function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown
   const logRequest = createRequestLog(log);
   for (const call of calls)
     logRequest({
-      route: { method: "POST", path: "/admin/message" },
+      ...callOf({ method: "POST", path: "/admin/message" }, { requestIP: () => null }),
       keyId: "a key",
       org: "an organization",
       requestId: "a request",
       status: 201,
       tookMs: 1.2345,
-      isReplay: false,
       ...call,
     });
   return written.map((line) => JSON.parse(line));
