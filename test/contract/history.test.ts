@@ -57,12 +57,8 @@ describe("the history of a conversation", () => {
     expect(idsOf(await page(`?before=${ids[0]}`))).toEqual([]);
     expect(idsOf(await page(`?after=${ids[9]}`))).toEqual([]);
     const after = await page(`?after=${ids[2]}&limit=3`);
-    const next = await page(`?after=${ids[2]}&limit=3&cursor=${encodeURIComponent(after.cursor ?? "")}`).catch(
-      () => undefined,
-    );
-    // A cursor may carry the direction by itself; if it goes with `after`, it goes on.
-    if (next !== undefined && Array.isArray(next.items))
-      expect(idsOf(next)).toEqual([ids[6], ids[7], ids[8]] as string[]);
+    const next = await page(`?after=${ids[2]}&limit=3&cursor=${encodeURIComponent(after.cursor ?? "")}`);
+    expect(idsOf(next)).toEqual([ids[6], ids[7], ids[8]] as string[]);
   });
 
   test("grows at its newest end while it is paged, without a page moving", async () => {
@@ -91,10 +87,8 @@ describe("the history of a conversation", () => {
     const path = org.path("conversations", cid, "messages");
     for (const mark of ["x", "0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", foreign.server_mid]) {
       for (const side of ["before", "after"]) {
-        const answer = await herald().admin<Page<Message>>("GET", `${path}?${side}=${mark}`);
-        // The contract is silent: refused, or nothing but messages of this conversation.
-        expect([200, 404, 422]).toContain(answer.status);
-        if (answer.status === 200) expect(answer.body.items.filter((message) => message.cid !== cid)).toEqual([]);
+        const answer = await herald().admin("GET", `${path}?${side}=${mark}`);
+        expectProblem(answer, 404, "message_not_found");
       }
     }
     expectProblem(await herald().admin("GET", `${path}?since=${ids[0]}`), 422, "invalid_request");

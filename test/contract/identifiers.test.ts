@@ -187,17 +187,13 @@ describe("identifiers of callers", () => {
   test("may be anything else, as organizations: none meets another", async () => {
     const mark = uniqueId("");
     const orgs = await Promise.all(awkward.map((id) => createOrganization(herald(), id + mark)));
-    const sockets = await Promise.all(orgs.map((org) => org.socket("bob")));
+    const listeners = await Promise.all(orgs.map(async (org) => ({ org, socket: await org.socket("bob") })));
     for (const org of orgs) await org.conversation(["alice", "bob"], "room");
     for (const org of orgs) await org.sent("alice", { id: "m-1", cid: "room", body: org.id });
-    for (const [index, socket] of sockets.entries())
-      expect((await socket.next()).message?.body).toBe(orgs[index]?.id ?? "");
-    for (const [index, org] of orgs.entries()) {
-      const socket = sockets[index];
-      if (socket !== undefined) await org.expectNothingElse(socket);
-    }
+    for (const { org, socket } of listeners) expect((await socket.next()).message?.body).toBe(org.id);
+    for (const { org, socket } of listeners) await org.expectNothingElse(socket);
     for (const org of orgs) expect((await herald().admin("DELETE", org.path())).status).toBe(204);
-    for (const socket of sockets) socket.terminate();
+    for (const { socket } of listeners) socket.terminate();
   });
 
   test("may be . and .. where no path is involved, since a URL cannot carry them as segments", async () => {

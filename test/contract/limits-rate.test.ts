@@ -18,19 +18,9 @@ describe("rates", () => {
   test("a connection may make so many requests in a minute; one more is answered with 429, then it is closed with 4429", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
-    let answered = 0;
-    let refusal: number | undefined;
-    while (refusal === undefined && answered < 20) {
-      const response = await alice.request("ping");
-      if (response.error === undefined) answered += 1;
-      else {
-        refusal = response.error.status;
-        expect(response.error.code).toBe("rate_limited");
-      }
-    }
-    expect(refusal).toBe(429);
-    // `connect` may count as one of the eight.
-    expect([7, 8]).toContain(answered);
+    // `connect` counts as one of the eight.
+    for (let count = 0; count < 7; count++) expect((await alice.request("ping")).error).toBeUndefined();
+    expect((await alice.request("ping")).error).toMatchObject({ status: 429, code: "rate_limited" });
     await expectClosed(alice, 4429);
     using again = await org.socket("alice");
     await again.expectSilence();
@@ -40,15 +30,14 @@ describe("rates", () => {
     const org = await createOrganization(herald());
     const answers = await Promise.all(Array.from({ length: 120 }, () => herald().admin("GET", org.path())));
     const refused = answers.filter((answer) => answer.status !== 200);
-    expect(answers.length - refused.length).toBeGreaterThan(0);
-    expect(answers.length - refused.length).toBeLessThanOrEqual(60);
-    expect(refused.length).toBeGreaterThan(0);
+    // The burst, and what comes back within 4 s, less what this key did before.
+    expect(answers.length - refused.length).toBeWithin(30, 61);
     for (const answer of refused) {
       expectProblem(answer, 429, "rate_limited");
       expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-      // RateLimit: "default";r=0;t=1 and RateLimit-Policy: "default";q=40;w=… (draft-ietf-httpapi-ratelimit-headers)
-      expect(answer.headers.get("ratelimit") ?? "").toMatch(/;\s*r=0/);
-      expect(answer.headers.get("ratelimit-policy") ?? "").toMatch(/;\s*q=\d+/);
+      // draft-ietf-httpapi-ratelimit-headers
+      expect(answer.headers.get("ratelimit")).toMatch(/^"requests";r=0;t=\d+$/);
+      expect(answer.headers.get("ratelimit-policy")).toBe('"requests";q=5;w=1');
     }
     // Whoever has no key is not asked for one's rate, and open pages stay open.
     expect((await herald().http("GET", "/healthz")).status).toBe(200);

@@ -140,11 +140,12 @@ describe("a message id", () => {
     );
     const history = await org.history(cid);
     expect(history).toHaveLength(1);
-    for (const [index, answer] of answers.entries()) {
-      const isTheOne = history[0]?.body === `version ${index % 4}`;
-      if (!isTheOne) expectProblem(answer, 409, "message_id_conflict");
-      else expect(answer.body.ask.server_mid).toBe(history[0]?._id ?? "");
-    }
+    const isKept = (_: unknown, index: number) => history[0]?.body === `version ${index % 4}`;
+    const kept = answers.filter(isKept);
+    const others = answers.filter((answer, index) => !isKept(answer, index));
+    expect([kept.length, others.length]).toEqual([10, 30]);
+    for (const answer of kept) expect(answer.body.ask.server_mid).toBe(history[0]?._id ?? "");
+    for (const answer of others) expectProblem(answer, 409, "message_id_conflict");
   });
 
   test("that was refused is free for a better request", async () => {

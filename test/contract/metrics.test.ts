@@ -17,6 +17,8 @@ async function scrape(node: Herald = herald()) {
   return { text: answer.text, ...readMetrics(answer.text) };
 }
 
+const promtool = findPromtool();
+
 describe("/metrics", () => {
   test("counts sends by their result, deliveries with their latency, commits and connections", async () => {
     await using node = await startHerald();
@@ -39,7 +41,7 @@ describe("/metrics", () => {
     expect(value("herald_deliveries_total", { kind: "message" })).toBe(4);
     expect(value("herald_deliveries_total", { kind: "system_message" })).toBe(1);
     expect(value("herald_delivery_latency_seconds_count", { via: "own" })).toBe(5);
-    expect(value("herald_delivery_latency_seconds_sum", { via: "own" })).toBeGreaterThan(0);
+    expect(value("herald_delivery_latency_seconds_sum", { via: "own" })).toBeWithin(0.0005, 25);
     expect(value("herald_delivery_latency_seconds_bucket", { via: "own", le: "+Inf" })).toBe(5);
     expect(value("herald_commit_batch_size_sum")).toBe(5); // what was refused there is part of a commit
     expect(value("herald_commit_duration_seconds_count")).toBe(5);
@@ -76,8 +78,8 @@ describe("/metrics", () => {
     const told = sampleOf(samples, "process_resident_memory_bytes") ?? 0;
     expect(Math.abs(told / resident - 1)).toBeLessThan(0.5);
     expect(sampleOf(samples, "process_heap_used_bytes")).toBeLessThan(told);
-    expect(sampleOf(samples, "process_cpu_seconds_total")).toBeGreaterThan(0);
-    expect(sampleOf(samples, "process_open_fds")).toBeGreaterThan(5);
+    expect(sampleOf(samples, "process_cpu_seconds_total")).toBeWithin(0.05, 60);
+    expect(sampleOf(samples, "process_open_fds")).toBeWithin(6, 1_000);
     const startedAt = sampleOf(samples, "process_start_time_seconds") ?? 0;
     expect(Math.abs(startedAt - Date.now() / 1000)).toBeLessThan(600);
     await eventually(
@@ -92,11 +94,9 @@ describe("/metrics", () => {
     expect([...types]).toEqual(catalogue.map(([name, { type }]) => [name, type]));
   });
 
-  test("passes the linter of Prometheus", async () => {
-    const promtool = findPromtool();
-    if (promtool === undefined) return;
+  test.skipIf(promtool === undefined)("passes the linter of Prometheus", async () => {
     const { text } = await scrape();
-    expect(promtool(["check", "metrics"], text)).toEqual({ isContent: true, output: "" });
+    expect(promtool?.(["check", "metrics"], text)).toEqual({ isContent: true, output: "" });
   });
 
   test("is open, but for a server with a token: that one shows it to who sends the token", async () => {

@@ -150,7 +150,7 @@ describe("requests", () => {
     expect((await herald().admin("GET", listed.path("conversations", room, "messages"))).status).toBe(200);
     const inDebt = await herald().admin("GET", listed.path());
     expectProblem(inDebt, 429, "rate_limited");
-    expect(Number(inDebt.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect(Number(inDebt.headers.get("retry-after"))).toBeWithin(1, 11);
   });
 });
 
@@ -233,7 +233,8 @@ describe("the use of an organization", () => {
       return told.messages_per_second !== 0 && told.requests_per_second !== 0 ? told : undefined;
     }, "a second in which messages were sent");
     expect(usage.connections).toBe(1);
-    expect([usage.messages_per_second, usage.requests_per_second]).toEqual([expect.any(Number), expect.any(Number)]);
-    expect(usage.stored_bytes).toBeGreaterThan(0);
+    expect(usage.messages_per_second).toBeWithin(1, 1_000);
+    expect(usage.requests_per_second).toBeWithin(usage.messages_per_second ?? 1, 2_000);
+    expect(usage.stored_bytes).toBeWithin(100, 1_000_000);
   });
 });
