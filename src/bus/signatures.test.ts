@@ -46,7 +46,8 @@ describe("a signature", () => {
         fc.string({ minLength: 1, maxLength: 1 }),
         (at, character) => {
           const changed = whole.slice(0, at) + character + whole.slice(at + 1);
-          if (changed !== whole) expect(signer.verify("hint", "s", changed)).not.toBe("signed");
+          fc.pre(changed !== whole);
+          expect(signer.verify("hint", "s", changed)).not.toBe("signed");
           expect(signer.verify("hint", "s", whole.slice(0, at))).not.toBe("signed");
           expect(signer.verify("hint", "s", whole.slice(at + 1))).not.toBe("signed");
         },

@@ -40,7 +40,7 @@ describe("the budget of all rings", () => {
   test("counts recipients, and events without a payload", () => {
     const uids = upTo(1_000).map(String);
     expect(weightOf({ ...event(1, 0), uids })).toBeGreaterThan(weightOf(event(1, 0)) + 30_000);
-    expect(weightOf(event(1, 0))).toBeGreaterThan(100);
+    expect(weightOf(event(1, 0))).toBeWithin(100, 1_000);
   });
 
   test("gets back what a ring forgets by its age", async () => {
@@ -61,7 +61,7 @@ describe("the budget of all rings", () => {
     for (const offset of upTo(300, 2)) sequencer.offer(event(offset, 500));
     await settled(sequencer, 300);
     expect(played).toEqual(upTo(300));
-    expect(log.reads).toBeGreaterThan(0);
+    expect(log.reads).toBe(2);
     for (const offset of [302, 303]) sequencer.offer(event(offset)); // held back
     sequencer.stop();
     expect(budget.bytes).toBe(0);

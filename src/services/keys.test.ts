@@ -8,55 +8,75 @@ type Wanted = Partial<CreateKeyRequest>;
 const inAnHour = toIso(Date.UTC(2026, 10, 20, 1));
 const inTwoHours = toIso(Date.UTC(2026, 10, 20, 2));
 
-/** What the key of a caller is, what it asks for, and the code with which that is refused (`undefined`: it is granted). */
-const requests: [what: string, own: Wanted, wanted: Wanted, code: string | undefined][] = [
-  ["everything of everything", {}, {}, undefined],
-  ["a scope that it has", { scopes: ["keys:manage", "observe"] }, { scopes: ["observe"] }, undefined],
-  ["itself over again", { scopes: ["keys:manage", "observe"] }, { scopes: ["observe", "keys:manage"] }, undefined],
+/** What the key of a caller is, and what it asks for and is granted. */
+const granted: [what: string, own: Wanted, wanted: Wanted][] = [
+  ["everything of everything", {}, {}],
+  ["a scope that it has", { scopes: ["keys:manage", "observe"] }, { scopes: ["observe"] }],
+  ["itself over again", { scopes: ["keys:manage", "observe"] }, { scopes: ["observe", "keys:manage"] }],
+  ["its organization", { organization: "o1" }, { organization: "o1" }],
+  ["one organization of all", {}, { organization: "o2" }],
+  ["some of its senders", { allowed_senders: ["a", "b"] }, { allowed_senders: ["b"] }],
+  ["a part of its network", { cidrs: ["10.0.0.0/8"] }, { cidrs: ["10.1.0.0/16"] }],
+  ["an earlier end", { expires_at: inTwoHours }, { expires_at: inAnHour }],
+];
+
+/** What the key of a caller is, what it asks for, and the code with which that is refused. */
+const refused: [what: string, own: Wanted, wanted: Wanted, code: string][] = [
   ["a scope that it has not", { scopes: ["keys:manage"] }, { scopes: ["message:send"] }, "insufficient_scope"],
   ["all scopes by naming them all but one", { scopes: ["keys:manage"] }, { scopes: ["*"] }, "insufficient_scope"],
-  ["its organization", { organization: "o1" }, { organization: "o1" }, undefined],
   ["another organization", { organization: "o1" }, { organization: "o2" }, "organization_forbidden"],
   ["one that is not there", { organization: "o1" }, { organization: "o9" }, "organization_forbidden"],
   ["all organizations", { organization: "o1" }, { organization: null }, "organization_forbidden"],
-  ["one organization of all", {}, { organization: "o2" }, undefined],
-  ["some of its senders", { allowed_senders: ["a", "b"] }, { allowed_senders: ["b"] }, undefined],
   ["a sender more", { allowed_senders: ["a"] }, { allowed_senders: ["a", "b"] }, "sender_forbidden"],
   ["any sender", { allowed_senders: ["a"] }, { allowed_senders: null }, "sender_forbidden"],
-  ["a part of its network", { cidrs: ["10.0.0.0/8"] }, { cidrs: ["10.1.0.0/16"] }, undefined],
   ["a wider network", { cidrs: ["10.1.0.0/16"] }, { cidrs: ["10.0.0.0/8"] }, "insufficient_scope"],
   ["one network more", { cidrs: ["10.0.0.0/8"] }, { cidrs: ["10.0.0.0/8", "::/0"] }, "insufficient_scope"],
   ["any network", { cidrs: ["10.0.0.0/8"] }, { cidrs: null }, "insufficient_scope"],
-  ["an earlier end", { expires_at: inTwoHours }, { expires_at: inAnHour }, undefined],
   ["a later end", { expires_at: inAnHour }, { expires_at: inTwoHours }, "insufficient_scope"],
   ["no end", { expires_at: inAnHour }, { expires_at: null }, "insufficient_scope"],
 ];
 
 describe("a key that manages keys", () => {
-  test.each(requests)("is asked to make one with %s", async (_what, own, wanted, code) => {
-    await using context = await openKeys();
+  /** A caller with a key of its own, and how many keys there are. */
+  async function open(own: Wanted) {
+    const context = await openKeys();
     const { key } = await context.create({ scopes: ["*"], ...own });
     const caller = await context.authenticate(key, () => "10.1.0.1");
-    const made = context.keys.create(caller, { name: "made", scopes: ["keys:manage"], ...wanted });
-    if (code === undefined) expect(await made).toMatchObject({ name: "made", ...wanted });
-    else await expect(made).rejects.toMatchObject({ code });
-    const ofAll = (await context.keys.list(context.admin, { limit: 10 })).items;
-    expect(ofAll).toHaveLength(code === undefined ? 2 : 1);
+    const count = async () => (await context.keys.list(context.admin, { limit: 10 })).items.length;
+    return { ...context, caller, count };
+  }
+
+  test.each(granted)("makes one with %s", async (_what, own, wanted) => {
+    await using context = await open(own);
+    const made = await context.keys.create(context.caller, { name: "made", scopes: ["keys:manage"], ...wanted });
+    expect(made).toMatchObject({ name: "made", ...wanted });
+    expect(await context.count()).toBe(2);
   });
 
-  test.each(requests.filter(([, , wanted]) => wanted.organization !== "o9"))(
-    "is asked to rotate one with %s, which would give it that key's secret",
+  test.each(refused)("is refused one with %s", async (_what, own, wanted, code) => {
+    await using context = await open(own);
+    const made = context.keys.create(context.caller, { name: "made", scopes: ["keys:manage"], ...wanted });
+    await expect(made).rejects.toMatchObject({ code });
+    expect(await context.count()).toBe(1);
+  });
+
+  test.each(granted)("rotates one with %s, which gives it that key's secret", async (_what, own, wanted) => {
+    await using context = await open(own);
+    const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
+    const { key } = await context.keys.rotate(context.caller, target.id, 60);
+    expect(key).not.toBe(target.key);
+    const endAt = expect.any(Number);
+    expect(await context.ask(target.key, "10.1.0.1")).toMatchObject({ secretExpiresAt: endAt });
+  });
+
+  test.each(refused.filter(([, , wanted]) => wanted.organization !== "o9"))(
+    "is refused to rotate one with %s, which would give it that key's secret",
     async (_what, own, wanted, code) => {
-      await using context = await openKeys();
-      const { key } = await context.create({ scopes: ["*"], ...own });
+      await using context = await open(own);
       const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
-      const caller = await context.authenticate(key, () => "10.1.0.1");
-      const rotated = context.keys.rotate(caller, target.id, 60);
-      const seen = code === "organization_forbidden" ? "not_found" : code;
-      if (seen === undefined) expect((await rotated).key).not.toBe(target.key);
-      else await expect(rotated).rejects.toMatchObject({ code: seen });
-      const stillWorks = await context.ask(target.key, "10.1.0.1");
-      expect(stillWorks).toMatchObject({ secretExpiresAt: code === undefined ? expect.any(Number) : undefined });
+      const rotated = context.keys.rotate(context.caller, target.id, 60);
+      await expect(rotated).rejects.toMatchObject({ code: code === "organization_forbidden" ? "not_found" : code });
+      expect(await context.ask(target.key, "10.1.0.1")).toMatchObject({ secretExpiresAt: undefined });
     },
   );
 

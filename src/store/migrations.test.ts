@@ -19,8 +19,9 @@ describe("the migrations", () => {
   });
 
   test("expand so that the version before goes on working, and contract a release later", () => {
-    for (const [index, file] of files.entries())
-      if (index >= lastOfOld) expect(faultsOf(file, files.slice(0, index))).toEqual([]);
+    const newer = files.slice(lastOfOld);
+    expect(newer.length).toBeGreaterThanOrEqual(5);
+    for (const [index, file] of newer.entries()) expect(faultsOf(file, files.slice(0, lastOfOld + index))).toEqual([]);
   });
 });
 

@@ -14,7 +14,16 @@ setDefaultTimeout(60_000); // a busy machine takes its time to start a server
 
 /** Read before it is known who calls, or across organizations: their rows are hidden only from statements that name others. */
 const ofTheServer = ["api_key", "audit", "removal"];
-const tables = [`"user"`, "conversation", "participant", "event", "delivery", "audience"];
+/** The tables of organizations, and how many rows each organization of the test has there. */
+const rowsOf: Record<string, number> = {
+  '"user"': 2,
+  conversation: 1,
+  participant: 2,
+  event: 1,
+  delivery: 1,
+  audience: 1,
+};
+const tables = Object.keys(rowsOf);
 
 const keyOf = (org: string | null): NewKey => ({
   id: createId(),
@@ -61,8 +70,8 @@ if (postgres !== undefined) {
         Array.from({ length: 40 }, (_, index) => driver.allOf(`o${(index % 2) + 1}`, forgetful)),
       );
       for (const [index, rows] of scoped.entries()) {
-        expect(rows).not.toBeEmpty();
-        expect(new Set(rows.map(({ org }) => org))).toEqual(new Set([`o${(index % 2) + 1}`]));
+        const org = `o${(index % 2) + 1}`;
+        expect(rows.map((row) => row.org)).toEqual(Array.from({ length: rowsOf[table] ?? 0 }, () => org));
       }
       const all = await Promise.all(Array.from({ length: 40 }, () => driver.all(forgetful)));
       expect(all.flat()).toEqual([]);
@@ -77,11 +86,9 @@ if (postgres !== undefined) {
       await using driver = await openTwo(settings);
       for (const order of ["ASC", "DESC"]) {
         const read = () => driver.allOf<Row>("o1", `SELECT org, id, name FROM "user" ORDER BY id ${order} LIMIT 5`);
-        const expected = [
-          { org: "o1", id: "alice", name: "alice of o1" },
-          { org: "o1", id: "bob", name: null },
-        ];
-        if (order === "DESC") expected.reverse();
+        const alice = { org: "o1", id: "alice", name: "alice of o1" };
+        const bob = { org: "o1", id: "bob", name: null };
+        const expected = order === "ASC" ? [alice, bob] : [bob, alice];
         for (let time = 0; time < 10; time++) expect(await read()).toEqual(expected); // the plan of a text may change after five
       }
     });

@@ -153,7 +153,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(await eventsOf(org)).toEqual(expect.arrayContaining([other.id, again.id]));
       expect([await historyOf(org), await historyOf(org, "c2")]).toEqual([1, 1]);
       await store.conversations.remove(org, "c1", 22_000);
-      expect((await run({ deletedBefore: 22_001 })).length).toBeGreaterThan(0);
+      expect(await run({ deletedBefore: 22_001 })).toEqual([3, 1]);
       expect(await eventsOf(org)).not.toContain(again.id);
     });
 
@@ -247,6 +247,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
         sent.push(...messages.map(({ id }) => id));
       }
       expect((await removing).length).toBeGreaterThanOrEqual(15);
+      expect(sent.length).toBeGreaterThanOrEqual(10);
       expect((await eventsOf(org)).slice(1)).toEqual(sent);
       const last = { offset: 1 + old.length + sent.length, id: sent.at(-1) };
       expect(await store.log.heads([org])).toEqual(new Map([[org, last]]));
