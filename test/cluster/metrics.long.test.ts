@@ -78,8 +78,8 @@ if (engines !== undefined) {
         ({ name, labels }) => name === "herald_http_requests_total" && labels.method === "PUT",
       );
       expect(requests.reduce((sum, { value }) => sum + value, 0)).toBe(2);
-      const promtool = findPromtool();
-      if (promtool !== undefined) expect(promtool(["check", "metrics"], text)).toEqual({ isContent: true, output: "" });
+      const linted = findPromtool()?.(["check", "metrics"], text);
+      expect(linted?.output).toBe(linted === undefined ? undefined : "");
 
       const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(herald.pid)], { encoding: "utf8" });
       const frozen = Number(stdout.trim().split("\n")[0]);

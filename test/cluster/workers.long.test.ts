@@ -12,6 +12,7 @@ import { LIFTED, startTraffic } from "../harness/persistence.ts";
 setDefaultTimeout(120_000);
 
 const count = 3;
+const clients = 30;
 
 function workersOf(herald: Herald): number[] {
   const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(herald.pid)], { encoding: "utf8" });
@@ -33,7 +34,7 @@ function isAlive(pid: number): boolean {
 const timesLogged = (herald: Herald, message: string) => herald.logLines().filter(({ msg }) => msg === message).length;
 
 const trafficOn = async (herald: Herald) =>
-  startTraffic(await createOrganization(herald), { urls: [herald.url], clients: 30, senders: 6 });
+  startTraffic(await createOrganization(herald), { urls: [herald.url], clients, senders: 6 });
 
 const engines = await useEngines();
 if (engines !== undefined) {
@@ -85,7 +86,8 @@ if (engines !== undefined) {
       expect(after).toHaveLength(count);
       expect(after.filter((pid) => before.includes(pid))).toEqual([]);
       await traffic.more();
-      expect(traffic.closeCodes().length).toBeGreaterThan(0);
+      // Each client was on a worker that was replaced, and may have come back to one that was replaced later.
+      expect(traffic.closeCodes().length).toBeWithin(clients, clients * count + 1);
       await traffic.expectNothingLost();
       expect(herald.logs()).not.toContain("a worker ended");
       await herald.stop();

@@ -83,7 +83,7 @@ function describeServer(
         await org.sent("alice", { id: `while-${sent}`, cid: "c1", body: `while ${sent}` });
         sent++;
       }
-      expect(sent).toBeGreaterThan(0);
+      expect(sent).toBeGreaterThanOrEqual(20); // it takes hundreds of milliseconds to remove thousands of messages
       await org.expectNothingElseAfter(
         socket,
         Array.from({ length: sent }, (_, index) => `while ${index}`),

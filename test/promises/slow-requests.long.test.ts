@@ -80,7 +80,7 @@ describe("promise 5: who sends too slowly is cut, and costs the others nothing",
       await Bun.sleep(50); // enough to see a stall, without a load of its own
     }
     await all;
-    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeGreaterThan(50); // for 10 s at least, about 15 a second
     await org.expectNothingElse(alice);
     await herald.stop();
   });
