@@ -190,13 +190,13 @@ const settings = {
     "messages and system messages of one organization in a second; an organization may have its own",
   ),
   HERALD_LIMIT_ORGANIZATION_CONNECTIONS: limit(0).describe(
-    "connections of one organization; an organization may have its own",
+    "connections of the users of one organization on a node; an organization may have its own",
   ),
   HERALD_LIMIT_ORGANIZATION_STORED_BYTES: limit(0).describe(
-    "bytes of the stored messages of one organization; an organization may have its own",
+    "bytes of the messages and other events that are stored of one organization; an organization may have its own",
   ),
   HERALD_LIMIT_REFUSALS_PER_SECOND: limit(100).describe(
-    "calls of one address (IPv6: of one /64) in a second whose key or token is refused; more are not looked at",
+    "calls of one address (IPv6: of one /64) in a second whose key or token is refused with 401; more get 429. Valid ones never do",
   ),
   HERALD_LIMIT_REFUSALS_BURST: limit(2_000).describe("such calls of one address in one burst"),
   HERALD_LIMIT_TOKEN_SECONDS: limit(2_592_000).describe(

@@ -23,7 +23,7 @@ type Measured = {
   busDropped: Readonly<Record<DropReason, number>>;
 };
 
-/** The media type of a scrape gives. */
+/** The media type of what a scrape gives. */
 export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Every metric of this process; those of a worker carry its number. */
