@@ -1,4 +1,4 @@
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 
 /** Collects items into batches, and hands them on: those of one key in the order in which they came, keys in turns. */
 export type Batcher<Item, Result> = {
@@ -26,7 +26,6 @@ export type Weights<Item> = {
   maxWaiting: number;
 };
 
-const shareOfFree = 4;
 const turnsPerBatch = 128;
 
 type Options<Item, Result> = {

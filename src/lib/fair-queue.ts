@@ -18,13 +18,16 @@ export type FairQueue<Item> = {
   readonly weight: number;
 };
 
+/** The `share` of a queue for many who do not know of one another: one alone may have 80 % of what may wait, two 44 % each. */
+export const shareOfFree = 4;
+
 type Options = {
   /** How many items may wait, and how much weight. An item that is heavier waits alone. */
   maxItems?: number;
   maxWeight?: number;
   /** For each of these that an item weighs, its key misses a turn. */
   weightPerTurn?: number;
-  /** One key may have waiting what is still free, this many times: with 4, alone 80 % of all, two 44 % each. */
+  /** One key may have waiting what is still free, this many times. */
   share?: number;
 };
 

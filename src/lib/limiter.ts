@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 import { createLinkedList, type Link } from "./linked-list.ts";
 import type { Owner } from "./owner.ts";
 
@@ -26,8 +26,6 @@ type Options = {
   /** A clock that only goes forward. */
   clock: Clock;
 };
-
-const shareOfFree = 4;
 
 type Waiter = { since: number; start(): void; refuse(): void };
 

@@ -1,13 +1,12 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../contract/errors.ts";
-import { createFairQueue } from "../lib/fair-queue.ts";
+import { createFairQueue, shareOfFree } from "../lib/fair-queue.ts";
 import { sqliteDialect } from "./dialect.ts";
 import type { Reader, Row, SqlValue } from "./driver.ts";
 import { type ReadReport, type ReadRequest, receiveError } from "./sqlite-protocol.ts";
 
 const threads = 2; // so that one long read does not hold up all others
 const maxWaiting = 20_000;
-const shareOfFree = 4;
 // Short reads are sent ahead, so that a thread need not wait for the event loop between them; behind a long one nobody is sent.
 const sentAhead = 4;
 const shortMs = 1;
