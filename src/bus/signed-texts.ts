@@ -1,7 +1,7 @@
 import type { LogEvent } from "../contract/log-event.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 import { createId } from "../lib/ids.ts";
-import { createAsked } from "./asked.ts";
+import { createSeen } from "../lib/seen.ts";
 import type { DropReason, Hint } from "./bus.ts";
 import { decodeHint, encodeHint } from "./hint-codec.ts";
 import { type AskedQuestion, decodeAnswer, decodeQuestion, type NodeAnswer } from "./presence-codec.ts";
@@ -32,10 +32,12 @@ type Dependencies = {
   onDrop(reason: DropReason, subject: string): void;
 };
 
+const mostAsked = 65_536;
+
 /** Writes and reads for one node. */
 export function createSignedTexts({ nodeId, signer, unsigning, onDrop }: Dependencies): SignedTexts {
   const dropped = { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 };
-  const asked = createAsked();
+  const asked = createSeen(mostAsked); // so that nobody has a question answered again
 
   function drop(reason: DropReason, subject: string): undefined {
     dropped[reason]++;

@@ -1,7 +1,7 @@
 import type { Hint } from "../bus/bus.ts";
 import type { LogEvent, LogPage } from "../contract/log-event.ts";
-import { forgetOldest } from "../lib/forget-oldest.ts";
 import { isObject, isTexts, parseJson } from "../lib/json-values.ts";
+import { createSeen } from "../lib/seen.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { EventFacts } from "./event-facts.ts";
 import type { Log } from "./sequencers.ts";
@@ -32,13 +32,10 @@ type Dependencies = {
 
 /** Looks at the events of hints and of the log before anybody plays them. */
 export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependencies): Playables {
-  const told = new Set<string>();
+  const told = createSeen(mostTold);
 
   function tell({ org, offset, id }: Unplayable): void {
-    if (told.has(id)) return;
-    told.add(id);
-    forgetOldest(told, mostTold);
-    onUnplayable({ org, offset, id });
+    if (told.isNew(id)) onUnplayable({ org, offset, id });
   }
 
   /** Whether what an event says has the shape that its kind asks for. `isSaid` looks at what goes to the connections as it is. */
