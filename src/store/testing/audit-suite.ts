@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createId, firstIdOf } from "../../lib/ids.ts";
 import type { AuditEntry } from "../audit-ports.ts";
-import { type OpenDatabase, openStore } from "./log-suite.ts";
+import { type OpenDatabase, useStore } from "./log-suite.ts";
 
 /** An entry of `o1` by the key `k1`, made at a time in milliseconds. */
 export function entryAt(at: number, change: Partial<AuditEntry> = {}): AuditEntry {
@@ -23,14 +23,7 @@ export function entryAt(at: number, change: Partial<AuditEntry> = {}): AuditEntr
 /** What every engine's audit log must do: the suite of the port `AuditLog`. */
 export function describeAudit(engine: string, open: OpenDatabase): void {
   describe(`the audit log on ${engine}`, () => {
-    let context: Awaited<ReturnType<typeof openStore>>;
-
-    beforeAll(async () => {
-      context = await openStore(open);
-    });
-    afterAll(async () => {
-      await context.dispose();
-    });
+    const context = useStore(open);
 
     const all = { from: undefined, before: undefined, of: undefined, limit: 100 };
 

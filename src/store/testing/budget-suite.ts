@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createId } from "../../lib/ids.ts";
 import type { Driver } from "../driver.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import type { RetentionOrder } from "../retention-ports.ts";
 import { createStore, createWrites } from "../store.ts";
-import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const noLimits = { requestsPerSecond: null, messagesPerSecond: null, connections: null, storedBytes: null };
 
 /** What every engine must keep of what organizations may use, and use: `OrganizationReads.budgets`. */
 export function describeBudgets(engine: string, open: OpenDatabase): void {
   describe(`the budgets of organizations on ${engine}`, () => {
-    let context: Awaited<ReturnType<typeof openStore>>;
+    const context = useStore(open);
     let orgs = 0;
-
-    beforeAll(async () => {
-      context = await openStore(open);
-    });
-    afterAll(async () => {
-      await context.dispose();
-    });
 
     const nextId = () => `budget-${++orgs}`;
     const budgetOf = async (org: string) => (await context.store.organizations.budgets([org, "nowhere"]))[0];

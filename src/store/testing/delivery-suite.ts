@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spans } from "../../contract/delivery.ts";
 import { createId } from "../../lib/ids.ts";
 import type { NewAudience, NewDelivery } from "../delivery-ports.ts";
@@ -6,7 +6,7 @@ import type { Driver } from "../driver.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
 import { createStore, createWrites } from "../store.ts";
-import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -33,24 +33,11 @@ export function audienceOf(org: string, change: Partial<NewAudience> = {}): NewA
 /** What every engine must keep of deliveries: the suite of the ports `Deliveries` and `SentReads`. */
 export function describeDeliveries(engine: string, open: OpenDatabase): void {
   describe(`deliveries on ${engine}`, () => {
-    let context: Awaited<ReturnType<typeof openStore>>;
-    let orgs = 0;
+    const context = useStore(open);
     let now = 0;
 
-    beforeAll(async () => {
-      context = await openStore(open);
-    });
-    afterAll(async () => {
-      await context.dispose();
-    });
-
     /** An organization of this test alone, with the conversation `c1` of `u1` and `u2`: one event. */
-    async function createOrganization(): Promise<string> {
-      const org = `org-${++orgs}`;
-      await context.store.organizations.put(org, undefined, 1);
-      await context.store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
-      return org;
-    }
+    const createOrganization = () => context.createOrganization(["u1", "u2"]);
 
     async function send(org: string, change: Partial<NewSend> = {}) {
       const message = messageOf(org, change);

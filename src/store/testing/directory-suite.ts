@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { logStart } from "../../contract/log-event.ts";
-import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 
 /** What every engine's directory must do: the suite of the ports for organizations, users, conversations, history. */
 export function describeDirectory(engine: string, open: OpenDatabase): void {
   describe(`the directory on ${engine}`, () => {
-    let context: Awaited<ReturnType<typeof openStore>>;
-    let orgs = 0;
+    const context = useStore(open);
 
-    beforeAll(async () => {
-      context = await openStore(open);
-    });
-    afterAll(async () => {
-      await context.dispose();
-    });
-
-    async function createOrganization(): Promise<string> {
-      const org = `org-${++orgs}`;
-      await context.store.organizations.put(org, undefined, 1);
-      return org;
-    }
+    const createOrganization = () => context.createOrganization();
 
     test("makes, renames and removes; a name left out stays, null clears it", async () => {
       const { users } = context.store;

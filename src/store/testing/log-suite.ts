@@ -33,6 +33,45 @@ export async function openStore(open: OpenDatabase) {
   };
 }
 
+/** Such a store for the tests of a `describe`, closed behind them. */
+export function useStore(open: OpenDatabase) {
+  let opened: Awaited<ReturnType<typeof openStore>> | undefined;
+  let orgs = 0;
+
+  beforeAll(async () => {
+    opened = await openStore(open);
+  });
+  afterAll(async () => {
+    await opened?.dispose();
+  });
+
+  function current() {
+    if (opened === undefined) throw new Error("the store is there while tests run");
+    return opened;
+  }
+
+  return {
+    get store() {
+      return current().store;
+    },
+    get announced() {
+      return current().announced;
+    },
+    get pipeline() {
+      return current().pipeline;
+    },
+    keyIdOf: (org: string, id: string) => current().keyIdOf(org, id),
+    /** An organization of one test alone; with participants, it has the conversation `c1` of them: one event. */
+    async createOrganization(participants?: string[]): Promise<string> {
+      const org = `org-${++orgs}`;
+      const { organizations, conversations } = current().store;
+      await organizations.put(org, undefined, 1);
+      if (participants !== undefined) await conversations.put(org, "c1", { participants }, 1);
+      return org;
+    },
+  };
+}
+
 let count = 0;
 
 /** A message of `u1` into `c1`, not yet stored. */
@@ -52,22 +91,9 @@ export function messageOf(org: string, change: Partial<NewSend> = {}): NewSend {
 /** What every engine's log must do: the suite of the ports `SendLog` and `LogReader`. */
 export function describeLog(engine: string, open: OpenDatabase): void {
   describe(`the log on ${engine}`, () => {
-    let context: Awaited<ReturnType<typeof openStore>>;
-    let orgs = 0;
+    const context = useStore(open);
 
-    beforeAll(async () => {
-      context = await openStore(open);
-    });
-    afterAll(async () => {
-      await context.dispose();
-    });
-
-    async function createOrganization(): Promise<string> {
-      const org = `org-${++orgs}`;
-      await context.store.organizations.put(org, undefined, 1);
-      await context.store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
-      return org;
-    }
+    const createOrganization = () => context.createOrganization(["u1", "u2"]);
 
     test("gives offsets without holes, in the order of the appends, and announces them after the commit", async () => {
       const { store, announced } = context;

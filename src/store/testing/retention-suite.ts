@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createId } from "../../lib/ids.ts";
 import type { Driver } from "../driver.ts";
 import { migrateStore } from "../migrate.ts";
@@ -6,7 +6,7 @@ import type { NewSend } from "../ports.ts";
 import type { RetentionOrder } from "../retention-ports.ts";
 import { createStore, createWrites } from "../store.ts";
 import { entryAt } from "./audit-suite.ts";
-import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -25,24 +25,11 @@ const keepAll: RetentionOrder = {
 /** What every engine's retention must do: the suite of the port `RetentionWrites`. */
 export function describeRetention(engine: string, open: OpenDatabase): void {
   describe(`retention on ${engine}`, () => {
-    let context: Awaited<ReturnType<typeof openStore>>;
-    let orgs = 0;
+    const context = useStore(open);
     let now = 0;
 
-    beforeAll(async () => {
-      context = await openStore(open);
-    });
-    afterAll(async () => {
-      await context.dispose();
-    });
-
     /** An organization of this test alone, with the conversation `c1` of `u1` and `u2`: one event. */
-    async function createOrganization(): Promise<string> {
-      const org = `org-${++orgs}`;
-      await context.store.organizations.put(org, undefined, 1);
-      await context.store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
-      return org;
-    }
+    const createOrganization = () => context.createOrganization(["u1", "u2"]);
 
     /** A message made at a time. */
     async function send(org: string, at: number, change: Partial<NewSend> = {}) {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { LogEvent, MembershipChange } from "../../contract/log-event.ts";
 import { rowsOfStep } from "../steps.ts";
-import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
+import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -14,21 +14,9 @@ const change = ({ payload }: LogEvent): MembershipChange => JSON.parse(payload);
 /** What every engine must do with changes of the directory that are too large for one transaction. */
 export function describeSteps(engine: string, open: OpenDatabase): void {
   describe(`a large change of the directory on ${engine}`, () => {
-    let context: Awaited<ReturnType<typeof openStore>>;
-    let orgs = 0;
+    const context = useStore(open);
 
-    beforeAll(async () => {
-      context = await openStore(open);
-    });
-    afterAll(async () => {
-      await context.dispose();
-    });
-
-    async function createOrganization(): Promise<string> {
-      const org = `org-${++orgs}`;
-      await context.store.organizations.put(org, undefined, 1);
-      return org;
-    }
+    const createOrganization = () => context.createOrganization();
 
     /** The participants, by the pages of their list, and by the events of the log: they must agree. */
     async function participantsOf(org: string, cid: string): Promise<string[]> {
