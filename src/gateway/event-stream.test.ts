@@ -102,3 +102,19 @@ describe("an event stream", () => {
     expect([near.ends, far.ends]).toEqual([["end"], ["cut", "end"]]);
   });
 });
+
+test("a stream that is cut before its answer begins ends the connection, and nothing is printed", async () => {
+  const script = `
+    import { createOwner } from "${new URL("../lib/owner.ts", import.meta.url).pathname}";
+    import { createEventStream } from "${new URL("./event-stream.ts", import.meta.url).pathname}";
+    const ignore = () => undefined;
+    const options = { owner: createOwner(ignore), org: "o", maxWaitingBytes: 1, onWaiting: ignore, onCut: ignore, onEnd: ignore };
+    const stream = createEventStream(options);
+    stream.comment();
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", development: false, fetch: () => new Response(stream.body) });
+    console.log(await fetch(server.url).then(({ status }) => status, ({ code }) => code));
+    await server.stop(true);`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "pipe" });
+  const [printed, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  expect([printed.trim(), errors]).toEqual(["ECONNRESET", ""]);
+});
