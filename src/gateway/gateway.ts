@@ -6,6 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createGuard } from "../lib/guard.ts";
 import { createLimiter } from "../lib/limiter.ts";
 import { type OutageEvents, tellOutages } from "../lib/outages.ts";
+import { createPacedWork } from "../lib/paced-work.ts";
 import { createTimerWheel } from "../lib/timer-wheel.ts";
 import { createTurnstile } from "../lib/turnstile.ts";
 import type { CatchUp } from "../services/catch-up.ts";
@@ -55,6 +56,8 @@ const handedOverPerTurn = 1;
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
+// Behind a long page: with eight at a time of a quarter of a MiB, some 100 MiB in a second.
+const pauseAfterLongPageMs = 16;
 
 type Dependencies = OutageEvents & {
   bus: Pick<Bus, "subscribe" | "respond">;
@@ -195,7 +198,7 @@ export function createGateway(dependencies: Dependencies) {
     backlog,
     facts,
     ledger,
-    reads,
+    reads: createPacedWork({ limiter: reads, pauseMs: pauseAfterLongPageMs }),
     handover: createTurnstile(handedOverPerTurn),
   });
   const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, entrance, exit, admission });

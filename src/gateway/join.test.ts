@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { LogEvent } from "../contract/log-event.ts";
 import { createLimiter } from "../lib/limiter.ts";
 import { createOwner } from "../lib/owner.ts";
+import { createPacedWork } from "../lib/paced-work.ts";
 import { createTurnstile } from "../lib/turnstile.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
 import { createAudiences } from "./audiences.ts";
@@ -15,7 +16,7 @@ import { createRoster } from "./roster.ts";
 import type { Sequencer } from "./sequencer.ts";
 import { event, placeOf } from "./testing/sequencer-setup.ts";
 
-const reads = createLimiter({
+const limiter = createLimiter({
   places: 1,
   maxWaiting: 1,
   maxWaitMs: 1_000,
@@ -85,7 +86,7 @@ test("who joins where the log was purged misses nothing that is played while the
     backlog,
     facts: createEventFacts(),
     ledger,
-    reads,
+    reads: createPacedWork({ limiter, pauseMs: 16 }),
     handover: createTurnstile(1),
   });
   const connection: Connection = {

@@ -1,5 +1,5 @@
 import type { LogEvent, SessionEnd } from "../contract/log-event.ts";
-import type { Limiter } from "../lib/limiter.ts";
+import type { PacedWork } from "../lib/paced-work.ts";
 import type { Turnstile } from "../lib/turnstile.ts";
 import type { CatchUp } from "../services/catch-up.ts";
 import type { DeliveryLedger } from "../services/delivery-ledger.ts";
@@ -15,6 +15,7 @@ import type { Log, Sequencers } from "./sequencers.ts";
 import { userTopic } from "./topics.ts";
 
 const pageBytes = comfortableBytes; // so that a healthy reader keeps up with what is replayed to it
+const longPageBytes = pageBytes / 4;
 const pageSize = 100;
 
 type Dependencies = {
@@ -27,8 +28,8 @@ type Dependencies = {
   backlog: Pick<Backlog, "hold">;
   facts: Pick<EventFacts, "follow">;
   ledger: Pick<DeliveryLedger, "given">;
-  /** Bounds how many pages of what was missed are at hand: read, and not yet handed over. */
-  reads: Limiter;
+  /** Bounds how many pages of what was missed are at hand: read, and not yet handed over. Long ones go out at a pace. */
+  reads: PacedWork;
   /** What pages go through when they are handed over, so that many make no turn of the event loop long. */
   handover: Turnstile;
 };
@@ -64,7 +65,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     handOver: (page: Item[]) => void,
   ): Promise<void> {
     const { owner, org } = connection;
-    await reads.run(
+    await reads.run<number>(
       async () => {
         const letGo = backlog.hold(connection, pageBytes);
         let letGoRest = () => {};
@@ -74,13 +75,13 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           await sequencer.verified(); // so that no page is of another log than those before
           await handover.pass(org);
           if (connection.isOpen) handOver(page);
+          return bytesOf(page);
         } finally {
           letGo();
           letGoRest();
         }
       },
-      owner,
-      org,
+      { key: org, owner, isLarge: (bytes) => bytes > longPageBytes },
     );
   }
 
@@ -146,7 +147,9 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       await sequencer.reached(head, headId);
       if (!connection.isOpen) return;
       const resumeAfter =
-        since === undefined ? undefined : await reads.run(() => catchUp.resumeAfter(session, since), owner, org);
+        since === undefined
+          ? undefined
+          : await reads.run(() => catchUp.resumeAfter(session, since), { key: org, owner, isLarge: () => false });
       if (!connection.isOpen) return;
       admit(since === undefined ? undefined : resumeAfter !== undefined);
       if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);

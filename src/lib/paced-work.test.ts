@@ -15,7 +15,7 @@ describe("paced work", () => {
     const done: string[] = [];
     const add = (name: string, key = "o") =>
       paced
-        .run(key, async () => name)
+        .run(async () => name, { key, isLarge: (done) => done !== "small" })
         .then(
           (text) => done.push(text),
           (error: Error) => done.push(`${name}: ${error.message}`),
@@ -45,12 +45,18 @@ describe("paced work", () => {
 
   test("rejects as the work does, and goes on", async () => {
     const { paced, done, add } = setUp();
-    const failing = paced.run("o", () => Promise.reject(new Error("failed")));
+    const failing = paced.run(() => Promise.reject(new Error("failed")), { key: "o" });
     await expect(failing).rejects.toThrow("failed");
     void add("next");
-    jest.advanceTimersByTime(pauseMs);
     await settle();
     expect(done).toEqual(["next"]);
+  });
+
+  test("pauses behind nothing small", async () => {
+    const { done, add } = setUp();
+    for (const name of ["small", "first", "second"]) void add(name);
+    await settle();
+    expect(done).toEqual(["small", "first"]);
   });
 
   test("refuses what does not fit into the queue", async () => {

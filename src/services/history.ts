@@ -92,8 +92,9 @@ export function createHistoryReader(dependencies: Dependencies) {
   ): Promise<Made> {
     const short = await readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes });
     if (!short.isFull) return await finish(short.messages);
-    return await longPages.run(org, async () =>
-      finish((await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes })).messages),
+    return await longPages.run(
+      async () => finish((await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes })).messages),
+      { key: org },
     );
   }
 
