@@ -14,6 +14,7 @@ const herald = useHerald({
   env: {
     HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: String(limits.connection),
     HERALD_LIMIT_NODE_BACKLOG_BYTES: String(limits.node),
+    HERALD_LIMIT_REQUESTS_PER_SECOND: "0", // the same key asks for all that is not read, and sends
     HERALD_LIMIT_PING_SECONDS: "2",
     HERALD_LIMIT_PONG_SECONDS: "2",
   },
@@ -103,5 +104,16 @@ describe("those who ask for much and read nothing (row 3)", () => {
     expect(grown).toBeLessThan(allowed);
     await eventually(() => areCut(herald(), deaf) || undefined, "the end of all who do not read", 40_000);
     for (const socket of deaf) socket.destroy();
+  });
+
+  test("cost no more memory than the node may hold: pages of history", async () => {
+    const { org, cid, quiet } = await setUp();
+    const path = `${org.path("conversations", cid, "messages")}?limit=1000`;
+    const lines = [`Admin-Api-Key: ${herald().key}`];
+    const open = () =>
+      Array.from({ length: users * streamsOfUser }, () => openDeaf(herald(), (host) => get(host, path, lines)));
+    const { deaf, grown } = await growthOf(open, () => org.sent("victim", { cid: quiet, body: "meanwhile" }));
+    for (const socket of deaf) socket.destroy();
+    expect(grown).toBeLessThan(allowed);
   });
 });
