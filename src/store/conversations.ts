@@ -24,6 +24,7 @@ type Begun = { put: Put; head: number; isDone: boolean };
  */
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const membership = createMembership(driver);
+  const { participantsOfStep: rows } = driver.dialect;
   const sorting = createTurnstile(1); // however many sets are put at once, a turn of the event loop sorts a part of one
 
   /** Makes or renames the conversation, and replaces its participants if that fits into one step. Else it only tells that it begins. */
@@ -92,18 +93,18 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
       });
     }
 
-    for (let from = 0; from < wanted.length; from += rowsOfStep) {
-      const uids = wanted.slice(from, from + rowsOfStep);
+    for (let from = 0; from < wanted.length; from += rows) {
+      const uids = wanted.slice(from, from + rows);
       if (!(await step((transaction) => membership.change(transaction, of, { uids })))) return;
     }
     if (isNew) return;
     for (let after: string | undefined = ""; after !== undefined; ) {
       const from: string = after;
       const isOn = await step(async (transaction) => {
-        const uids = await membership.page(transaction, of, from, rowsOfStep);
+        const uids = await membership.page(transaction, of, from, rows);
         const kept = uids.filter((uid) => isAmongSorted(wanted, uid));
         await membership.change(transaction, of, { leaving: rangeOf(from, uids), kept });
-        after = uids.length < rowsOfStep ? undefined : uids.at(-1);
+        after = uids.length < rows ? undefined : uids.at(-1);
       });
       if (!isOn) return;
     }
@@ -129,7 +130,7 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
           const uids = await membership.page(transaction, of, "", rowsOfStep + 1);
           const isLast = uids.length <= rowsOfStep;
           if (isLast) await leaveToRemoval(sql, { org, cid, upTo, now });
-          await membership.change(transaction, of, { leaving: rangeOf("", uids.slice(0, rowsOfStep)) });
+          await membership.change(transaction, of, { leaving: rangeOf("", isLast ? uids : uids.slice(0, rows)) });
           if (!isLast) return "more";
           await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
           return true;

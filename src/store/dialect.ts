@@ -20,6 +20,8 @@ export type Dialect = {
   hasRowSecurity: boolean;
   /** Reads roughly how many `rows` the named table has; `undefined` where only counting would tell. */
   estimateRows: string | undefined;
+  /** How many participants a step of a large change adds or removes: measured in docs/decisions/0035. */
+  participantsOfStep: number;
   /** Statements that tell the planner what to expect, run after migrations; none where it finds out by itself. */
   statistics: readonly string[];
 };
@@ -35,6 +37,7 @@ export const sqliteDialect: Dialect = {
   isShared: false,
   hasRowSecurity: false,
   estimateRows: undefined,
+  participantsOfStep: 250,
   statistics,
 };
 
@@ -50,6 +53,7 @@ export const postgresDialect: Dialect = {
   lockMigrations: "SELECT pg_advisory_xact_lock(4715081)",
   isShared: true,
   hasRowSecurity: true,
+  participantsOfStep: 100,
   estimateRows: "SELECT CAST(reltuples AS BIGINT) AS rows FROM pg_class WHERE oid = to_regclass(CAST(? AS text))",
   statistics: [],
 };

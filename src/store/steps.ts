@@ -2,7 +2,7 @@ import { unavailable } from "../contract/errors.ts";
 
 /**
  * How many rows of the directory a transaction changes at most, so that it holds the writer for a few milliseconds and others have their
- * turn: measured in docs/decisions/0035.
+ * turn; the dialect may have fewer for the steps of a large change. Measured in docs/decisions/0035.
  */
 export const rowsOfStep = 250;
 
