@@ -9,6 +9,8 @@ type Options<Body> = {
   isOptional: boolean;
   /** Told how many bytes come: before they are read, where the request says so. */
   onLength(bytes: number): void;
+  /** Waited for before a short body is parsed, unless it is undefined. */
+  turn(bytes: Uint8Array): Promise<void> | undefined;
   /** Makes of the value what it is to be, or throws. */
   check(value: unknown): Body;
   /** Runs what reads a long body, when that has its turn: one after another, so that what all of them become is not in memory at once. */
@@ -23,12 +25,15 @@ const longBytes = 64 * 1024;
  */
 export async function readJsonBody<Body>(
   request: Request,
-  { maxBytes, maxDepth, isOptional, onLength, check, alone }: Options<Body>,
+  { maxBytes, maxDepth, isOptional, onLength, turn, check, alone }: Options<Body>,
 ): Promise<Body> {
   const bytes = await readBytes(request, maxBytes, onLength);
+  const isLong = bytes.length > longBytes;
+  const awaited = isLong ? undefined : turn(bytes);
+  if (awaited !== undefined) await awaited;
   if (isOptional && bytes.length === 0) return check({});
   requireJson(request.headers.get("content-type"));
-  if (bytes.length <= longBytes) return check(parseJson(toText(bytes), maxDepth));
+  if (!isLong) return check(parseJson(toText(bytes), maxDepth));
   return await alone(async () => {
     const value = await parseJsonInTurns(toText(bytes), maxDepth);
     await nextTurn();
@@ -40,6 +45,15 @@ function toText(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text === undefined) throw new HeraldError("malformed_json", "the body is not valid UTF-8");
   return text;
+}
+
+const organizationMember = /"organizationId"\s*:\s*"([^"]{1,128})"/;
+const mostSearched = 4_096;
+
+/** The organization that a body seems to name, before it is parsed: good enough to take turns by. */
+export function organizationIn({ buffer, byteOffset, length }: Uint8Array): string | undefined {
+  const start = Buffer.from(buffer, byteOffset, length).toString("latin1", 0, mostSearched);
+  return organizationMember.exec(start)?.[1];
 }
 
 function requireJson(contentType: string | null): void {

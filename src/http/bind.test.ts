@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { Hono } from "hono";
+import { z } from "zod";
+import { defineOperation, noParams } from "../contract/operations/operation.ts";
+import { nextTurn } from "../lib/next-turn.ts";
+import { type Caller, unrestricted } from "../services/permissions.ts";
+import { createBind, type Router, type Runtime } from "./bind.ts";
+import { newCall } from "./calls.ts";
+
+const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };
+const most = 64; // calls that are begun in a turn of the event loop
+
+const operation = defineOperation({
+  operationId: "note",
+  method: "post",
+  path: "/notes",
+  tag: "Messages",
+  summary: "notes",
+  params: noParams,
+  query: noParams,
+  body: z.strictObject({ organizationId: z.string(), text: z.string() }),
+  scope: "any",
+  limitsItself: true,
+  answers: { 204: { description: "noted" } },
+  errors: [],
+});
+
+/** A server of one operation, and the organizations whose calls it has begun. A key is `<org>` or, of no organization, `any`. */
+function serve() {
+  const app: Router = new Hono();
+  const begun: string[] = [];
+  const bind = createBind({
+    app,
+    authentication: {
+      async authenticate(key): Promise<Caller> {
+        const org = key === "any" ? null : (key ?? null);
+        return { keyId: `key of ${org}`, rights: { ...unrestricted, org }, secretExpiresAt: undefined };
+      },
+    },
+    rateLimit: { admit: () => undefined, charge: () => undefined },
+    use: { know: () => undefined, admitRequest: () => undefined, chargeRequest: () => undefined },
+    audit: { record: async () => undefined, note: () => undefined },
+    clientAddress: () => "192.0.2.1",
+    longAnswers: {
+      streamOf: () => {
+        throw new Error("no answer here is long");
+      },
+    },
+    limits: { requestBytes: 1_048_576, jsonDepth: 10 },
+    onError: (error) => {
+      throw error;
+    },
+  });
+  bind(operation, async ({ body }) => {
+    begun.push(body.organizationId);
+    return { status: 204 };
+  });
+  return {
+    begun,
+    call(organizationId: string, { key = organizationId, text = "" } = {}) {
+      const request = new Request("http://herald.test/notes", {
+        method: "POST",
+        headers: { "Admin-Api-Key": key, "Content-Type": "application/json" },
+        body: JSON.stringify({ organizationId, text }),
+      });
+      return app.fetch(request, { runtime, call: newCall(request, runtime) });
+    },
+  };
+}
+
+test.each([undefined, "any"])(
+  "a crowd of one organization holds up a call of another by a turn, with key %p",
+  async (key) => {
+    const { begun, call } = serve();
+    const calls = Array.from({ length: 10 * most }, () => call("crowd", key === undefined ? {} : { key }));
+    calls.push(call("other", key === undefined ? {} : { key }));
+    await nextTurn();
+    expect(begun).not.toContain("other");
+    await nextTurn();
+    expect(begun).toContain("other");
+    expect(begun.length).toBeLessThanOrEqual(3 * most);
+    await Promise.all(calls);
+    expect(begun).toHaveLength(10 * most + 1);
+  },
+);
+
+test("of calls with long bodies fewer are begun in a turn", async () => {
+  const { begun, call } = serve();
+  const calls = Array.from({ length: most }, () => call("crowd", { text: "x".repeat(60_000) }));
+  await nextTurn();
+  await nextTurn();
+  expect(begun.length).toBeLessThan(most / 4);
+  await Promise.all(calls);
+});
