@@ -8,7 +8,7 @@ import { createBind, type Router, type Runtime } from "./bind.ts";
 import { newCall } from "./calls.ts";
 
 const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };
-const most = 64; // calls that are begun in a turn of the event loop
+const most = 128; // calls that are begun in a turn of the event loop
 
 const operation = defineOperation({
   operationId: "note",

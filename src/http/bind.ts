@@ -87,9 +87,9 @@ type Dependencies = {
 
 const endedWithinSeconds = 5;
 const mostBytesOfUnit = 3; // of UTF-16, in UTF-8
-// What is begun in a turn of the event loop: some 2 ms of work, with 64 sends, or three of 60 kB, or one of a megabyte.
-const unitsPerTurn = 64;
-const bytesPerUnit = 2_048;
+// What is begun in a turn of the event loop: some 3 ms of work, with 128 sends, or three of 60 kB. Longer bodies are read one at a time.
+const unitsPerTurn = 128;
+const bytesPerUnit = 1_024;
 const callerRequestId = /^[\x21-\x7e]{1,128}$/;
 
 /** The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, else a new one. */
