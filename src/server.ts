@@ -250,7 +250,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     counting.onAnswer(call);
     logRequest(call);
   };
-  const held = createHeldAnswers({ clientAddress, clock: steadyClock });
+  const held = createHeldAnswers({ clientAddress });
   const follow = followCalls({ redact, onAnswer, traceCall: tracing?.traceCall, hold: held.hold });
   const health = createHealth({
     isStopping: () => state.isStopping,

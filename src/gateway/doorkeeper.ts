@@ -53,7 +53,7 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
     try {
       return await work();
     } catch (error) {
-      await exit.pass(name, owner);
+      await exit.pass(name, { owner });
       throw error;
     }
   }
@@ -69,12 +69,12 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
 
   return {
     async enter(owner, address) {
-      await entrance.pass(address, owner);
+      await entrance.pass(address, { owner });
       if (owner.isClosed) throw new HeraldError("bad_request", "whoever asked has hung up");
       try {
         places.takeForAddress(owner, address);
       } catch (error) {
-        if (places.takeForRefused(owner, address)) await exit.pass(address, owner);
+        if (places.takeForRefused(owner, address)) await exit.pass(address, { owner });
         else owner.close();
         throw error;
       }

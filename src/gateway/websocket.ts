@@ -130,7 +130,7 @@ export function createWebSockets(dependencies: Dependencies) {
         try {
           if (data.user !== undefined) return await answer();
           await deadline.during(async () => {
-            await entrance.pass(data.address, line.owner);
+            await entrance.pass(data.address, { owner: line.owner });
             await answer();
           });
         } finally {

@@ -11,7 +11,7 @@ import { validate } from "../contract/validation.ts";
 import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
 import { createQueue } from "../lib/queue.ts";
-import { createTurnBudget } from "../lib/turn-budget.ts";
+import { createTurnstile } from "../lib/turnstile.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/authentication.ts";
 import type { OrganizationUse } from "../services/organization-use.ts";
@@ -121,7 +121,7 @@ export function createBind({
 
   const createBill = createBills({ rateLimit, use });
   const longBodies = createQueue(() => unavailable({ detail: "this node stops" })); // keys take turns
-  const turns = createTurnBudget(unitsPerTurn);
+  const turns = createTurnstile(unitsPerTurn);
   return (operation, handler) => {
     type BodyOf = Parameters<typeof handler>[0]["body"];
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
@@ -149,10 +149,9 @@ export function createBind({
         if (!limitsItself) permitOrganization(known, context.req.param("org"));
       };
       const waitForTurn = (weight: number, bytes?: Uint8Array) =>
-        turns.wait(
-          caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes)) ?? caller.keyId,
+        turns.wait(caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes)) ?? caller.keyId, {
           weight,
-        );
+        });
       try {
         if (scope !== undefined) {
           caller = await authenticate();
@@ -163,7 +162,7 @@ export function createBind({
           permit(caller, scope);
           const named = namesOrganization ? bill.name(context.req.param("org")) : undefined;
           if (named !== undefined) await named;
-          if (body === undefined && !turns.takes(1)) await waitForTurn(1);
+          if (body === undefined && !turns.takes()) await waitForTurn(1);
         }
         const input = {
           caller,

@@ -71,9 +71,9 @@ type Observers = {
   hold(request: Request, call: Call, response: Response): Promise<void>;
 };
 
-/** Whether anybody may ask for such an answer as often as they like: no key was shown, or the call was refused. */
-export function isCheap({ keyId, status }: Call): boolean {
-  return keyId === undefined || status >= 400;
+/** Whether anybody may ask for such an answer as often as they like: no key was shown, nor a token that opened a stream, or the call was refused. */
+export function isCheap({ keyId, route, status }: Call): boolean {
+  return status >= 400 || (keyId === undefined && route !== realTimeRoutes.stream);
 }
 
 /**

@@ -75,7 +75,7 @@ test("whoever has gone waits no more, and takes no turn", async () => {
   const passed: string[] = [];
   const gone = createOwner(unused);
   const enter = (name: string, owner = createOwner(unused)) =>
-    void turnstile.pass(name, owner).then(() => {
+    void turnstile.pass(name, { owner }).then(() => {
       if (!owner.isClosed) passed.push(name);
     });
   enter("first");
@@ -98,7 +98,7 @@ test("a turnstile whose turns are a time lets nobody else through in it, and eve
   const turnstile = createTurnstile(2, { turnMs: 60_000 });
   const owner = createOwner(unused);
   const passed: number[] = [];
-  const enter = (number: number) => void turnstile.pass("name", owner).then(() => passed.push(number));
+  const enter = (number: number) => void turnstile.pass("name", { owner }).then(() => passed.push(number));
   for (const number of [1, 2, 3, 4, 5]) enter(number);
   for (let turn = 0; turn < 5; turn++) await nextTurn();
   expect(passed).toEqual([1, 2]);
@@ -109,3 +109,38 @@ test("a turnstile whose turns are a time lets nobody else through in it, and eve
   expect(turnstile.waiting).toBe(0);
   expect(owner.size).toBe(0);
 });
+
+test("what takes room at once keeps it from others, and names take turns behind it", async () => {
+  const { begun, begin } = useTurns(2);
+  for (const name of ["crowd", "crowd", "crowd", "crowd", "other"]) begin(name);
+  expect(begun).toEqual(["crowd", "crowd"]);
+  await nextTurn();
+  expect(begun.slice(2)).toEqual(["crowd", "other"]);
+  begin("crowd"); // behind those who wait
+  await nextTurn();
+  expect(begun.slice(4)).toEqual(["crowd", "crowd"]);
+});
+
+test("one at least goes through in a turn, however heavy, and a light one after it in the next", async () => {
+  const { begun, begin } = useTurns(4);
+  for (const weight of [1, 50, 50, 1]) begin("heavy", weight);
+  begin("light");
+  expect(begun).toEqual(["heavy", "heavy"]);
+  await nextTurn();
+  expect(begun.slice(2)).toEqual(["heavy"]);
+  await nextTurn();
+  expect(begun.slice(3)).toEqual(["light", "heavy"]);
+});
+
+/** Work that begins at once where there is room, and else in its turn. */
+function useTurns(perTurn: number) {
+  const turns = createTurnstile(perTurn);
+  const begun: string[] = [];
+  return {
+    begun,
+    begin(name: string, weight = 1) {
+      if (turns.takes(weight)) begun.push(name);
+      else void turns.wait(name, { weight }).then(() => begun.push(name));
+    },
+  };
+}

@@ -6,16 +6,23 @@ import type { Owner } from "./owner.ts";
  * who wait take turns by name, in the order in which names came: a crowd of one name holds up another name by one.
  */
 export type Turnstile = {
+  /** Whether there is room now and nobody waits: then whoever asks is through, and nothing has to be awaited. */
+  takes(weight?: number): boolean;
   /**
-   * Resolves at once while this turn has room, else in one of the next; or when `owner` closes, since whoever has gone keeps nobody
-   * waiting. Whoever calls waits once at a time: nothing else bounds how many wait.
+   * Resolves in one of the next turns; or when `owner` closes, since whoever has gone keeps nobody waiting. Whoever calls waits once
+   * at a time: nothing else bounds how many wait.
    */
-  pass(name: string, owner?: Owner): Promise<void>;
+  wait(name: string, waiting?: Waiting): Promise<void>;
+  /** Resolves at once while this turn has room, unless others of this name wait, else as `wait` does. */
+  pass(name: string, waiting?: Waiting): Promise<void>;
   /** Lets everybody through who waits and who comes. */
   open(): void;
   /** How many wait. */
   readonly waiting: number;
 };
+
+/** How much of a turn's room somebody takes, 1 unless it is said, and with whom it ends. */
+type Waiting = { weight?: number; owner?: Owner | undefined };
 
 type Options = {
   /** Whether one of this name is let through in a turn, however much room there is. */
@@ -24,20 +31,26 @@ type Options = {
   turnMs?: number;
 };
 
-/** A turnstile that lets `perTurn` through in a turn. */
+type Place = { weight: number; go(): void };
+
+/** A turnstile that lets through while those of the turn weigh less than `perTurn`: so one at least, however heavy. */
 export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs }: Options = {}): Turnstile {
-  const crowds = new Map<string, LinkedList<() => void>>();
+  const crowds = new Map<string, LinkedList<Place>>();
   const slow = new Set<string>();
   let passed = 0;
   let waiting = 0;
   let isOpen = false;
 
+  function spend(weight: number): void {
+    if (passed === 0) endTurn();
+    passed += weight;
+  }
+
   /** Whether there is room in this turn, which it takes; a slow name has it once. */
-  function takeRoom(name: string): boolean {
+  function takeRoom(name: string, weight: number): boolean {
     if (passed >= perTurn || slow.has(name)) return false;
     if (isSlow(name)) slow.add(name);
-    if (passed === 0) endTurn();
-    passed++;
+    spend(weight);
     return true;
   }
 
@@ -52,14 +65,16 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs 
     // A name that is set again comes up again in this loop, after all others.
     for (const [name, crowd] of crowds) {
       if (passed >= perTurn) return;
-      if (!takeRoom(name)) continue;
-      crowd.first?.value();
+      const { first } = crowd;
+      if (first === undefined || !takeRoom(name, first.value.weight)) continue;
+      first.value.go();
       if (!crowds.delete(name) || crowd.first === undefined) continue;
       crowds.set(name, crowd);
     }
   }
 
-  function wait(name: string, owner: Owner | undefined): Promise<void> {
+  function wait(name: string, { weight = 1, owner }: Waiting = {}): Promise<void> {
+    if (isOpen || owner?.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       const crowd = crowds.get(name) ?? createLinkedList();
       crowds.set(name, crowd);
@@ -70,21 +85,27 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs 
         letGo?.();
         resolve();
       };
-      const link = crowd.append(go);
+      const link = crowd.append({ weight, go });
       waiting++;
       const letGo = owner?.hold(go);
     });
   }
 
   return {
-    async pass(name, owner) {
-      if (isOpen || owner?.isClosed) return;
-      if (crowds.has(name) || !takeRoom(name)) await wait(name, owner);
+    takes(weight = 1) {
+      if (crowds.size > 0 || passed >= perTurn) return false;
+      spend(weight);
+      return true;
+    },
+    wait,
+    async pass(name, entering) {
+      if (isOpen || entering?.owner?.isClosed) return;
+      if (crowds.has(name) || !takeRoom(name, entering?.weight ?? 1)) await wait(name, entering);
     },
     open() {
       isOpen = true;
       for (const crowd of crowds.values())
-        for (let { first } = crowd; first !== undefined; first = crowd.first) first.value();
+        for (let { first } = crowd; first !== undefined; first = crowd.first) first.value.go();
     },
     get waiting() {
       return waiting;
