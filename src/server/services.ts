@@ -3,8 +3,10 @@ import type { Config } from "../config.ts";
 import { rateLimited } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fetchDocument } from "../lib/fetch-document.ts";
+import { joinIds } from "../lib/joined-ids.ts";
 import { createLimiter } from "../lib/limiter.ts";
 import { createPacedWork } from "../lib/paced-work.ts";
+import { createSeen } from "../lib/seen.ts";
 import { createCatchUp } from "../services/catch-up.ts";
 import { createConversationDirectory } from "../services/conversations.ts";
 import { createDeliveryReports } from "../services/delivery-reports.ts";
@@ -27,6 +29,9 @@ const maxKeySetBytes = 256 * 1024;
 // Pages of more than 64 KiB of messages, of up to half a MiB each, are read one at a time: some 60 MiB in a second.
 const longPages = { places: 1, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const pauseAfterLongPageMs = 8;
+const mostUnreadableTold = 1_024;
+const unreadableAdvice =
+  "a message cannot be read and is left out of lists: its row in the database is not what Herald wrote; restore it from a backup";
 
 type Dependencies = {
   config: Config;
@@ -62,6 +67,7 @@ export function createServices(dependencies: Dependencies) {
     maxMessages: config.HERALD_LIMIT_RECOVERY_MESSAGES,
     maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
+  const told = createSeen(mostUnreadableTold);
   return {
     messages: createMessages({ ...store, use, clock }),
     systemMessages: createSystemMessages({ ...store, use, clock }),
@@ -79,6 +85,9 @@ export function createServices(dependencies: Dependencies) {
         limiter: createLimiter({ ...longPages, clock: steadyClock, whenBusy: tellToReadLater }),
         pauseMs: pauseAfterLongPageMs,
       }),
+      onUnreadable({ org, offset }) {
+        if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
+      },
     }),
     sessions: createSessions({ ...store, tokens, refusals, clock }),
     feedStarts: createFeedStarts(store),

@@ -3,6 +3,7 @@ import { HeraldError } from "../contract/errors.ts";
 import type { ConversationView } from "../contract/frames.ts";
 import { toIso } from "../contract/identifiers.ts";
 import { encodeCursor } from "../lib/cursor.ts";
+import { isObject, parseJson } from "../lib/json-values.ts";
 import type { PacedWork } from "../lib/paced-work.ts";
 import type { Conversations, History, Organizations, Participants, Standing, StoredMessage } from "../store/ports.ts";
 import { requireOrganization } from "./directory.ts";
@@ -19,9 +20,11 @@ type Dependencies = {
   standing: Standing;
   /** Long pages are read one after another, at a pace. Organizations take turns. */
   longPages: PacedWork;
+  /** Told of a message whose row is not what Herald wrote. It is left out, and those beside it are read. */
+  onUnreadable(place: { org: string; offset: number }): void;
 };
 
-/** A page of messages, each the JSON text that was delivered: nothing is parsed, only to be made again. */
+/** A page of messages, each the JSON text that was delivered: nothing is made again. */
 export type MessagePage = { items: string[]; cursor: string | null };
 
 type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
@@ -40,7 +43,7 @@ const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() })
 
 /** Reads conversations and their messages, for callers of the admin API and for participants. */
 export function createHistoryReader(dependencies: Dependencies) {
-  const { history, organizations, conversations, participants, standing, longPages } = dependencies;
+  const { history, organizations, conversations, participants, standing, longPages, onUnreadable } = dependencies;
 
   async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
     const offsetOf = async (id: string | undefined) => {
@@ -70,9 +73,13 @@ export function createHistoryReader(dependencies: Dependencies) {
       const count = Math.min(rowsAtOnce, limit - messages.length);
       const rows = await history.messages(org, cid, { ...rest, limit: count, maxBytes: maxBytes - bytes });
       for (const row of rows) {
+        rest = beyond(rest, row);
+        if (!isMessage(row)) {
+          onUnreadable({ org, offset: row.offset });
+          continue;
+        }
         bytes += Buffer.byteLength(row.payload);
         messages.push(row);
-        rest = beyond(rest, row);
       }
       if (rows.length < count) break; // the end, or `maxBytes`
     }
@@ -153,6 +160,12 @@ function beyond(range: Range, { offset }: StoredMessage): Range {
 
 /** The message of an event, which is all that its text holds. */
 function textOf({ payload }: StoredMessage): string {
-  if (!payload.startsWith(opening)) throw new Error("a message in the database is not what Herald wrote");
   return payload.slice(opening.length, -closing.length);
+}
+
+/** Whether a row is what Herald wrote: an object whose one member is the message. */
+function isMessage({ payload }: StoredMessage): boolean {
+  if (!payload.startsWith(opening)) return false;
+  const event = parseJson(payload);
+  return isObject(event) && isObject(event.message) && Object.keys(event).length === 1;
 }

@@ -48,6 +48,11 @@ if (postgres !== undefined) {
     expect((await since.next()).message?.body).toBe("after");
     await org.sent("alice", { cid, body: "to all" });
     for (const socket of [bob, late, since]) expect((await socket.next()).message?.body).toBe("to all");
+    const said = ["to all", "after", "seen", "before"];
+    expect((await org.history(cid)).map(({ body }) => body)).toEqual(said);
+    const { messages = [] } = await bob.request("message_list", { cid });
+    expect(messages.map(({ body }) => body)).toEqual(said);
+
     const told = () =>
       errorsLogged(herald).filter((line) => line.includes("cannot be played and is passed over")).length;
     await eventually(
