@@ -1,16 +1,31 @@
 import { describe, expect, test } from "bun:test";
-import { createStatusScanner } from "./pipeline.ts";
+import { createAnswerScanner } from "./pipeline.ts";
 
 const answers =
-  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 429 Too Many Requests\r\n\r\nHTTP/1.1 101 x\r\n\r\n";
+  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 429 Too Many Requests\r\n\r\n" +
+  "HTTP/1.1 201 x\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n2\r\nok\r\n0\r\n\r\n" +
+  "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 101 x\r\n\r\n";
 
-describe("the scanner of status lines", () => {
-  test("finds each status once, however the bytes are cut", () => {
+describe("the scanner of answers", () => {
+  test("finds each answer and its end once, however the bytes are cut", () => {
     for (let size = 1; size <= answers.length; size++) {
       const heard: string[] = [];
-      const scan = createStatusScanner((status) => heard.push(status));
+      const scan = createAnswerScanner(
+        (status) => heard.push(status),
+        () => heard.push("end"),
+      );
       for (let at = 0; at < answers.length; at += size) scan(Buffer.from(answers.slice(at, at + size)));
-      expect(heard).toEqual(["200", "429", "101"]);
+      expect(heard).toEqual(["200", "end", "429", "end", "201", "end", "204", "end", "101", "end"]);
     }
+  });
+
+  test("an answer in chunks has not ended before its last one", () => {
+    const heard: string[] = [];
+    const scan = createAnswerScanner(
+      (status) => heard.push(status),
+      () => heard.push("end"),
+    );
+    scan(Buffer.from("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"));
+    expect(heard).toEqual(["200"]);
   });
 });

@@ -1,31 +1,52 @@
+import { headEnd } from "../harness/handshake.ts";
 import { keepOpen } from "./lines.ts";
 import type { Tally } from "./tally.ts";
 
 const mark = Buffer.from("HTTP/1.1 ");
-const markAndStatus = mark.length + 3;
+const statusEnd = mark.length + 3;
+const chunked = /^transfer-encoding: chunked\r$/im;
+const lastChunk = Buffer.from("\r\n0\r\n\r\n");
 
-/** Finds the status lines in what a server says, whatever is between them. A body that quotes one counts as an answer. */
-export function createStatusScanner(onStatus: (status: string) => void): (chunk: Buffer) => void {
+/**
+ * Finds the heads of answers in what a server says, and their ends: of an answer in chunks (RFC 9112, section 7.1) its last one, of
+ * another its head, since what follows comes at once. A body that quotes a head counts as an answer.
+ */
+export function createAnswerScanner(
+  onStatus: (status: string) => void,
+  onEnd: () => void = () => undefined,
+): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
+  let isInChunks = false;
+
+  /** Reads what is next from `at`, and gives where it goes on; `undefined` when more has to come. */
+  function readNext(bytes: Buffer, at: number): number | undefined {
+    if (isInChunks) {
+      const end = bytes.indexOf(lastChunk, at);
+      rest = Buffer.from(bytes.subarray(Math.max(at, bytes.length - lastChunk.length + 1)));
+      if (end === -1) return undefined;
+      isInChunks = false;
+      onEnd();
+      return end + lastChunk.length;
+    }
+    const begin = bytes.indexOf(mark, at);
+    const end = begin === -1 ? -1 : bytes.indexOf(headEnd, begin);
+    rest = Buffer.from(bytes.subarray(begin === -1 ? Math.max(at, bytes.length - mark.length + 1) : begin));
+    if (end === -1) return undefined;
+    onStatus(bytes.toString("latin1", begin + mark.length, begin + statusEnd));
+    isInChunks = chunked.test(bytes.toString("latin1", begin, end + 2));
+    if (!isInChunks) onEnd();
+    return end + (isInChunks ? 2 : headEnd.length); // an empty answer in chunks is its last one alone
+  }
+
   return (chunk) => {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    let at = 0;
-    for (;;) {
-      const found = bytes.indexOf(mark, at);
-      if (found === -1 || found + markAndStatus > bytes.length) {
-        const from = found === -1 ? Math.max(at, bytes.length - mark.length + 1) : found;
-        rest = Buffer.from(bytes.subarray(from));
-        return;
-      }
-      onStatus(bytes.toString("latin1", found + mark.length, found + markAndStatus));
-      at = found + markAndStatus;
-    }
+    for (let at: number | undefined = 0; at !== undefined; ) at = readNext(bytes, at);
   };
 }
 
 /** The status of an answer that begins with these bytes; `undefined` if none does. */
 export function statusOf(chunk: Buffer): string | undefined {
-  return /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, markAndStatus))?.[1];
+  return /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, statusEnd))?.[1];
 }
 
 type Options = {
@@ -51,10 +72,10 @@ export function askWithoutEnd({ url, tally, connections, window, from, returnMs,
     talk() {
       const first = Array.from({ length: window }, () => Buffer.from(request(turn++)));
       let answered = 0;
-      const scan = createStatusScanner((status) => {
-        tally.count(`HTTP ${status}`);
-        answered++;
-      });
+      const scan = createAnswerScanner(
+        (status) => tally.count(`HTTP ${status}`),
+        () => answered++,
+      );
       return {
         hello: Buffer.concat(first),
         hear(chunk, line) {

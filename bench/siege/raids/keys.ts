@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { get } from "../../harness/handshake.ts";
 import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
 import { elsewhere, keepOpen } from "../lines.ts";
-import { askWithoutEnd, createStatusScanner, requestOf, statusOf } from "../pipeline.ts";
+import { askWithoutEnd, createAnswerScanner, requestOf, statusOf } from "../pipeline.ts";
 import type { Tally } from "../tally.ts";
 
 const mebibyte = 1_048_576;
@@ -61,7 +61,7 @@ export const keyRaids: readonly Raid[] = [
         tally,
         count: 900,
         talk(index) {
-          const scan = createStatusScanner((status) => tally.count(`feed HTTP ${status}`));
+          const scan = createAnswerScanner((status) => tally.count(`feed HTTP ${status}`));
           return {
             hello: get(host, `${tenantPath("events")}?uid=member-${index}`, [`Admin-Api-Key: ${key}`]),
             hear: (chunk) => scan(chunk),

@@ -1,7 +1,7 @@
 import { get, headEnd } from "../../harness/handshake.ts";
 import { type Camp, type Raid, tenant } from "../camp.ts";
 import { keepOpen } from "../lines.ts";
-import { createStatusScanner } from "../pipeline.ts";
+import { createAnswerScanner } from "../pipeline.ts";
 import { askBySocket, socketTalk, tokensOf } from "../sockets.ts";
 import type { Tally } from "../tally.ts";
 
@@ -44,7 +44,7 @@ async function replayByStream({ camp, tally, uids, connections }: Returning, isD
     returnMs: isDeaf ? 20 : 0,
     talk(index) {
       const lines = [`Authorization: Bearer ${tokens[index % tokens.length]}`, `Last-Event-ID: ${since}`];
-      const scan = createStatusScanner((status) => tally.count(`HTTP ${status}`));
+      const scan = createAnswerScanner((status) => tally.count(`HTTP ${status}`));
       return {
         hello: get(new URL(url).host, "/sse", lines),
         hear(chunk, line) {
