@@ -63,7 +63,7 @@ async function openReplays(org: Organization, since: string, open: typeof openSt
 
 /**
  * The most that the node says it holds for connections, and the most memory that it uses, in MiB, until it has held so much and a
- * slow reader was cut, and for a while after that.
+ * slow reader was cut, and for a while after that; then how many connections are left, and how many slow readers were cut.
  */
 async function watch(herald: Herald, { until }: { until: number }) {
   let [waiting, resident] = [0, 0];
@@ -74,7 +74,7 @@ async function watch(herald: Herald, { until }: { until: number }) {
     if (waiting > until && (await slowConsumersCut(herald)) > 0) end ??= performance.now() + watchedMs;
     return (end !== undefined && performance.now() > end) || undefined;
   }, "the node to hold much and to cut the most behind");
-  return { waiting, resident };
+  return { waiting, resident, left: (await heldBy(herald)).connections ?? 0, cut: await slowConsumersCut(herald) };
 }
 
 describe("replays that nobody reads", () => {
@@ -88,8 +88,11 @@ describe("replays that nobody reads", () => {
     const { org, since } = await createMissed(herald);
     const before = await residentMebibytes(herald.pid);
     const replays = await openReplays(org, since, open);
-    const { waiting, resident } = await watch(herald, { until: 16 });
+    const { waiting, resident, left, cut } = await watch(herald, { until: 16 });
     expect(waiting).toBeLessThan(34);
+    // About 440 kB wait for each: 32 MiB are room for 76 of them, and the others are cut.
+    expect(left).toBeWithin(30, 100);
+    expect(cut).toBeWithin(replays.length - 100, replays.length - 30);
     expect(resident - before).toBeLessThan(300); // 160 × (a page of 3 MB + 2 MB that Bun was given) were 900
     for (const replay of replays) replay[Symbol.dispose]();
   });
@@ -107,7 +110,10 @@ describe("replays that nobody reads", () => {
     const token = await other.org.token("u0");
     using slow = await openUnreadStream(herald.url, "/sse", streamHeaders(token, other.since));
     const replays = await openReplays(org, since, openStream);
-    expect((await watch(herald, { until: 8 })).waiting).toBeLessThan(18);
+    const { waiting, left, cut } = await watch(herald, { until: 8 });
+    expect(waiting).toBeLessThan(18);
+    expect(left).toBeWithin(15, 60); // there is room for 38
+    expect(cut).toBeWithin(30, replays.length);
     const arrived = new Promise<void>((resolve) => {
       slow.socket.on("data", (data: Buffer) => {
         if (data.includes(other.last)) resolve();
