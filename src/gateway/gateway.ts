@@ -16,26 +16,20 @@ import type { HistoryReader } from "../services/history.ts";
 import type { OrganizationLimits } from "../services/organization-limits.ts";
 import type { Receipts } from "../services/receipts.ts";
 import type { Sessions } from "../services/sessions.ts";
-import { createAccounting, type TracePlay } from "./accounting.ts";
-import { createAudiences } from "./audiences.ts";
+import type { TracePlay } from "./accounting.ts";
 import { createBacklog } from "./backlog.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";
-import { createEventFacts } from "./event-facts.ts";
 import { createFeeds } from "./feeds.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
-import { createHeartbeats } from "./heartbeat.ts";
-import { createJoiner } from "./join.ts";
 import { createOrigins } from "./origins.ts";
-import { createPlaces } from "./places.ts";
+import { type GatewayParts, gatewayParts } from "./parts.ts";
 import { createPlayables } from "./playable.ts";
-import { createPlayer } from "./player.ts";
 import { answerPresence } from "./presence.ts";
 import { createRegister } from "./register.ts";
 import { createRequestHandler } from "./requests.ts";
 import { createRoster } from "./roster.ts";
 import type { LogBreak, Played } from "./sequencer.ts";
-import { createSequencers, type Log } from "./sequencers.ts";
-import { createSocketSessions } from "./socket-sessions.ts";
+import type { Log } from "./sequencers.ts";
 import { createStreams } from "./sse.ts";
 import { createStreamFrames } from "./stream-frames.ts";
 import { createTopics, type SocketTopics } from "./topics.ts";
@@ -109,16 +103,16 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 }
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
-export function createGateway(dependencies: Dependencies) {
+export function createGateway(dependencies: Dependencies, parts: GatewayParts = gatewayParts) {
   const { bus, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
-  const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
+  const { ledger, onDelivery, tracePlay } = parts.createAccounting({ ...dependencies, onDelivery: countDelivery });
   const { deliveries } = figures;
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
-  const heartbeats = createHeartbeats({ wheel });
+  const heartbeats = parts.createHeartbeats({ wheel });
   const backlog = createBacklog({
     maxBytes: limits.nodeBacklogBytes,
     maxOrganizationBytes: limits.organizationBacklogBytes,
@@ -127,7 +121,7 @@ export function createGateway(dependencies: Dependencies) {
     clock: steadyClock,
   });
   const register = createRegister({ backlog });
-  const places = createPlaces(limits);
+  const places = parts.createPlaces(limits);
   const entrance = createTurnstile(enteringPerTurn, { isSlow: dependencies.sessions.isSuspect });
   const exit = createTurnstile(refused.perTurn, refused);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
@@ -136,8 +130,8 @@ export function createGateway(dependencies: Dependencies) {
   const joining = createRoster();
   const frames = createStreamFrames();
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
-  const audiences = createAudiences();
-  const facts = createEventFacts();
+  const audiences = parts.createAudiences();
+  const facts = parts.createEventFacts();
   const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
@@ -155,7 +149,7 @@ export function createGateway(dependencies: Dependencies) {
     },
   });
   const { log, catchUp } = playables;
-  const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
+  const play = parts.createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
     const before = handedOver();
@@ -166,7 +160,7 @@ export function createGateway(dependencies: Dependencies) {
     const toFeeds = feeds.play(event);
     return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
   }
-  const sequencers = createSequencers({
+  const sequencers = parts.createSequencers({
     bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playables.hintOf(hint))) },
     log,
     clock,
@@ -188,7 +182,7 @@ export function createGateway(dependencies: Dependencies) {
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const origins = createOrigins(dependencies.allowedOrigins);
-  const joiner = createJoiner({
+  const joiner = parts.createJoiner({
     sequencers,
     catchUp,
     log,
@@ -215,7 +209,7 @@ export function createGateway(dependencies: Dependencies) {
     onError,
   };
   const handle = createRequestHandler({ history, receipts });
-  const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
+  const socketSessions = parts.createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
   const feeds = createFeeds({ ...lines, sequencers, frames, facts, feedStarts: dependencies.feedStarts });

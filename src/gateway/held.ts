@@ -1,5 +1,6 @@
 import type { LogEvent, LogPlace } from "../contract/log-event.ts";
 import { type Budget, weightOf } from "./budget.ts";
+import { type Chain, logChain } from "./chain.ts";
 
 const maxHeld = 1024;
 const maxHeldBytes = 4 * 1024 * 1024;
@@ -8,7 +9,7 @@ const maxHeldBytes = 4 * 1024 * 1024;
 export type Held = {
   /** What does not fit is not kept: it is read from the store when its turn comes. */
   add(event: LogEvent): void;
-  /** Takes out the event that follows a place: it has the next offset, and names the id at that place. One of another log is forgotten. */
+  /** Takes out the event that follows a place. One that has the next offset and is of another log is forgotten. */
   takeNext(place: LogPlace): LogEvent | undefined;
   /** Takes out what is not early any more. */
   forgetUpTo(offset: number): LogEvent[];
@@ -19,7 +20,7 @@ export type Held = {
 };
 
 /** Holds at most 1,024 events and about 4 MiB of them, and nothing more while the budget is spent. */
-export function createHeld(budget: Budget): Held {
+export function createHeld(budget: Budget, { follows }: Pick<Chain, "follows"> = logChain): Held {
   const events = new Map<number, LogEvent>();
   const old = new Set<number>(); // the offsets of those that were there before the read began
   let bytes = 0;
@@ -41,9 +42,9 @@ export function createHeld(budget: Budget): Held {
       bytes += weightOf(event);
       budget.hold(weightOf(event));
     },
-    takeNext({ offset, id }) {
-      const event = take(offset + 1);
-      return event?.prev !== undefined && event.prev === id ? event : undefined;
+    takeNext(place) {
+      const event = take(place.offset + 1);
+      return event !== undefined && follows(event, place) ? event : undefined;
     },
     forgetUpTo(offset) {
       const early: LogEvent[] = [];

@@ -2,6 +2,7 @@ import type { Hint } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors.ts";
 import type { LogEvent, LogPage, LogPlace } from "../contract/log-event.ts";
 import { type Budget, weightOf } from "./budget.ts";
+import { logChain } from "./chain.ts";
 import { createHeld } from "./held.ts";
 import { createPace } from "./pace.ts";
 import { createRing } from "./ring.ts";
@@ -62,6 +63,12 @@ type Options = {
   onError(error: unknown): void;
 };
 
+/** What a sequencer is put together from. */
+export const sequencerParts = { chain: logChain, createHeld, createPace };
+
+/** Parts that a sequencer can be put together from. */
+export type SequencerParts = typeof sequencerParts;
+
 /**
  * The log is the truth and hints only make it fast. An event that follows the one played last, by its offset and by the id
  * that it names, is played; one beyond is held for a few milliseconds, then the hole is read from the store. Whatever does not
@@ -69,9 +76,11 @@ type Options = {
  * whether this is still the same log. Offsets that the store no longer has were purged: since offsets are given in the order of
  * commits, nothing will ever appear there, so they are passed over.
  */
-export function createSequencer({ start, budget, read, play, onRepair, onBreak, onError }: Options): Sequencer {
+export function createSequencer(options: Options, parts: SequencerParts = sequencerParts): Sequencer {
+  const { start, budget, read, play, onRepair, onBreak, onError } = options;
+  const { follows, isSameLog } = parts.chain;
   const ring = createRing(start, budget);
-  const held = createHeld(budget);
+  const held = parts.createHeld(budget);
   const waiters = createWaiters();
   let position = start.offset;
   let ready: LogEvent[] = [];
@@ -86,7 +95,7 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
   let isOver = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
   let hintTimer: ReturnType<typeof setTimeout> | undefined;
-  const pace = createPace(pump);
+  const pace = parts.createPace(pump);
 
   function tell(offset: number): void {
     target = Math.max(target, offset);
@@ -265,20 +274,19 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     offer(hint) {
       if (isOver) return;
       if (hint.offset === undefined) return doubtHint();
-      const { offset, id, prev } = hint;
+      const { offset, id } = hint;
       if (offset <= last.offset) {
         if (id === undefined || idAt(offset) !== id) doubtHint();
         return;
       }
       tell(offset);
-      const isNext = offset === last.offset + 1;
-      const follows = isNext && prev !== undefined && prev === last.id;
-      if (hint.payload !== undefined && follows && hasRoom()) {
+      const isNext = follows(hint, last);
+      if (hint.payload !== undefined && isNext && hasRoom()) {
         append(hint);
         pump();
         return;
       }
-      if (hint.payload !== undefined && (follows || !isNext)) held.add(hint);
+      if (hint.payload !== undefined && (isNext || offset > last.offset + 1)) held.add(hint);
       if (ready.length === 0) repairAfter(repairDelayMs);
     },
     noticeHead(head) {
@@ -308,15 +316,6 @@ export function createSequencer({ start, budget, read, play, onRepair, onBreak, 
     forgetBefore: ring.forgetBefore,
     stop,
   };
-}
-
-/** Whether a page that was read from a place begins with the event that is known to stand there. */
-function isSameLog(from: LogPlace, { anchor, head }: LogPage): boolean {
-  if (anchor !== undefined) return from.id === undefined || anchor === from.id;
-  // Nothing stands there. Only old events are ever removed, so if the log goes on, this one was purged, and it is the log that was
-  // played: another one would have had to grow that far and become old between two looks at its head.
-  if (head.offset !== from.offset) return head.offset > from.offset;
-  return from.id === undefined || head.id === undefined || head.id === from.id;
 }
 
 /** What an event is on the wire, where a character may have up to four bytes. */

@@ -58,7 +58,8 @@ type Entry = {
 };
 
 /** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
-export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onError }: Options): Sequencers {
+export function createSequencers(options: Options, createOne = createSequencer): Sequencers {
+  const { bus, log, clock, play, onRepair, onBreak, onError } = options;
   const entries = new Map<string, Entry>();
   let held = 0;
   const entryOf = new WeakMap<Sequencer, Entry>();
@@ -89,7 +90,7 @@ export function createSequencers({ bus, log, clock, play, onRepair, onBreak, onE
         else keepEarly(hint);
       });
       const head = (await log.heads([org])).get(org) ?? logStart;
-      sequencer = createSequencer({
+      sequencer = createOne({
         start: head,
         budget,
         read: (offset, limit) => log.readFrom(org, offset, limit),

@@ -1,0 +1,127 @@
+import { HeraldError } from "../../../src/contract/errors.ts";
+import type { Audiences } from "../../../src/gateway/audiences.ts";
+import { errorFrame } from "../../../src/gateway/frames.ts";
+import { gatewayParts } from "../../../src/gateway/parts.ts";
+import { conversationTopic } from "../../../src/gateway/topics.ts";
+import type { Owner } from "../../../src/lib/owner.ts";
+import type { Product } from "../product.ts";
+import { overriding } from "./overriding.ts";
+import { withPart } from "./parts.ts";
+
+export const removedGoOnHearing = withAudiences(({ leave }) => ({
+  leave(connection, cid) {
+    leave(connection, cid);
+    connection.subscribe(conversationTopic(connection.org, cid));
+  },
+}));
+
+export const removedGoOnBeingCounted = withAudiences(() => ({
+  leave: (connection, cid) => connection.unsubscribe(conversationTopic(connection.org, cid)),
+}));
+
+export const goneGoOnBeingCounted = withAudiences(() => ({ leaveAll: () => undefined }));
+
+function withAudiences(change: (audiences: Audiences) => Partial<Audiences>): Product {
+  return withPart({
+    createAudiences() {
+      const audiences = gatewayParts.createAudiences();
+      return { ...audiences, ...change(audiences) };
+    },
+  });
+}
+
+export const signOutsCloseNobody = withPart({
+  createPlayer(dependencies) {
+    const play = gatewayParts.createPlayer(dependencies);
+    return (event) => event.kind !== "session" && play(event);
+  },
+});
+
+/** What fails once an event was played has it played once more. */
+export const playsAgainAfterFailure = withPart({
+  createAccounting(dependencies) {
+    const accounting = gatewayParts.createAccounting(dependencies);
+    const { played, playedTo } = dependencies.ledger;
+    return { ...accounting, ledger: overriding(accounting.ledger, { played, playedTo }) };
+  },
+  createPlayer(dependencies) {
+    const play = gatewayParts.createPlayer(dependencies);
+    return (event) => {
+      try {
+        return play(event);
+      } catch {
+        return play(event);
+      }
+    };
+  },
+});
+
+/** Takes charge of nothing. */
+const forgetful = (owner: Owner): Owner => overriding(owner, { hold: () => () => undefined });
+/** Takes charge of nothing once it has closed. */
+const forgetfulOnceClosed = (owner: Owner): Owner =>
+  overriding(owner, { hold: (release) => (owner.isClosed ? () => undefined : owner.hold(release)) });
+
+export const keepsWhatIsTakenLate = withOwners(forgetfulOnceClosed);
+/** No bug: owners that do what the owners of the product do. */
+export const hasOtherOwners = withOwners((owner) => overriding(owner, {}));
+export const keepsPlaces = withPart(withPlacesOf(forgetful));
+export const keepsHeartbeats = withPart(withHeartbeatsOf(forgetful));
+
+/** The product in which other owners take charge of all that is taken for a connection. */
+function withOwners(change: (owner: Owner) => Owner): Product {
+  return withPart({
+    ...withPlacesOf(change),
+    ...withHeartbeatsOf(change),
+    createJoiner(dependencies) {
+      const joiner = gatewayParts.createJoiner(dependencies);
+      return {
+        join(connection, session, since, admit) {
+          const owner = change(connection.owner);
+          return joiner.join(overriding(connection, { owner }), session, since, admit);
+        },
+      };
+    },
+  });
+}
+
+/** Places of users whose owners are other ones. */
+function withPlacesOf(change: (owner: Owner) => Owner) {
+  return {
+    createPlaces(limits: Parameters<typeof gatewayParts.createPlaces>[0]) {
+      const places = gatewayParts.createPlaces(limits);
+      return overriding(places, { takeForUser: (owner, user) => places.takeForUser(change(owner), user) });
+    },
+  };
+}
+
+/** Heartbeats whose owners are other ones. */
+function withHeartbeatsOf(change: (owner: Owner) => Owner) {
+  return {
+    createHeartbeats(dependencies: Parameters<typeof gatewayParts.createHeartbeats>[0]) {
+      const { timerOf, repeat, watch } = gatewayParts.createHeartbeats(dependencies);
+      return {
+        timerOf: (owner: Owner) => timerOf(change(owner)),
+        repeat: (owner: Owner, ms: number, beat: () => void) => repeat(change(owner), ms, beat),
+        watch: (owner: Owner, peer: Parameters<typeof watch>[1]) => watch(change(owner), peer),
+      };
+    },
+  };
+}
+
+export const answersTwice = withPart({
+  createSocketSessions(dependencies) {
+    const sessions = gatewayParts.createSocketSessions(dependencies);
+    return {
+      ...sessions,
+      async answer(socket, line, frame) {
+        try {
+          await sessions.answer(socket, line, frame);
+        } catch (thrown) {
+          line.write([errorFrame(frame.id, new HeraldError("internal", "it failed after the answer"))]);
+          throw thrown;
+        }
+      },
+    };
+  },
+});

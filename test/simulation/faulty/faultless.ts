@@ -1,0 +1,12 @@
+import { hasOtherOwners } from "./connections.ts";
+import { withJoinsOn, withJoinsOnOne, withReads, withSequencerPart, withSequencersThat } from "./parts.ts";
+
+/** Where bugs are planted, without a bug: what is put in a part's place does what the part does. */
+export const faultless = {
+  "a part of sequencers": withSequencerPart({}),
+  "methods of sequencers": withSequencersThat(() => ({})),
+  "the reads of sequencers": withReads((read) => (offset, limit) => read(offset, limit)),
+  "the sequencers that those who join see": withJoinsOn(() => ({})),
+  "one of the sequencers that those who join see": withJoinsOnOne(() => ({})),
+  "the owners of what is taken": hasOtherOwners,
+};

@@ -1,0 +1,105 @@
+import { gatewayParts } from "../../../src/gateway/parts.ts";
+import type { CatchUp } from "../../../src/services/catch-up.ts";
+import { type Product, product } from "../product.ts";
+import { overriding } from "./overriding.ts";
+import { withJoinsOn, withJoinsOnOne, withPart } from "./parts.ts";
+
+export const joinsBeforeSnapshot = withJoinsOnOne(() => ({ reached: async () => undefined }));
+
+export const joinsWithoutPlayedMeanwhile = withJoinsOnOne((sequencer) => ({
+  playedAfter: (offset) => sequencer.playedAfter(offset) && [],
+}));
+
+export const followsNoRemovals = withPart({
+  createEventFacts() {
+    const facts = gatewayParts.createEventFacts();
+    return {
+      ...facts,
+      follow(event, uid, cids) {
+        const before = [...cids];
+        facts.follow(event, uid, cids);
+        for (const cid of before) cids.add(cid);
+      },
+    };
+  },
+});
+
+/** Who catches up is subscribed before it has. */
+export const subscribesBeforeReplay = withPart({
+  createJoiner(dependencies) {
+    const joiner = gatewayParts.createJoiner(dependencies);
+    return {
+      join: (connection, session, since, admit) =>
+        joiner.join(connection, session, since, (isRecovered) => {
+          admit(isRecovered);
+          if (isRecovered) for (const cid of session.cids) dependencies.audiences.join(connection, cid);
+        }),
+    };
+  },
+});
+
+export const replaysWhatWasSeen = withCatchUp(({ resumeAfter }) => ({
+  async resumeAfter(absence, since) {
+    const offset = await resumeAfter(absence, since);
+    return offset === undefined ? undefined : offset - 1;
+  },
+}));
+
+export const replaysOnePage = withCatchUp(({ read }) => {
+  const done = new WeakSet<object>();
+  return {
+    async read(absence, after, maxBytes) {
+      if (done.has(absence)) return [];
+      done.add(absence);
+      return await read(absence, after, maxBytes);
+    },
+  };
+});
+
+function withCatchUp(change: (catchUp: CatchUp) => Partial<CatchUp>): Product {
+  return {
+    ...product,
+    createCatchUp(options) {
+      const catchUp = product.createCatchUp(options);
+      return { ...catchUp, ...change(catchUp) };
+    },
+  };
+}
+
+/** The sequencer is given back as soon as it was taken. */
+export const releasesSequencersEarly = withJoinsOn((sequencers) => ({
+  async acquire(org) {
+    const sequencer = await sequencers.acquire(org);
+    sequencers.release(sequencer);
+    return sequencer;
+  },
+  release: () => undefined,
+}));
+
+export const keepsSequencers = withJoinsOn(() => ({ release: () => undefined }));
+
+/** The id of the session's head is not compared with the log. */
+export const joinsAnyLog = withJoinsOnOne((sequencer) => ({
+  async reached(offset) {
+    if (offset > sequencer.position) await sequencer.reached(offset, undefined);
+  },
+}));
+
+/** Where the session's head stands in the ring, what was played after it is taken to be still there. */
+export const joinsBeyondSession = withJoinsOnOne((sequencer) => ({
+  async reached(offset, id) {
+    const [at] = sequencer.playedAfter(offset - 1) ?? [];
+    const isInRing = at?.offset === offset && at.id === id;
+    if (!isInRing || sequencer.isOver) await sequencer.reached(offset, id);
+  },
+}));
+
+export const replaysTwoLogs = withJoinsOnOne(() => ({ verified: async () => undefined }));
+
+/** A ledger that fails keeps its user out. */
+export const joinsOnlyWithLedger = withPart({
+  createAccounting(dependencies) {
+    const accounting = gatewayParts.createAccounting(dependencies);
+    return { ...accounting, ledger: overriding(accounting.ledger, { given: dependencies.ledger.given }) };
+  },
+});

@@ -1,0 +1,77 @@
+import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
+import {
+  createSequencer,
+  type Sequencer,
+  type SequencerParts,
+  sequencerParts,
+} from "../../../src/gateway/sequencer.ts";
+import { type Product, product } from "../product.ts";
+import { overriding } from "./overriding.ts";
+
+type SequencerOptions = Parameters<typeof createSequencer>[0];
+type Sequencers = ReturnType<GatewayParts["createSequencers"]>;
+
+/** The product with another part in its gateway. */
+export function withPart(part: Partial<GatewayParts>): Product {
+  const parts = { ...gatewayParts, ...part };
+  return { ...product, createGateway: (dependencies) => product.createGateway(dependencies, parts) };
+}
+
+/** The product with sequencers of which a part is another one. */
+export function withSequencerPart(part: Partial<SequencerParts>): Product {
+  return withSequencers((options) => createSequencer(options, { ...sequencerParts, ...part }));
+}
+
+/** The product with sequencers that are made another way. */
+export function withSequencers(create: (options: SequencerOptions) => Sequencer): Product {
+  return withPart({ createSequencers: (options) => gatewayParts.createSequencers(options, create) });
+}
+
+/** The product with sequencers some of whose methods are others. */
+export function withSequencersThat(
+  change: (sequencer: Sequencer, options: SequencerOptions) => Partial<Sequencer>,
+): Product {
+  return withSequencers((options) => {
+    const sequencer = createSequencer(options);
+    return overriding(sequencer, change(sequencer, options));
+  });
+}
+
+/** The product with sequencers to which something happens to each read of the log. */
+export function withReads(
+  change: (
+    read: SequencerOptions["read"],
+    sequencer: () => Sequencer,
+    options: SequencerOptions,
+  ) => SequencerOptions["read"],
+): Product {
+  return withSequencers((options) => {
+    const read = change(options.read, () => sequencer, options);
+    const sequencer: Sequencer = createSequencer({ ...options, read });
+    return sequencer;
+  });
+}
+
+/** The product in which those who join see other sequencers than the rest of the node. */
+export function withJoinsOn(change: (sequencers: Sequencers) => Partial<Sequencers>): Product {
+  return withPart({
+    createJoiner: (dependencies) => {
+      const { sequencers } = dependencies;
+      return gatewayParts.createJoiner({ ...dependencies, sequencers: overriding(sequencers, change(sequencers)) });
+    },
+  });
+}
+
+/** The product in which those who join see sequencers of which some methods are others. */
+export function withJoinsOnOne(change: (sequencer: Sequencer) => Partial<Sequencer>): Product {
+  const whole = new WeakMap<Sequencer, Sequencer>();
+  return withJoinsOn((sequencers) => ({
+    async acquire(org) {
+      const sequencer = await sequencers.acquire(org);
+      const seen = overriding(sequencer, change(sequencer));
+      whole.set(seen, sequencer);
+      return seen;
+    },
+    release: (seen) => sequencers.release(whole.get(seen) ?? seen),
+  }));
+}
