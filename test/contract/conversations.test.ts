@@ -70,11 +70,10 @@ describe("conversations", () => {
     const cid = await org.conversation(["alice"]);
     await org.user("bob");
     const bob = org.path("conversations", cid, "participants", "bob");
-    for (let round = 0; round < 2; round += 1)
-      expect([200, 201, 204]).toContain((await herald().admin("PUT", bob)).status);
+    for (const status of [201, 200]) expect((await herald().admin("PUT", bob)).status).toBe(status);
     expect(await participants(org, cid)).toEqual(["alice", "bob"]);
     expect((await herald().admin("DELETE", bob)).status).toBe(204);
-    expect([204, 404]).toContain((await herald().admin("DELETE", bob)).status);
+    expect((await herald().admin("DELETE", bob)).status).toBe(404);
     expect(await participants(org, cid)).toEqual(["alice"]);
   });
 

@@ -30,8 +30,11 @@ describe("the admin API key that the server made", () => {
     expect(rotated).toMatchObject({ id: "bootstrap", name: "bootstrap", scopes: ["*"], organization: null });
     expect(rotated.key).toMatch(/^hk_/);
     expect(keyIn(dataDir)).toBe(rotated.key);
-    for (const file of readdirSync(dataDir).filter((name) => name.startsWith("admin-api-key")))
-      expect([file, statSync(join(dataDir, file)).mode & 0o777]).toEqual([file, 0o600]);
+    const files = readdirSync(dataDir).filter((name) => name.startsWith("admin-api-key"));
+    expect(files.map((file) => [file, statSync(join(dataDir, file)).mode & 0o777]).sort()).toEqual([
+      ["admin-api-key", 0o600],
+      ["admin-api-key-former", 0o600],
+    ]);
     expect(readdirSync(dataDir).filter((name) => name.endsWith(".new"))).toEqual([]);
     const warned = await callWith(first, old, "GET", "/admin/self");
     expect(warned.headers.get("herald-key-expires")).toBe(rotated.old_secret_expires_at);

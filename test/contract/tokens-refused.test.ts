@@ -101,15 +101,19 @@ describe("a user token is refused, with a 401 and the close code 4401,", () => {
 
   test("when it is of another kind: empty text, an object, nothing, an API key", async () => {
     await createOrganization(herald());
-    for (const token of ["", " ", herald().key]) {
+    for (const [token, status] of [
+      ["", 422],
+      [" ", 401],
+      [herald().key, 401],
+    ] as const) {
       using socket = await openSocket(herald().url, { uid: "somebody" });
       const response = await socket.request("connect", { token });
-      expect([401, 422]).toContain(response.error?.status ?? 0);
+      expect(response.error?.status).toBe(status);
     }
     for (const payload of [{}, { token: null }, { token: {} }, { token: 1 }, null, [], "x"]) {
       using socket = await openSocket(herald().url, { uid: "somebody" });
       const response = await socket.request("connect", payload);
-      expect([400, 401, 422]).toContain(response.error?.status ?? 0);
+      expect(response.error?.status).toBe(422);
     }
     for (const value of ["Bearer", "Bearer ", "Basic YTpi", "Token x", ""]) {
       const answer = await requestSse(herald().url, { Authorization: value });
