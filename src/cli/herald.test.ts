@@ -42,6 +42,7 @@ test("herald --help tells the exit codes, herald serve --help every setting", as
   const settings = describeSettings();
   expect(settings.length).toBeGreaterThanOrEqual(56);
   const told = serve.stdout.replaceAll(/\s+/g, " ");
+  expect(told).not.toContain("(default: )");
   for (const { name, description, defaultValue } of settings) {
     expect(serve.stdout).toContain(`  ${name} `);
     const ending = defaultValue === "" ? "" : ` (default: ${defaultValue})`;
