@@ -104,15 +104,26 @@ function busy(policy: string, what: string, quota: number): HeraldError {
 
 /** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies, parts: GatewayParts = gatewayParts) {
+  const {
+    createAccounting,
+    createAudiences,
+    createEventFacts,
+    createHeartbeats,
+    createJoiner,
+    createPlaces,
+    createPlayer,
+    createSequencers,
+    createSocketSessions,
+  } = parts;
   const { bus, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
-  const { ledger, onDelivery, tracePlay } = parts.createAccounting({ ...dependencies, onDelivery: countDelivery });
+  const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
   const { deliveries } = figures;
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
-  const heartbeats = parts.createHeartbeats({ wheel });
+  const heartbeats = createHeartbeats({ wheel });
   const backlog = createBacklog({
     maxBytes: limits.nodeBacklogBytes,
     maxOrganizationBytes: limits.organizationBacklogBytes,
@@ -121,7 +132,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     clock: steadyClock,
   });
   const register = createRegister({ backlog });
-  const places = parts.createPlaces(limits);
+  const places = createPlaces(limits);
   const entrance = createTurnstile(enteringPerTurn, { isSlow: dependencies.sessions.isSuspect });
   const exit = createTurnstile(refused.perTurn, refused);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
@@ -130,8 +141,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const joining = createRoster();
   const frames = createStreamFrames();
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
-  const audiences = parts.createAudiences();
-  const facts = parts.createEventFacts();
+  const audiences = createAudiences();
+  const facts = createEventFacts();
   const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
@@ -149,7 +160,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     },
   });
   const { log, catchUp } = playables;
-  const play = parts.createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
+  const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
   const handedOver = () => deliveries.message + deliveries.system_message;
   function playToAll(event: LogEvent): Played {
     const before = handedOver();
@@ -160,7 +171,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     const toFeeds = feeds.play(event);
     return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
   }
-  const sequencers = parts.createSequencers({
+  const sequencers = createSequencers({
     bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playables.hintOf(hint))) },
     log,
     clock,
@@ -182,7 +193,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
   const origins = createOrigins(dependencies.allowedOrigins);
-  const joiner = parts.createJoiner({
+  const joiner = createJoiner({
     sequencers,
     catchUp,
     log,
@@ -209,7 +220,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onError,
   };
   const handle = createRequestHandler({ history, receipts });
-  const socketSessions = parts.createSocketSessions({ ...lines, handle, budgets, clock });
+  const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
   const feeds = createFeeds({ ...lines, sequencers, frames, facts, feedStarts: dependencies.feedStarts });
