@@ -10,6 +10,7 @@ import type { Scope } from "../contract/scopes.ts";
 import { validate } from "../contract/validation.ts";
 import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
+import { isObject } from "../lib/json-values.ts";
 import { createQueue } from "../lib/queue.ts";
 import { createTurnstile } from "../lib/turnstile.ts";
 import type { Audit } from "../services/audit.ts";
@@ -90,6 +91,8 @@ const mostBytesOfUnit = 3; // of UTF-16, in UTF-8
 // What is begun in a turn of the event loop: some 3 ms of work, with 128 sends, or three of 60 kB. Longer bodies are read one at a time.
 const unitsPerTurn = 128;
 const bytesPerUnit = 1_024;
+const rowsPerUnit = 25;
+const rowsPerRequest = 100; // of an answer: a page of a thousand is as much work as ten requests
 const callerRequestId = /^[\x21-\x7e]{1,128}$/;
 
 /** The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, else a new one. */
@@ -215,6 +218,10 @@ export function createBind({
         await trail.succeed(answer.status);
         if (answer.stream !== undefined)
           return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
+        const rows = rowsIn(answer.body);
+        bill.addWork(Math.floor(rows / rowsPerRequest));
+        const weight = Math.floor(rows / rowsPerUnit);
+        if (weight > 0 && !turns.takes(weight)) await waitForTurn(weight);
         const { signal } = request;
         const response = toResponse(answer, requestId, (text) => {
           bill.addAnswer(text);
@@ -231,6 +238,11 @@ export function createBind({
       }
     });
   };
+}
+
+/** How many there are in the page that an answer holds. */
+function rowsIn(body: unknown): number {
+  return isObject(body) && Array.isArray(body.items) ? body.items.length : 0;
 }
 
 /** Warns a caller who still uses the old secret of a rotated key. */
