@@ -4,13 +4,13 @@ import { HeraldError } from "../contract/errors.ts";
 import { isIdentifier } from "../contract/identifiers.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
+import { bearerToken } from "../lib/bearer.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Session } from "../services/sessions.ts";
 import type { Backlog } from "./backlog.ts";
-import { bearerToken } from "./bearer.ts";
 import type { Doorkeeper } from "./doorkeeper.ts";
 import { createEventStream } from "./event-stream.ts";
 import { tellFault } from "./faults.ts";
@@ -95,7 +95,7 @@ export function createStreams(dependencies: Dependencies) {
     if (since !== undefined && !isIdentifier(since))
       throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
     await doorkeeper.enter(owner, address);
-    const session = await doorkeeper.admit(owner, bearerToken(request) ?? "", address);
+    const session = await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address);
     register.requireOpen();
     const connection = createConnection(owner, session, id, onEnd);
     const isRecovered = await join(connection, session, since);

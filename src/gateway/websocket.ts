@@ -2,12 +2,12 @@ import type { Server, WebSocketHandler } from "bun";
 import { HeraldError, toHeraldError } from "../contract/errors.ts";
 import { problemResponse } from "../contract/problem.ts";
 import { networkOf } from "../lib/addresses.ts";
+import { bearerToken } from "../lib/bearer.ts";
 import type { ClientAddress } from "../lib/client-address.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createOwner, type Owner, onAbort } from "../lib/owner.ts";
 import type { Turnstile } from "../lib/turnstile.ts";
 import type { Backlog } from "./backlog.ts";
-import { bearerToken } from "./bearer.ts";
 import { createConnectDeadline } from "./connect-deadline.ts";
 import type { Doorkeeper } from "./doorkeeper.ts";
 import { tellFault } from "./faults.ts";
@@ -157,7 +157,7 @@ export function createWebSockets(dependencies: Dependencies) {
     try {
       await doorkeeper.enter(owner, address);
       if (!request.headers.has("authorization")) return undefined;
-      return { session: await doorkeeper.admit(owner, bearerToken(request) ?? "", address) };
+      return { session: await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address) };
     } catch (error) {
       const closing = error instanceof HeraldError && !owner.isClosed ? closingAfter(error) : undefined;
       if (closing === undefined || closing.reason === "internal") throw error;

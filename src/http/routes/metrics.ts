@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { HeraldError } from "../../contract/errors.ts";
 import type { Operations } from "../../contract/operations/all.ts";
 import { isLoopbackAddress } from "../../lib/addresses.ts";
+import { bearerToken } from "../../lib/bearer.ts";
 import type { Bind } from "../bind.ts";
 
 /** What `GET /metrics` shows, and the token that it asks for, if any. */
@@ -21,7 +22,7 @@ export function bindMetrics(bind: Bind, operations: Operations, { type, token, p
   const expected = token === undefined ? undefined : digestOf(token);
   bind(operations.getMetrics, async ({ headers }, { address }) => {
     if (expected === undefined && !isFromHere(address, headers)) throw new HeraldError("not_found", closed);
-    if (expected !== undefined && !timingSafeEqual(digestOf(tokenOf(headers)), expected)) {
+    if (expected !== undefined && !timingSafeEqual(digestOf(bearerToken(headers) ?? ""), expected)) {
       throw new HeraldError("unauthorized", "send the token of HERALD_METRICS_TOKEN as `Authorization: Bearer`", {
         headers: { "WWW-Authenticate": "Bearer" },
       });
@@ -32,10 +33,6 @@ export function bindMetrics(bind: Bind, operations: Operations, { type, token, p
 
 function isFromHere(address: string, headers: Headers): boolean {
   return isLoopbackAddress(address) && !addedByProxies.some((name) => headers.has(name));
-}
-
-function tokenOf(headers: Headers): string {
-  return /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
 }
 
 /** Digests are equally long, so that how long a comparison takes says nothing of the token. */

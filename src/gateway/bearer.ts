@@ -1,4 +1,0 @@
-/** The token of `Authorization: Bearer` (RFC 6750, section 2.1), or `undefined` where there is none. */
-export function bearerToken(request: Request): string | undefined {
-  return /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-}
