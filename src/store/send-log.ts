@@ -9,7 +9,7 @@ const maxBatch = 500;
 const maxWaiting = 20_000;
 
 // In characters: payloads are nearly all ASCII, and take at most two bytes for each.
-const weights = { of: weightOf, maxBatch: 1024 * 1024, maxWaiting: 64 * 1024 * 1024 };
+const weights = { of: weightOf, maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
 
 type Options = {

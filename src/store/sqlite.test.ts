@@ -237,7 +237,7 @@ describe("SQLite", () => {
     const sends = Array.from({ length: 250 }, () => messageOf("o", { payload: JSON.stringify("x".repeat(400_000)) }));
     const results = await Promise.allSettled(sends.map((send) => store.sends.append(send)));
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
-    // Four fifths of 64 MiB wait, and two batches of up to 1 MiB are on their way.
+    // Four fifths of 64 MiB wait, and two are on their way, each a batch of its own.
     expect(refused.length).toBeWithin(250 - 150, 250 - 130);
     expect(new Set(refused)).toEqual(new Set(["unavailable"]));
     const again = sends.filter((_, index) => results[index]?.status === "rejected");

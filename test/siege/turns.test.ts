@@ -11,8 +11,8 @@ const herald = useHerald({
 
 const waiting = 1_500;
 const longBody = "x".repeat(30_000);
-/** Of 1 MiB at most: the two under way, the one that holds the victim's send, and what is answered while its answer is on its way. */
-const fewBatches = Math.ceil((4 * 2 ** 20) / longBody.length);
+/** Of 256 KiB at most: the two under way, the one that holds the victim's send, and what is answered while its answer is on its way. */
+const fewBatches = Math.ceil((4 * 2 ** 18) / longBody.length);
 
 /** Callers who send as soon as they are answered, so that `waiting` sends wait at any time. */
 async function crowd(org: Organization, cid: string) {
