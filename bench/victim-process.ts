@@ -47,6 +47,8 @@ async function tell(): Promise<void> {
   process.send?.(told);
 }
 
+process.on("disconnect", () => process.exit()); // nobody is left who would end it
+
 process.on("message", (order: VictimOrder) => {
   if ("url" in order) {
     setInterval(() => underWay.push(send(order, report)), order.everyMs);

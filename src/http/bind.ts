@@ -117,9 +117,11 @@ export function createBind({
   onError,
 }: Dependencies): Bind {
   /** The body of an answer. Who asks for the head alone is given a text that is dropped. */
-  function toBody(text: string, { method }: Request, call: Answering): string | ReadableStream<Uint8Array> {
-    const isLong = text.length > longAnswerBytes / mostBytesOfUnit && Buffer.byteLength(text) > longAnswerBytes;
-    return isLong && method !== "HEAD" ? longAnswers.streamOf(Buffer.from(text), call) : text;
+  function toBody(text: string, toBytes: ToBytes, { method }: Request, call: Answering) {
+    const isLong =
+      text.length > longAnswerBytes ||
+      (text.length > longAnswerBytes / mostBytesOfUnit && Buffer.byteLength(text) > longAnswerBytes);
+    return isLong && method !== "HEAD" ? longAnswers.streamOf(toBytes(text), call) : text;
   }
 
   const createBill = createBills({ rateLimit, use });
@@ -134,6 +136,7 @@ export function createBind({
     const follow = createTrails(operation, audit);
     const route = { method: method.toUpperCase(), path };
     const namesOrganization = path.includes("{org}");
+    const toBytes = scope === undefined ? rememberBytes() : (text: string) => Buffer.from(text);
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
       const requestId = requestIdOf(request);
@@ -225,7 +228,7 @@ export function createBind({
         const { signal } = request;
         const response = toResponse(answer, requestId, (text) => {
           bill.addAnswer(text);
-          return toBody(text, request, { org: call.org ?? caller.rights.org ?? undefined, signal, endSoon });
+          return toBody(text, toBytes, request, { org: call.org ?? caller.rights.org ?? undefined, signal, endSoon });
         });
         return tellExpiry(caller, response);
       } catch (thrown) {
@@ -237,6 +240,17 @@ export function createBind({
         return tellExpiry(caller, problemResponse(error, requestId));
       }
     });
+  };
+}
+
+type ToBytes = (text: string) => Uint8Array;
+
+/** Makes bytes of a text, once while it stays the same: the documents that anybody may ask for, as often as they like. */
+function rememberBytes(): ToBytes {
+  let last: { text: string; bytes: Uint8Array } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, bytes: Buffer.from(text) };
+    return last.bytes;
   };
 }
 
