@@ -132,6 +132,17 @@ test("one at least goes through in a turn, however heavy, and a light one after 
   expect(begun.slice(3)).toEqual(["light", "heavy"]);
 });
 
+test("who is too heavy for a turn that is a time takes up those after it", async () => {
+  const turnstile = createTurnstile(2, { turnMs: 1 });
+  const passed: string[] = [];
+  const enter = (name: string, weight: number) => turnstile.pass(name, { weight }).then(() => passed.push(name));
+  const startedAt = performance.now();
+  const entered = [enter("heavy", 40), enter("light", 1)];
+  await Promise.all(entered);
+  expect(passed).toEqual(["heavy", "light"]);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19); // timers are not early; 20 turns, of which the first may have begun
+});
+
 /** Work that begins at once where there is room, and else in its turn. */
 function useTurns(perTurn: number) {
   const turns = createTurnstile(perTurn);

@@ -27,13 +27,13 @@ type Waiting = { weight?: number; owner?: Owner | undefined };
 type Options = {
   /** Whether one of this name is let through in a turn, however much room there is. */
   isSlow?: (name: string) => boolean;
-  /** How long a turn is; without it, it is one of the event loop. */
+  /** How long a turn is; without it, it is one of the event loop. What is too heavy for a turn that is a time takes up those after it, too. */
   turnMs?: number;
 };
 
 type Place = { weight: number; go(): void };
 
-/** A turnstile that lets through while those of the turn weigh less than `perTurn`: so one at least, however heavy. */
+/** A turnstile that lets through while those of the turn weigh less than `perTurn`: so one may be heavier. */
 export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs }: Options = {}): Turnstile {
   const crowds = new Map<string, LinkedList<Place>>();
   const slow = new Set<string>();
@@ -60,8 +60,9 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs 
   }
 
   function beginTurn(): void {
-    passed = 0;
+    passed = turnMs === undefined ? 0 : Math.max(0, passed - perTurn);
     slow.clear();
+    if (passed > 0) endTurn();
     // A name that is set again comes up again in this loop, after all others.
     for (const [name, crowd] of crowds) {
       if (passed >= perTurn) return;
