@@ -10,6 +10,7 @@ import {
 import { defineOperation, noParams } from "./operation.ts";
 
 const exampleMid = "order-4711-shipped";
+const recipientsPerRequest = 1_000;
 const replayHeader = {
   "Idempotent-Replayed": "`true` when the id was seen before and the first answer is given again",
 };
@@ -85,6 +86,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       params: noParams,
       query: sendQuery,
       body: createSendSystemMessageRequest(limits),
+      workOf: ({ messageSystem }) => Math.floor(messageSystem.uids.length / recipientsPerRequest),
       bodyExample: {
         organizationId: exampleIds.organization,
         senderId: systemMessageExample.from,
