@@ -53,7 +53,7 @@ const bind = createBind({
   rateLimit: { admit: () => undefined, charge: () => undefined },
   use,
   audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
-  longAnswers: { streamOf: neverUsed },
+  longAnswers: { bodyOf: (text) => text },
   clientAddress: () => "",
   limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
   onError,

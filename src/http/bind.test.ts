@@ -41,11 +41,7 @@ function serve() {
     use: { know: () => undefined, admitRequest: () => undefined, chargeRequest: () => undefined },
     audit: { record: async () => undefined, note: () => undefined },
     clientAddress: () => "192.0.2.1",
-    longAnswers: {
-      streamOf: () => {
-        throw new Error("no answer here is long");
-      },
-    },
+    longAnswers: { bodyOf: (text) => text },
     limits: { requestBytes: 1_048_576, jsonDepth: 10 },
     onError: (error) => {
       throw error;

@@ -1,7 +1,5 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
-import { answerHeaders } from "../contract/answer-headers.ts";
-import type { AuditTarget } from "../contract/audit.ts";
 import { toHeraldError, unavailable } from "../contract/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Operation } from "../contract/operations/operation.ts";
@@ -10,7 +8,6 @@ import type { Scope } from "../contract/scopes.ts";
 import { validate } from "../contract/validation.ts";
 import type { ClientAddress, Peers } from "../lib/client-address.ts";
 import { createId } from "../lib/ids.ts";
-import { isObject } from "../lib/json-values.ts";
 import { createQueue } from "../lib/queue.ts";
 import { createTurnstile } from "../lib/turnstile.ts";
 import type { Audit } from "../services/audit.ts";
@@ -22,8 +19,9 @@ import { createBills } from "./bills.ts";
 import { organizationIn, readJsonBody } from "./body.ts";
 import type { Call } from "./calls.ts";
 import type { RateLimit } from "./limits.ts";
-import { type Answering, type LongAnswers, longAnswerBytes } from "./long-answers.ts";
+import { type LongAnswers, rememberBytes } from "./long-answers.ts";
 import { listsOf, readQuery } from "./query.ts";
+import { type Answer, discard, rowsIn, toResponse, toStream } from "./response.ts";
 
 /** What a handler is given: everything checked. */
 export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
@@ -47,17 +45,6 @@ export type LongCall = {
   /** Whether the key is still let in and may still do this, asked anew; rejects with what a call would be refused with. */
   permit(): Promise<void>;
 };
-
-/**
- * What a handler answers. Without a `body` the answer has none; `stream` is one of server-sent events instead, and open for as
- * long as it likes. `target` goes into the audit log, not into the answer.
- */
-export type Answer = {
-  status: number;
-  stream?: ReadableStream<Uint8Array>;
-  headers?: Record<string, string>;
-  target?: AuditTarget;
-} & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
 /** Binds an operation of the contract to what does it. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -87,7 +74,6 @@ type Dependencies = {
 };
 
 const endedWithinSeconds = 5;
-const mostBytesOfUnit = 3; // of UTF-16, in UTF-8
 // What is begun in a turn of the event loop: some 3 ms of work, with 128 sends, or three of 60 kB. Longer bodies are read one at a time.
 const unitsPerTurn = 128;
 const bytesPerUnit = 1_024;
@@ -116,14 +102,6 @@ export function createBind({
   limits,
   onError,
 }: Dependencies): Bind {
-  /** The body of an answer. Who asks for the head alone is given a text that is dropped. */
-  function toBody(text: string, toBytes: ToBytes, { method }: Request, call: Answering) {
-    const isLong =
-      text.length > longAnswerBytes ||
-      (text.length > longAnswerBytes / mostBytesOfUnit && Buffer.byteLength(text) > longAnswerBytes);
-    return isLong && method !== "HEAD" ? longAnswers.streamOf(toBytes(text), call) : text;
-  }
-
   const createBill = createBills({ rateLimit, use });
   const longBodies = createQueue(() => unavailable({ detail: "this node stops" })); // keys take turns
   const turns = createTurnstile(unitsPerTurn);
@@ -225,10 +203,11 @@ export function createBind({
         bill.addWork(Math.floor(rows / rowsPerRequest));
         const weight = Math.floor(rows / rowsPerUnit);
         if (weight > 0 && !turns.takes(weight)) await waitForTurn(weight);
-        const { signal } = request;
+        const { method: asked, signal } = request;
         const response = toResponse(answer, requestId, (text) => {
           bill.addAnswer(text);
-          return toBody(text, toBytes, request, { org: call.org ?? caller.rights.org ?? undefined, signal, endSoon });
+          const answering = { org: call.org ?? caller.rights.org ?? undefined, signal, endSoon };
+          return asked === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering);
         });
         return tellExpiry(caller, response);
       } catch (thrown) {
@@ -243,68 +222,8 @@ export function createBind({
   };
 }
 
-type ToBytes = (text: string) => Uint8Array;
-
-/** Makes bytes of a text, once while it stays the same: the documents that anybody may ask for, as often as they like. */
-function rememberBytes(): ToBytes {
-  let last: { text: string; bytes: Uint8Array } | undefined;
-  return (text) => {
-    if (last?.text !== text) last = { text, bytes: Buffer.from(text) };
-    return last.bytes;
-  };
-}
-
-/** How many there are in the page that an answer holds. */
-function rowsIn(body: unknown): number {
-  return isObject(body) && Array.isArray(body.items) ? body.items.length : 0;
-}
-
 /** Warns a caller who still uses the old secret of a rotated key. */
 function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
   if (secretExpiresAt !== undefined) response.headers.set("Herald-Key-Expires", toIso(secretExpiresAt));
   return response;
-}
-
-function toResponse(
-  { status, body, contentType, headers }: Answer,
-  requestId: string,
-  toBody: (text: string) => string | ReadableStream<Uint8Array>,
-): Response {
-  if (body === undefined)
-    return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
-  const text = contentType === undefined ? JSON.stringify(body) : body;
-  return new Response(toBody(text), {
-    status,
-    headers: {
-      "Content-Type": contentType ?? "application/json",
-      "X-Request-Id": requestId,
-      ...answerHeaders,
-      ...headers,
-    },
-  });
-}
-
-/** Answers with server-sent events, which the connection carries to its end. Who asks for the head alone is given no stream. */
-async function toStream(
-  stream: ReadableStream<Uint8Array>,
-  request: Request,
-  requestId: string,
-  runtime: Runtime,
-): Promise<Response> {
-  if (request.method === "HEAD") await discard(stream);
-  else runtime.timeout(request, 0);
-  return new Response(request.method === "HEAD" ? null : stream, {
-    headers: {
-      "Content-Type": "text/event-stream",
-      "X-Accel-Buffering": "no",
-      "X-Request-Id": requestId,
-      ...answerHeaders,
-      Connection: "close", // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow
-    },
-  });
-}
-
-/** Ends a stream that nobody will read; one that has failed already has ended. */
-async function discard(stream: ReadableStream<Uint8Array> | undefined): Promise<void> {
-  await stream?.cancel().catch(() => undefined);
 }

@@ -37,7 +37,9 @@ function setUp(length: number) {
         seen.endings++;
         running.timeout(request, 1);
       };
-      return new Response(longAnswers.streamOf(bytes, { org: "o", signal: request.signal, endSoon }));
+      return new Response(
+        longAnswers.bodyOf("x".repeat(length), () => bytes, { org: "o", signal: request.signal, endSoon }),
+      );
     },
   });
   return { bytes, watched, begun: begun.promise, ended: ended.promise, seen, server };

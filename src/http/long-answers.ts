@@ -15,8 +15,8 @@ export type Untaken = {
 
 /** Bodies of answers that are too long to be forgotten once they are made. */
 export type LongAnswers = {
-  /** A body of these bytes, which count for `org` until the last of them is taken, or the caller has hung up, or is cut. */
-  streamOf(bytes: Uint8Array, call: Answering): ReadableStream<Uint8Array>;
+  /** The body of an answer with this text: the text itself, unless it is long. */
+  bodyOf(text: string, toBytes: ToBytes, call: Answering): string | ReadableStream<Uint8Array>;
 };
 
 /** What an answer has to know of its call. */
@@ -38,63 +38,82 @@ export type AnswerBacklog = {
 
 type Dependencies = { backlog: AnswerBacklog; onError(error: unknown): void };
 
+/** What makes bytes of a text. */
+export type ToBytes = (text: string) => Uint8Array;
+
 /** An answer of more bytes is a long one. */
-export const longAnswerBytes = 64 * 1024;
+const longAnswerBytes = 64 * 1024;
+const mostBytesOfUnit = 3; // of UTF-16, in UTF-8
 
 /**
  * Long answers go out in pieces. The queue of their stream has no room, so the runtime asks for a piece when the socket has taken the one before
  * (measured with Bun 1.4.5, decision 0036): so it is known when all was taken. Each piece has a turn of the event loop.
  */
 export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswers {
-  return {
-    streamOf(bytes, { org, signal, endSoon }) {
-      const owner = createOwner(onError);
-      let begin = 0; // of what was not handed out
-      let takings = 0;
-      let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** Its bytes count for `org` until the last of them is taken, or the caller has hung up, or is cut. */
+  function streamOf(bytes: Uint8Array, { org, signal, endSoon }: Answering): ReadableStream<Uint8Array> {
+    const owner = createOwner(onError);
+    let begin = 0; // of what was not handed out
+    let takings = 0;
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
-      const answer: Untaken = {
-        owner,
-        org,
-        waitingBytes: () => (owner.isClosed ? 0 : bytes.length), // it is held as a whole
-        get takings() {
-          return takings;
+    const answer: Untaken = {
+      owner,
+      org,
+      waitingBytes: () => (owner.isClosed ? 0 : bytes.length), // it is held as a whole
+      get takings() {
+        return takings;
+      },
+      cut() {
+        if (owner.isClosed) return;
+        owner.close();
+        backlog.onCut();
+        controller?.error(); // Bun prints what it is given
+        endSoon();
+      },
+    };
+
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start(started) {
+          controller = started;
         },
-        cut() {
+        async pull(asked) {
+          takings++;
+          if (begin > 0) await nextTurn();
           if (owner.isClosed) return;
-          owner.close();
-          backlog.onCut();
-          controller?.error(new Error("the reader is too slow"));
-          endSoon();
+          if (begin >= bytes.length) {
+            owner.close();
+            asked.close();
+            return;
+          }
+          const piece = bytes.subarray(begin, begin + longAnswerBytes);
+          begin += piece.length;
+          asked.enqueue(piece);
         },
-      };
+        cancel: owner.close,
+      },
+      { highWaterMark: 0 },
+    );
+    owner.hold(() => backlog.forget(answer));
+    backlog.watch(answer);
+    onAbort(signal, owner.close);
+    return body;
+  }
 
-      const body = new ReadableStream<Uint8Array>(
-        {
-          start(started) {
-            controller = started;
-          },
-          async pull(asked) {
-            takings++;
-            if (begin > 0) await nextTurn();
-            if (owner.isClosed) return;
-            if (begin >= bytes.length) {
-              owner.close();
-              asked.close();
-              return;
-            }
-            const piece = bytes.subarray(begin, begin + longAnswerBytes);
-            begin += piece.length;
-            asked.enqueue(piece);
-          },
-          cancel: owner.close,
-        },
-        { highWaterMark: 0 },
-      );
-      owner.hold(() => backlog.forget(answer));
-      backlog.watch(answer);
-      onAbort(signal, owner.close);
-      return body;
-    },
+  return { bodyOf: (text, toBytes, call) => (isLong(text) ? streamOf(toBytes(text), call) : text) };
+}
+
+/** Makes bytes of a text, once while it stays the same: the documents that anybody may ask for, as often as they like. */
+export function rememberBytes(): ToBytes {
+  let last: { text: string; bytes: Uint8Array } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, bytes: Buffer.from(text) };
+    return last.bytes;
   };
+}
+
+function isLong(text: string): boolean {
+  if (text.length > longAnswerBytes) return true;
+  return text.length > longAnswerBytes / mostBytesOfUnit && Buffer.byteLength(text) > longAnswerBytes;
 }

@@ -1,7 +1,8 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { Directory, PutResource } from "../../services/directory.ts";
 import type { OrganizationDirectory } from "../../services/organizations.ts";
-import type { Answer, Bind } from "../bind.ts";
+import type { Bind } from "../bind.ts";
+import type { Answer } from "../response.ts";
 
 type Services = { directory: Directory; organizations: OrganizationDirectory };
 
