@@ -5,11 +5,11 @@ import { parseArgs } from "node:util";
 import { cases, onRequest } from "./cases/all.ts";
 import type { Findings, Wishes } from "./cases/case.ts";
 import { revisionOf } from "./harness/checkouts.ts";
-import { costSeries, renderCosts } from "./harness/costs.ts";
-import { renderTable, withSection } from "./harness/report.ts";
-import type { Pace } from "./harness/rounds.ts";
+import { costSeries, renderCosts } from "./harness/report/costs.ts";
+import { renderTable, withSection } from "./harness/report/report.ts";
+import type { Pace } from "./harness/report/rounds.ts";
+import { describeSetting, type Setting } from "./harness/report/setting.ts";
 import { createDataDir } from "./harness/servers.ts";
-import { describeSetting, type Setting } from "./harness/setting.ts";
 
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
 npm run bench -- --only idle,storm,replay [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]

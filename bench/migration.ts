@@ -9,9 +9,9 @@ import { parseArgs } from "node:util";
 import { SQL } from "bun";
 import { migrateStore } from "../src/store/migrate.ts";
 import { migrationOf, migrations } from "../src/store/migrations.ts";
-import { connectPostgres } from "../src/store/postgres.ts";
+import { connectPostgres } from "../src/store/postgres/postgres.ts";
 import { within } from "../test/harness/deadline.ts";
-import { startPostgres } from "../test/harness/postgres.ts";
+import { startPostgres } from "../test/harness/engines/postgres.ts";
 
 const { values } = parseArgs({
   options: {

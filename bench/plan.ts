@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { withSection } from "./harness/report.ts";
+import { withSection } from "./harness/report/report.ts";
 import { readKnownCosts } from "./plan/known-costs.ts";
 import { renderPlans } from "./plan/render.ts";
 

@@ -4,13 +4,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createId } from "../src/lib/ids.ts";
+import { createId } from "../src/lib/text/ids.ts";
 import { migrateStore } from "../src/store/migrate.ts";
-import { connectPostgres } from "../src/store/postgres.ts";
-import { openSqlite } from "../src/store/sqlite.ts";
-import { startHerald } from "../test/harness/herald.ts";
-import { createOrganization } from "../test/harness/organization.ts";
-import { startPostgres } from "../test/harness/postgres.ts";
+import { connectPostgres } from "../src/store/postgres/postgres.ts";
+import { openSqlite } from "../src/store/sqlite/sqlite.ts";
+import { startPostgres } from "../test/harness/engines/postgres.ts";
+import { startHerald } from "../test/harness/servers/herald.ts";
+import { createOrganization } from "../test/harness/servers/organization.ts";
 
 const events = Number(process.argv[2] ?? 200_000);
 const callers = 16;

@@ -2,19 +2,19 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { startPostgres } from "../test/harness/postgres.ts";
+import { startPostgres } from "../test/harness/engines/postgres.ts";
 import { type Checkout, checkoutsOf, revisionOf } from "./harness/checkouts.ts";
-import type { Measures } from "./harness/rounds.ts";
+import type { Measures } from "./harness/report/rounds.ts";
+import { describeSetting, type Setting } from "./harness/report/setting.ts";
 import { createDataDir } from "./harness/servers.ts";
-import { describeSetting, type Setting } from "./harness/setting.ts";
 import { playBus } from "./siege/bus.ts";
 import type { Raid } from "./siege/camp.ts";
 import { openGround, type SiegeGround } from "./siege/ground.ts";
-import { writePage } from "./siege/page.ts";
 import { type Length, playRaid } from "./siege/play.ts";
 import { raidOf, raids } from "./siege/raids/all.ts";
-import { renderRuns, type SiegeSeries, titleOf } from "./siege/report.ts";
-import { judge } from "./siege/verdict.ts";
+import { writePage } from "./siege/report/page.ts";
+import { renderRuns, type SiegeSeries, titleOf } from "./siege/report/report.ts";
+import { judge } from "./siege/report/verdict.ts";
 
 const usage = `npm run siege -- [--only metrics,lists] [--store sqlite|postgres] [--rounds 3] [--seconds 8] [--against ../before] [--save] [--write]
   --only     these raids; of ${[...raids.map(({ name }) => name), "bus"].join(", ")}

@@ -1,14 +1,14 @@
-import { createBackoff } from "./backoff.ts";
-import type { Connection, Ending } from "./connection.ts";
+import type { Connection, Ending } from "./connection/connection.ts";
+import { type MissedPage, readMissed } from "./connection/missed.ts";
+import { createSeenIds } from "./connection/seen-ids.ts";
+import { playSession, type SessionOptions, type Timing } from "./connection/session.ts";
+import { globalWebSocket, type WebSocketConstructor, webSocketUrl } from "./connection/websocket.ts";
 import { HeraldConnectionError } from "./errors.ts";
-import { type MissedPage, readMissed } from "./missed.ts";
-import { sleepUntilOnline } from "./network.ts";
-import { returnWaitMs, tooMany } from "./return-wait.ts";
-import { createSeenIds } from "./seen-ids.ts";
-import { playSession, type SessionOptions, type Timing } from "./session.ts";
-import { sleep } from "./timers.ts";
 import type { ConversationSummary, Message, SystemMessage } from "./types.ts";
-import { globalWebSocket, type WebSocketConstructor, webSocketUrl } from "./websocket.ts";
+import { createBackoff } from "./waiting/backoff.ts";
+import { sleepUntilOnline } from "./waiting/network.ts";
+import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
+import { sleep } from "./waiting/timers.ts";
 
 /**
  * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: lost, and

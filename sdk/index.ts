@@ -1,4 +1,5 @@
-export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin.ts";
+export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin/admin.ts";
+export type { FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
 export {
   type Client,
   type ClientOptions,
@@ -7,6 +8,8 @@ export {
   createClient,
   type StateDetail,
 } from "./client.ts";
+export type { MissedPage } from "./connection/missed.ts";
+export type { WebSocketConstructor, WebSocketLike } from "./connection/websocket.ts";
 export {
   type FieldError,
   HeraldApiError,
@@ -14,7 +17,4 @@ export {
   HeraldConnectionError,
   HeraldRequestError,
 } from "./errors.ts";
-export type { FeedEvent, FeedOptions, FeedState } from "./feed.ts";
-export type { MissedPage } from "./missed.ts";
 export type * from "./types.ts";
-export type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
-import { isAddressRange, namesPrivateHost } from "./lib/addresses.ts";
-import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls-ciphers.ts";
+import { isAddressRange, namesPrivateHost } from "./lib/network/addresses.ts";
+import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls/tls-ciphers.ts";
 
 /** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
 export class ConfigError extends Error {

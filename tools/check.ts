@@ -13,15 +13,15 @@ const checks: readonly Check[] = [
   { name: "types", command: ["node_modules/@typescript/native/bin/tsc", "--noEmit", "--pretty", "false"] },
   { name: "dead code", command: [bin("knip"), "--no-progress"] },
   { name: "promises", command: [bin("oxlint"), "--type-aware", "--deny-warnings", "--format=unix"] },
-  { name: "imports", command: [process.execPath, "tools/check-imports.ts"] },
+  { name: "imports", command: [process.execPath, "tools/checks/check-imports.ts"] },
   { name: "lint", command: [bin("biome"), "lint", "--error-on-warnings", "--max-diagnostics=200"] },
   {
     name: "format",
     command: [bin("biome"), "check", "--linter-enabled=false", "--error-on-warnings", "--max-diagnostics=200"],
   },
-  { name: "sizes", command: [process.execPath, "tools/check-sizes.ts"] },
-  { name: "docstrings", command: [process.execPath, "tools/check-docstrings.ts"] },
-  { name: "licences", command: [process.execPath, "tools/check-licences.ts"] },
+  { name: "sizes", command: [process.execPath, "tools/checks/check-sizes.ts"] },
+  { name: "docstrings", command: [process.execPath, "tools/checks/check-docstrings.ts"] },
+  { name: "licences", command: [process.execPath, "tools/checks/check-licences.ts"] },
 ];
 
 const atOnce = 2;

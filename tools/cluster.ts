@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "bun";
-import { createOutput } from "../src/cli/output.ts";
-import { listenCommand, row, sendCommand } from "../src/cli/welcome.ts";
+import { createOutput } from "../src/cli/output/output.ts";
+import { listenCommand, row, sendCommand } from "../src/cli/output/welcome.ts";
 import { eventually } from "../test/harness/deadline.ts";
-import { freePort } from "../test/harness/installed.ts";
-import { findNats, startNats } from "../test/harness/nats.ts";
-import { findPostgres, startPostgres } from "../test/harness/postgres.ts";
+import { freePort } from "../test/harness/engines/installed.ts";
+import { findNats, startNats } from "../test/harness/engines/nats.ts";
+import { findPostgres, startPostgres } from "../test/harness/engines/postgres.ts";
 
 const wantedPorts = [7070, 7071, 7072];
 const script = join(import.meta.dir, "../src/cli/herald.ts");

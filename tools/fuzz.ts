@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { fuzz, fuzzSettings } from "../test/fuzz/run.ts";
-import { startHerald } from "../test/harness/herald.ts";
+import { startHerald } from "../test/harness/servers/herald.ts";
 
 const warmUpCases = 20_000; // until then the runtime's own memory grows
 const sampleEveryMs = 60_000;

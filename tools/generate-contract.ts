@@ -2,16 +2,16 @@
 // With `--check` it writes nothing and fails when a checked-in copy differs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describeSettings } from "../src/config.ts";
-import { asyncApiDocument, closeCodeTable } from "../src/contract/asyncapi.ts";
-import { errorCatalogue } from "../src/contract/errors.ts";
+import { closingRule } from "../src/contract/connections/realtime.ts";
+import { asyncApiDocument, closeCodeTable } from "../src/contract/documents/asyncapi.ts";
+import { openApiDocument } from "../src/contract/documents/openapi.ts";
+import { catalogueByStatus } from "../src/contract/documents/reference/errors-page.ts";
+import { errorCatalogue } from "../src/contract/errors/errors.ts";
+import { scopes } from "../src/contract/keys/scopes.ts";
 import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { type MetricDescription, metricCatalogue } from "../src/contract/metrics.ts";
-import { openApiDocument } from "../src/contract/openapi.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
 import type { Operation } from "../src/contract/operations/operation.ts";
-import { closingRule } from "../src/contract/realtime.ts";
-import { catalogueByStatus } from "../src/contract/reference/errors-page.ts";
-import { scopes } from "../src/contract/scopes.ts";
 
 const folder = "docs/reference";
 const command = "bun tools/generate-contract.ts";

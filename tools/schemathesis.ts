@@ -4,8 +4,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { spawn } from "bun";
-import { errorsLogged, startHerald, TEST_KEY } from "../test/harness/herald.ts";
-import { reportMissing } from "../test/harness/installed.ts";
+import { reportMissing } from "../test/harness/engines/installed.ts";
+import { errorsLogged, startHerald, TEST_KEY } from "../test/harness/servers/herald.ts";
 
 const root = resolve(import.meta.dir, "..");
 const folder = join(root, "test/schemathesis");

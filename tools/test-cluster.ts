@@ -1,17 +1,17 @@
 // Runs the tests of the contract and of its security once more, against three nodes on PostgreSQL and NATS in place of one with an embedded database:
 // calls and connections go to the nodes in turn. `npm run test:cluster` runs all, `npm run test:cluster -- sse since` two files.
 import { spawn } from "bun";
-import { startNats } from "../test/harness/nats.ts";
-import { startPostgres } from "../test/harness/postgres.ts";
-import { sourceFiles } from "./source-files.ts";
+import { startNats } from "../test/harness/engines/nats.ts";
+import { startPostgres } from "../test/harness/engines/postgres.ts";
+import { sourceFiles } from "./checks/source-files.ts";
 
 /** Files that are not run, each with the reason. Others that need one node say so themselves: `useHerald({ oneNode: … })`. */
 const leftOut: Readonly<Record<string, string>> = {
   "test/contract/settings.test.ts":
     "how one node reads its settings, its data folder and its port, and starts again on them",
-  "test/contract/token-provider.test.ts":
+  "test/contract/sessions/token-provider.test.ts":
     "the settings of one node, which starts again on its data folder with another secret",
-  "test/contract/keys-changes.test.ts":
+  "test/contract/keys/keys-changes.test.ts":
     "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.long.test.ts",
   "test/security/injection.test.ts": "starts one node and three by itself",
   "test/security/redaction.test.ts": "all that one node writes, its embedded database too",

@@ -1,7 +1,7 @@
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";
-import { compare } from "../harness/report.ts";
-import { inRounds, type Pace } from "../harness/rounds.ts";
+import { compare } from "../harness/report/report.ts";
+import { inRounds, type Pace } from "../harness/report/rounds.ts";
 import { startPeer } from "../harness/servers.ts";
 import { openBareStage, openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
@@ -24,10 +24,10 @@ const strangers = { halves: 10_000, uploads: 1_000 };
 
 const sends: Case = async (dataDir, pace) => {
   const herald = await startWarmHerald(dataDir, pace);
-  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
-  const single = await startPeer("one-per-commit", ["bench/peer-one-per-commit.ts", dataDir]);
-  const loop = await startPeer("insert-loop", ["bench/peer-insert-loop.ts", dataDir]);
-  const ceiling = await startPeer("ceiling", ["bench/peer-ceiling.ts"]);
+  const route = await startPeer("bare-route", ["bench/peers/bare-route.ts"]);
+  const single = await startPeer("one-per-commit", ["bench/peers/one-per-commit.ts", dataDir]);
+  const loop = await startPeer("insert-loop", ["bench/peers/insert-loop.ts", dataDir]);
+  const ceiling = await startPeer("ceiling", ["bench/peers/ceiling.ts"]);
 
   const alone = await inRounds([sendsTo(herald, 1), sendsTo(route, 1), sendsTo(single, 1)], pace);
   const many = await inRounds(
@@ -72,7 +72,7 @@ const deliveries: Case = async (dataDir, pace) => {
   const heraldCue = { onComplete: () => undefined };
   const bareCue = { onComplete: () => undefined };
   const heard = await openHeraldStage(herald, conversation, crowd, { onComplete: () => heraldCue.onComplete() });
-  const bare = await startPeer("bare-publish", ["bench/peer-bare-publish.ts"], frameOf(heard.audience.payloadBytes()));
+  const bare = await startPeer("bare-publish", ["bench/peers/bare-publish.ts"], frameOf(heard.audience.payloadBytes()));
   const floor = await openBareStage(bare, conversation, crowd, { onComplete: () => bareCue.onComplete() });
 
   const found: Findings = { series: {}, rows: [] };
@@ -104,7 +104,7 @@ const latency: Case = async (dataDir, pace) => {
   const heraldEar = { onFrame: () => undefined };
   const bareEar = { onFrame: () => undefined };
   const heard = await openHeraldStage(herald, conversation, few, { onFrame: () => heraldEar.onFrame() });
-  const bare = await startPeer("bare-publish", ["bench/peer-bare-publish.ts"], frameOf(heard.audience.payloadBytes()));
+  const bare = await startPeer("bare-publish", ["bench/peers/bare-publish.ts"], frameOf(heard.audience.payloadBytes()));
   const floor = await openBareStage(bare, conversation, few, { onFrame: () => bareEar.onFrame() });
   const series = await inRounds([latencyOn(heard, heraldEar), latencyOn(floor, bareEar)], pace);
   for (const { audience } of [heard, floor]) audience.close();
@@ -123,7 +123,7 @@ const latency: Case = async (dataDir, pace) => {
 
 const pauses: Case = async (dataDir, pace) => {
   const herald = await startWarmHerald(dataDir, pace);
-  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
+  const route = await startPeer("bare-route", ["bench/peers/bare-route.ts"]);
   const probe = startProbe();
   const contenders = [pausesOf(herald, probe, callers), pausesOf(route, probe, callers), pausesOf(herald, probe, 0)];
   const series = await inRounds(contenders, pace);

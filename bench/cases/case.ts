@@ -1,5 +1,5 @@
-import type { Row } from "../harness/report.ts";
-import type { Pace, Series } from "../harness/rounds.ts";
+import type { Row } from "../harness/report/report.ts";
+import type { Pace, Series } from "../harness/report/rounds.ts";
 
 /** What a part of the bench found: every run, the lines of the table, and tables of its own. */
 export type Findings = { series: Record<string, Series>; rows: Row[]; tables?: string[] };

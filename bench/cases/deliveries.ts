@@ -1,6 +1,6 @@
-import { type Lane, openLanes } from "../harness/lane.ts";
+import { type Lane, openLanes } from "../harness/crowds/lane.ts";
 import { startMeter } from "../harness/meter.ts";
-import type { Contender, Measures } from "../harness/rounds.ts";
+import type { Contender, Measures } from "../harness/report/rounds.ts";
 import type { Stage } from "../harness/stage.ts";
 import { shares } from "./sends.ts";
 

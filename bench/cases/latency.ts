@@ -1,8 +1,8 @@
-import { openLane } from "../harness/lane.ts";
+import { openLane } from "../harness/crowds/lane.ts";
 import { startMeter } from "../harness/meter.ts";
-import type { Contender } from "../harness/rounds.ts";
+import type { Contender } from "../harness/report/rounds.ts";
+import { percentile, spreadOf } from "../harness/report/statistics.ts";
 import type { Stage } from "../harness/stage.ts";
-import { percentile, spreadOf } from "../harness/statistics.ts";
 import { shares } from "./sends.ts";
 
 /** Set before a run, called for each frame that a listener gets. */

@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { startNats } from "../../test/harness/nats.ts";
-import { startPostgres } from "../../test/harness/postgres.ts";
+import { startNats } from "../../test/harness/engines/nats.ts";
+import { startPostgres } from "../../test/harness/engines/postgres.ts";
 import { createThrottle, pinTo } from "../harness/cores.ts";
+import { createRequestTemplate, openLane } from "../harness/crowds/lane.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { house, sendBody } from "../harness/house.ts";
-import { createRequestTemplate, openLane } from "../harness/lane.ts";
 import { cpuMsOf, startMeter } from "../harness/meter.ts";
-import { compare } from "../harness/report.ts";
-import { type Contender, inRounds } from "../harness/rounds.ts";
+import { compare } from "../harness/report/report.ts";
+import { type Contender, inRounds } from "../harness/report/rounds.ts";
 import type { Case } from "./case.ts";
 import { startCallers } from "./sends.ts";
 

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { startMeter } from "../harness/meter.ts";
-import type { Contender } from "../harness/rounds.ts";
+import type { Contender } from "../harness/report/rounds.ts";
+import { spreadOf } from "../harness/report/statistics.ts";
 import type { Peer } from "../harness/servers.ts";
-import { spreadOf } from "../harness/statistics.ts";
 import { shares, startLoad } from "./sends.ts";
 
 /** A process that asks for `/healthz`, a request a millisecond, and tells how long each took. */
@@ -11,7 +11,7 @@ export type Probe = { ask(url: string, ms: number): Promise<number[]>; stop(): v
 /** Starts the probe, which rests until it is asked. */
 export function startProbe(): Probe {
   let heard: ((times: number[]) => void) | undefined;
-  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../probe-process.ts")], {
+  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../processes/probe.ts")], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc: (times: number[]) => heard?.(times),
   });

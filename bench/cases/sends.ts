@@ -1,7 +1,7 @@
+import { createRequestTemplate, type IdKind, type Lane, openLanes } from "../harness/crowds/lane.ts";
 import { house, sendBody } from "../harness/house.ts";
-import { createRequestTemplate, type IdKind, type Lane, openLanes } from "../harness/lane.ts";
 import { startMeter } from "../harness/meter.ts";
-import type { Contender, Measures } from "../harness/rounds.ts";
+import type { Contender, Measures } from "../harness/report/rounds.ts";
 import type { Peer } from "../harness/servers.ts";
 
 /** Callers that send as fast as they are answered. */

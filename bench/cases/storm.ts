@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { SQL } from "bun";
-import { startPostgres } from "../../test/harness/postgres.ts";
+import { startPostgres } from "../../test/harness/engines/postgres.ts";
 import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
 import { createThrottle, parentOf, type Throttle } from "../harness/cores.ts";
-import type { Measures, Series } from "../harness/rounds.ts";
-import { renderSideBySide } from "../harness/side-by-side.ts";
+import type { Measures, Series } from "../harness/report/rounds.ts";
+import { renderSideBySide } from "../harness/report/side-by-side.ts";
 import type { Case, Findings } from "./case.ts";
 import { openGround, type StormGround } from "./storm/ground.ts";
 import { playStorm, type Variant } from "./storm/play.ts";

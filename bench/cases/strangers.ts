@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
+import { createRequestTemplate, openLanes } from "../harness/crowds/lane.ts";
 import type { HeraldPeer } from "../harness/herald.ts";
 import { house, sendBody } from "../harness/house.ts";
-import { createRequestTemplate, openLanes } from "../harness/lane.ts";
 import { startMeter } from "../harness/meter.ts";
-import type { Contender } from "../harness/rounds.ts";
-import { spreadOf } from "../harness/statistics.ts";
+import type { Contender } from "../harness/report/rounds.ts";
+import { spreadOf } from "../harness/report/statistics.ts";
 import { shares } from "./sends.ts";
 
 /** How many strangers there are: handshakes that stop half-way, and bodies that trickle. */
@@ -51,7 +51,7 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
 /** Resolves when all strangers are connected. */
 async function gather({ url }: HeraldPeer, strangers: Strangers): Promise<{ lift(): Promise<void> }> {
   const { promise: areOpen, resolve: open } = Promise.withResolvers<void>();
-  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../strangers-process.ts")], {
+  const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../processes/strangers.ts")], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc: () => open(),
   });

@@ -13,7 +13,7 @@ export function startHelper<Order, Report>(script: string, niceness = 0): Helper
   const reports: Report[] = [];
   let heard: (() => void) | undefined;
   const nice = niceness === 0 ? [] : ["nice", "-n", String(niceness)];
-  const child = Bun.spawn([...nice, process.execPath, resolve(import.meta.dir, "..", script)], {
+  const child = Bun.spawn([...nice, process.execPath, resolve(import.meta.dir, "../processes", script)], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc(report: Report) {
       reports.push(report);

@@ -1,4 +1,4 @@
-import { idPlaceholder } from "./lane.ts";
+import { idPlaceholder } from "./crowds/lane.ts";
 
 /** The organization of every run, its one sender and its API key. */
 export const house = {

@@ -1,7 +1,7 @@
-import { type Audience, openAudience } from "./audience.ts";
+import { type Audience, openAudience } from "./crowds/audience.ts";
+import { createRequestTemplate, openLane, type RequestTemplate } from "./crowds/lane.ts";
 import type { HeraldPeer } from "./herald.ts";
 import { house, sendBody } from "./house.ts";
-import { createRequestTemplate, openLane, type RequestTemplate } from "./lane.ts";
 import type { Peer } from "./servers.ts";
 
 /** A conversation of one server with its listeners, and the request that says something in it. */

@@ -3,7 +3,7 @@ import type { Costs } from "./known-costs.ts";
 import type { Plan } from "./planner.ts";
 import type { Flow } from "./queue.ts";
 
-const maxBatch = 500; // of src/store/send-log.ts
+const maxBatch = 500; // of src/store/log/send-log.ts
 
 /**
  * What goes through one node of a plan. All that the node does beside sends and commits is spread over the hints, so that its

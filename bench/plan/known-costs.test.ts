@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { costNames } from "../harness/costs.ts";
+import { costNames } from "../harness/report/costs.ts";
 import { costsOf, readKnownCosts } from "./known-costs.ts";
 import { sampleCosts } from "./sample-costs.ts";
 

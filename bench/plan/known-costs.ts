@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type CostName, costNames, costSeries } from "../harness/costs.ts";
-import type { Series } from "../harness/rounds.ts";
-import type { Setting } from "../harness/setting.ts";
-import { median } from "../harness/statistics.ts";
+import { type CostName, costNames, costSeries } from "../harness/report/costs.ts";
+import type { Series } from "../harness/report/rounds.ts";
+import type { Setting } from "../harness/report/setting.ts";
+import { median } from "../harness/report/statistics.ts";
 
 /** Every cost: bytes, microseconds of CPU, milliseconds, as the catalogue says. */
 export type Costs = Readonly<Record<CostName, number>>;

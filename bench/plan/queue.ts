@@ -1,5 +1,5 @@
 import { createRandom } from "../../test/harness/random.ts";
-import { percentile } from "../harness/statistics.ts";
+import { percentile } from "../harness/report/statistics.ts";
 
 /** One node's thread, and the database that it commits to. Times in microseconds, rates per second. */
 export type Flow = {

@@ -1,4 +1,4 @@
-import { renderCosts } from "../harness/costs.ts";
+import { renderCosts } from "../harness/report/costs.ts";
 import { assumptions } from "./assumptions.ts";
 import { commitSeconds, logSecondsPerEvent, type Utilisation } from "./cell.ts";
 import { flowOf } from "./flow.ts";

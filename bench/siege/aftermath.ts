@@ -2,15 +2,15 @@ import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { readMetrics } from "../../test/harness/metrics.ts";
-import { tokenOf } from "../harness/crowd.ts";
+import { readMetrics } from "../../test/harness/reading/metrics.ts";
+import { tokenOf } from "../harness/crowds/crowd.ts";
 import { house } from "../harness/house.ts";
-import type { Measures } from "../harness/rounds.ts";
-import { median } from "../harness/statistics.ts";
+import type { Measures } from "../harness/report/rounds.ts";
+import { median } from "../harness/report/statistics.ts";
+import type { Heard } from "./attack/tally.ts";
 import { type Camp, tenant, tenantPath } from "./camp.ts";
 import type { Besieged } from "./ground.ts";
-import type { Heard } from "./tally.ts";
-import { wrongPrefix } from "./verdict.ts";
+import { wrongPrefix } from "./report/verdict.ts";
 
 type Scene = { besieged: Besieged; camp: Camp };
 

@@ -1,9 +1,9 @@
-import { startCluster } from "../../test/harness/cluster.ts";
+import { startCluster } from "../../test/harness/servers/cluster.ts";
 import { forgeries } from "../../test/siege/forgeries.ts";
 import type { Checkout } from "../harness/checkouts.ts";
-import type { Series } from "../harness/rounds.ts";
-import { renderRuns, type SiegeSeries, titleOf } from "./report.ts";
-import { wrongPrefix } from "./verdict.ts";
+import type { Series } from "../harness/report/rounds.ts";
+import { renderRuns, type SiegeSeries, titleOf } from "./report/report.ts";
+import { wrongPrefix } from "./report/verdict.ts";
 
 const store = "PostgreSQL";
 

@@ -1,4 +1,4 @@
-import type { Tally } from "./tally.ts";
+import type { Tally } from "./attack/tally.ts";
 
 /** What attackers know: the server, and what their own organization gives them. */
 export type Camp = {

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import type { Postgres } from "../../test/harness/postgres.ts";
+import type { Postgres } from "../../test/harness/engines/postgres.ts";
 import type { Checkout } from "../harness/checkouts.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";

@@ -1,16 +1,16 @@
 import { loadavg } from "node:os";
-import type { AttackerOrder, AttackerReport } from "../attacker-process.ts";
 import { type Helper, startHelper } from "../harness/helper.ts";
 import { house } from "../harness/house.ts";
 import { cpuMsOf, memoryOf, peakMemoryOf } from "../harness/meter.ts";
-import type { Measures } from "../harness/rounds.ts";
+import type { Measures } from "../harness/report/rounds.ts";
+import { percentile } from "../harness/report/statistics.ts";
 import { startPeer } from "../harness/servers.ts";
-import { percentile } from "../harness/statistics.ts";
-import type { VictimOrder, VictimReport } from "../victim-process.ts";
+import type { AttackerOrder, AttackerReport } from "../processes/attacker.ts";
+import type { VictimOrder, VictimReport } from "../processes/victim.ts";
 import { endedUnheard, looksAfter, looksDuring } from "./aftermath.ts";
+import { addHeard, wasTold } from "./attack/tally.ts";
 import type { Camp, Raid } from "./camp.ts";
 import { type SiegeGround, victimOrg } from "./ground.ts";
-import { addHeard, wasTold } from "./tally.ts";
 
 /** How long a siege is, and the calm before it. */
 export type Length = { calmMs: number; attackMs: number };
@@ -36,12 +36,12 @@ export async function playRaid(
   const { victimKey, ...known } = ground.known;
   const besieged = await ground.startNode();
   const { node } = besieged;
-  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
+  const route = await startPeer("bare-route", ["bench/peers/bare-route.ts"]);
   await warmUp(node.url, victimKey);
   const victim = startCaller(node.url, victimKey);
   const bystander = startCaller(route.url, victimKey);
   const attackers: Attackers[] = Array.from({ length: raid.processes ?? 1 }, () =>
-    startHelper("attacker-process.ts", niceness),
+    startHelper("attacker.ts", niceness),
   );
   const camp: Camp = { ...known, url: node.url, run: `${round}` };
   const lookAfter = await looksAfter[raid.name]?.({ besieged, camp });
@@ -106,7 +106,7 @@ export function heardIn(measures: Measures): [what: string, times: number][] {
 }
 
 function startCaller(url: string, key: string): Caller {
-  const caller: Caller = startHelper("victim-process.ts");
+  const caller: Caller = startHelper("victim.ts");
   caller.tell({ url, org: victimOrg, everyMs: victimEveryMs, key });
   return caller;
 }

@@ -1,5 +1,5 @@
-import type { AdminClient } from "../../sdk/admin.ts";
-import { createAdminClient } from "../../sdk/admin.ts";
+import type { AdminClient } from "../../sdk/admin/admin.ts";
+import { createAdminClient } from "../../sdk/admin/admin.ts";
 
 /** Where `HERALD_DEMO=1` puts its people: the organization and its conversation. */
 const organization = "demo";

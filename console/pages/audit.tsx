@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { AuditEntry, AuditFilter } from "../../sdk/types.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Fact, Facts } from "../parts/facts.tsx";
-import { ChoiceField, Field, TextField } from "../parts/field.tsx";
+import { ChoiceField, Field, TextField } from "../parts/forms/field.tsx";
 import { Empty, Loaded, More } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole } from "../state/context.ts";

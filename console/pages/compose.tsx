@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { HeraldApiError } from "../../sdk/errors.ts";
 import { createUuid } from "../../sdk/uuid.ts";
-import { ComposeForm } from "../parts/compose-form.tsx";
-import { type DryRun, DryRunResult, type Sent, SentResult } from "../parts/compose-result.tsx";
+import { ComposeForm } from "../parts/forms/compose-form.tsx";
+import { type DryRun, DryRunResult, type Sent, SentResult } from "../parts/forms/compose-result.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { readObject } from "../state/check-json.ts";
-import { checkSend } from "../state/check-send.ts";
+import { readObject } from "../state/composing/check-json.ts";
+import { checkSend } from "../state/composing/check-send.ts";
+import { type Draft, type Kind, linesOf, requestOf, sortMistakes } from "../state/composing/draft.ts";
 import { useConsole, useOrganization } from "../state/context.ts";
-import { type Draft, type Kind, linesOf, requestOf, sortMistakes } from "../state/draft.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 
 const paths = { message: "/admin/message", system_message: "/admin/message/system" } as const;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Message } from "../../sdk/types.ts";
 import { OnlineBadge } from "../parts/badge.tsx";
-import { DeliveryReport } from "../parts/delivery-report.tsx";
+import { DeliveryReport } from "../parts/reports/delivery-report.tsx";
 import { Empty, Loaded, More, NotAllowed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";

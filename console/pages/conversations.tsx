@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { TextField } from "../parts/field.tsx";
+import { TextField } from "../parts/forms/field.tsx";
 import { Empty, Loaded, More } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import type { Node } from "../../sdk/types.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Chart, shorten } from "../parts/chart.tsx";
 import { Fact, Facts } from "../parts/facts.tsx";
 import { OrganizationUse } from "../parts/organization-use.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { Chart, shorten } from "../parts/reports/chart.tsx";
 import { NotAllowed, Waiting } from "../parts/states.tsx";
 import { age, Time } from "../parts/time.tsx";
 import { useConsole } from "../state/context.ts";

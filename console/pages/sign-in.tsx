@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type AdminClient, createAdminClient } from "../../sdk/admin.ts";
+import { type AdminClient, createAdminClient } from "../../sdk/admin/admin.ts";
 import type { OwnApiKey } from "../../sdk/types.ts";
-import { Field } from "../parts/field.tsx";
+import { Field } from "../parts/forms/field.tsx";
 import { explain, Problem } from "../parts/problem.tsx";
 
 /** A key that was accepted, and what it may do. */

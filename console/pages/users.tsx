@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Badge, OnlineBadge } from "../parts/badge.tsx";
-import { TextField } from "../parts/field.tsx";
+import { TextField } from "../parts/forms/field.tsx";
 import { Empty, Loaded, More } from "../parts/states.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useLoading, usePages, useRepeating } from "../state/loading.ts";

@@ -1,5 +1,5 @@
 import { HeraldApiError, HeraldArgumentError } from "../../sdk/errors.ts";
-import { type ErrorCode, errorCatalogue } from "../../src/contract/errors.ts";
+import { type ErrorCode, errorCatalogue } from "../../src/contract/errors/errors.ts";
 
 /** What is known about a failure, in words: what happened, what to do, and how to find it in the server's logs. */
 export type Explanation = {

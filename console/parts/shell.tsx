@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/keys/scopes.ts";
 import { Audit } from "../pages/audit.tsx";
 import { Conversation } from "../pages/conversation.tsx";
 import { Conversations } from "../pages/conversations.tsx";
@@ -11,8 +11,8 @@ import { User } from "../pages/user.tsx";
 import { Users } from "../pages/users.tsx";
 import { useConsole } from "../state/context.ts";
 import type { Organizations } from "../state/organizations.ts";
+import { NoOrganization, OrganizationChoice } from "./forms/organization-choice.tsx";
 import { later } from "./later.tsx";
-import { NoOrganization, OrganizationChoice } from "./organization-choice.tsx";
 import { Waiting } from "./states.tsx";
 
 type Page = {

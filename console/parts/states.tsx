@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import type { Scope } from "../../src/contract/scopes.ts";
-import { scopes } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/keys/scopes.ts";
+import { scopes } from "../../src/contract/keys/scopes.ts";
 import type { Loading } from "../state/loading.ts";
 import { Problem } from "./problem.tsx";
 

@@ -1,8 +1,8 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { AdminClient } from "../../sdk/admin.ts";
+import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { OwnApiKey } from "../../sdk/types.ts";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/keys/scopes.ts";
 import type { NodeHistory } from "./node-history.ts";
 import type { Route } from "./route.ts";
 

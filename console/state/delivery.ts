@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AdminClient } from "../../sdk/admin.ts";
+import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { Delivery, SystemMessageReport } from "../../sdk/types.ts";
 import { useConsole } from "./context.ts";
 

@@ -1,4 +1,4 @@
-import type { AdminClient } from "../../sdk/admin.ts";
+import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { FeedFilter, Message, SystemMessage } from "../../sdk/types.ts";
 
 /** What was heard: a conversation's message or a system message. `number` counts what this feed heard, from 1. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AdminClient } from "../../sdk/admin.ts";
+import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { DirectoryEntry, OwnApiKey } from "../../sdk/types.ts";
 
 /** The organizations that can be chosen. */

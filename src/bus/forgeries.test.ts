@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "@nats-io/transport-node";
-import { startNats } from "../../test/harness/nats.ts";
+import { startNats } from "../../test/harness/engines/nats.ts";
 import { logSubject, presenceSubject } from "./subjects.ts";
 import { busesOn, collect, echo, event, signerOf } from "./testing/bus-setup.ts";
 

@@ -1,5 +1,5 @@
-import type { CommitMark, EventKind, LogEvent } from "../contract/log-event.ts";
-import { isObject, isTexts, parseJson } from "../lib/json-values.ts";
+import type { CommitMark, EventKind, LogEvent } from "../contract/messages/log-event.ts";
+import { isObject, isTexts, parseJson } from "../lib/json/json-values.ts";
 import type { Hint } from "./bus.ts";
 
 /** The version of hints that this node writes. Older hints name no version and no `prev`, and without a payload no `id`. */

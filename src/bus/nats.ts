@@ -5,9 +5,9 @@ import {
   type NatsConnection,
   type Subscription,
 } from "@nats-io/transport-node";
-import { type HeraldError, unavailable } from "../contract/errors.ts";
+import { type HeraldError, unavailable } from "../contract/errors/errors.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
-import { createGuard } from "../lib/guard.ts";
+import { createGuard } from "../lib/observing/guard.ts";
 import type { Bus, DropReason, Hint } from "./bus.ts";
 import type { Signer } from "./signatures.ts";
 import { createSignedTexts } from "./signed-texts.ts";

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
 
 /** What a text on the bus is for. One that is signed as one kind is never taken for another. */
 export type TextKind = "hint" | "question" | "answer";

@@ -1,7 +1,7 @@
-import type { LogEvent } from "../contract/log-event.ts";
+import type { LogEvent } from "../contract/messages/log-event.ts";
 import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
-import { createId } from "../lib/ids.ts";
-import { createSeen } from "../lib/seen.ts";
+import { createSeen } from "../lib/keeping/seen.ts";
+import { createId } from "../lib/text/ids.ts";
 import type { DropReason, Hint } from "./bus.ts";
 import { decodeHint, encodeHint } from "./hint-codec.ts";
 import { type AskedQuestion, decodeAnswer, decodeQuestion, type NodeAnswer } from "./presence-codec.ts";

@@ -1,7 +1,7 @@
 import { HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "../../sdk/index.ts";
 import { ConfigError } from "../config.ts";
-import { withoutCredentials } from "../contract/redaction.ts";
-import { printableLine } from "./printable.ts";
+import { withoutCredentials } from "../contract/keys/redaction.ts";
+import { printableLine } from "./output/printable.ts";
 
 /** What the exit code of every command means; `herald --help` prints it. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3 } as const;

@@ -1,24 +1,24 @@
 import { writeSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { addAuditCommand } from "./audit.ts";
+import { addAuditCommand } from "./commands/audit.ts";
+import { addKeysCreateCommand } from "./commands/keys/create.ts";
+import { addKeysListCommand } from "./commands/keys/list.ts";
+import { addKeysRevokeCommand } from "./commands/keys/revoke.ts";
+import { addKeysRotateCommand } from "./commands/keys/rotate.ts";
+import { addListenCommand } from "./commands/listen.ts";
+import { addMigrateCommand } from "./commands/migrate.ts";
+import { addNodesCommand } from "./commands/nodes.ts";
+import { addOpenapiCommand } from "./commands/openapi.ts";
+import { addReportCommands } from "./commands/report.ts";
+import { addSendMessageCommand } from "./commands/send/message.ts";
+import { addSendSystemCommand } from "./commands/send/system.ts";
+import { addServeCommand } from "./commands/serve.ts";
+import { addTailCommand } from "./commands/tail.ts";
+import { addTokenCommand } from "./commands/token.ts";
 import { exitCodes, explain } from "./exit-codes.ts";
-import { addKeysCreateCommand } from "./keys-create.ts";
-import { addKeysListCommand } from "./keys-list.ts";
-import { addKeysRevokeCommand } from "./keys-revoke.ts";
-import { addKeysRotateCommand } from "./keys-rotate.ts";
-import { addListenCommand } from "./listen.ts";
-import { addMigrateCommand } from "./migrate.ts";
-import { addNodesCommand } from "./nodes.ts";
-import { addOpenapiCommand } from "./openapi.ts";
-import { createOutput, type Output } from "./output.ts";
-import { addReportCommands } from "./report.ts";
-import { addSendMessageCommand } from "./send-message.ts";
-import { addSendSystemCommand } from "./send-system.ts";
-import { addServeCommand } from "./serve.ts";
-import { addTailCommand } from "./tail.ts";
-import { addTokenCommand } from "./token.ts";
+import { createOutput, type Output } from "./output/output.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
-import { addWorkerCommand } from "./worker.ts";
+import { addWorkerCommand } from "./workers/worker.ts";
 
 const afterHelp = `
 Examples:

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Output } from "./output.ts";
+import type { Output } from "./output/output.ts";
 
 /** The version of Herald, from package.json. */
 export const heraldVersion = packageJson.version;

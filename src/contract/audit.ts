@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "./directory.ts";
-import { errorCatalogue } from "./errors.ts";
+import { errorCatalogue } from "./errors/errors.ts";
 import { identifier } from "./identifiers.ts";
 
 const id = (what: string) => z.string().optional().meta({ description: what });

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { messageSchema, systemMessageSchema } from "./events.ts";
 import { identifier } from "./identifiers.ts";
+import { messageSchema, systemMessageSchema } from "./messages/events.ts";
 
 /**
  * What is stored together of deliveries, and of receipts, lies in so many offsets of their log. What reads them looks no further,

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { messageSchema } from "./events.ts";
 import { identifier, text, userIds } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
+import { messageSchema } from "./messages/events.ts";
 
 const maxNameCharacters = 256;
 const mostTokenSeconds = 100 * 365 * 24 * 3600; // where the limit is lifted: dates have an end, too

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isAtMost, isStorableText } from "../lib/text.ts";
+import { isAtMost, isStorableText } from "../lib/text/text.ts";
 
 const maxIdentifierCharacters = 128;
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;

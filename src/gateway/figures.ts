@@ -1,7 +1,7 @@
-import type { LogEvent } from "../contract/log-event.ts";
-import type { Clock } from "../lib/clock.ts";
-import { createHistogram, type Histogram, spanBuckets } from "../lib/histogram.ts";
-import { timeOfId } from "../lib/ids.ts";
+import type { LogEvent } from "../contract/messages/log-event.ts";
+import { createHistogram, type Histogram, spanBuckets } from "../lib/observing/histogram.ts";
+import { timeOfId } from "../lib/text/ids.ts";
+import type { Clock } from "../lib/time/clock.ts";
 
 /** What a node counts of its connections, since its start. */
 export type GatewayFigures = {

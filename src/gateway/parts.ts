@@ -1,12 +1,12 @@
-import { createAccounting } from "./accounting.ts";
-import { createAudiences } from "./audiences.ts";
-import { createEventFacts } from "./event-facts.ts";
-import { createHeartbeats } from "./heartbeat.ts";
-import { createJoiner } from "./join.ts";
-import { createPlaces } from "./places.ts";
-import { createPlayer } from "./player.ts";
-import { createSequencers } from "./sequencers.ts";
-import { createSocketSessions } from "./socket-sessions.ts";
+import { createHeartbeats } from "./connections/heartbeat.ts";
+import { createJoiner } from "./connections/join.ts";
+import { createAccounting } from "./fanout/accounting.ts";
+import { createAudiences } from "./fanout/audiences.ts";
+import { createEventFacts } from "./fanout/event-facts.ts";
+import { createPlayer } from "./fanout/player.ts";
+import { createPlaces } from "./limits/places.ts";
+import { createSequencers } from "./log/sequencers.ts";
+import { createSocketSessions } from "./websocket/socket-sessions.ts";
 
 /** The parts of a gateway that decide who hears what, and when what a connection took is given back. */
 export const gatewayParts = {

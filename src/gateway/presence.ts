@@ -4,7 +4,7 @@ import {
   type PresenceAnswer,
   type PresenceQuestion,
 } from "../contract/presence.ts";
-import type { Census, Roster } from "./roster.ts";
+import type { Census, Roster } from "./connections/roster.ts";
 
 const maxPageBytes = 64 * 1024;
 const maxDevices = 50;

@@ -1,8 +1,8 @@
 import type { AuditTarget } from "../contract/audit.ts";
-import type { ErrorCode, HeraldError } from "../contract/errors.ts";
+import type { ErrorCode, HeraldError } from "../contract/errors/errors.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import type { Audit, AuditedCall } from "../services/audit.ts";
-import type { Caller } from "../services/permissions.ts";
+import type { Caller } from "../services/keys/permissions.ts";
 
 /** Tells the audit log of one call. */
 export type Trail = {

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { Hono } from "hono";
 import { z } from "zod";
 import { defineOperation, noParams } from "../contract/operations/operation.ts";
-import { nextTurn } from "../lib/next-turn.ts";
-import { type Caller, unrestricted } from "../services/permissions.ts";
+import { nextTurn } from "../lib/event-loop/next-turn.ts";
+import { type Caller, unrestricted } from "../services/keys/permissions.ts";
 import { createBind, type Router, type Runtime } from "./bind.ts";
 import { newCall } from "./calls.ts";
 

@@ -1,27 +1,27 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
-import { toHeraldError, unavailable } from "../contract/errors.ts";
+import { toHeraldError, unavailable } from "../contract/errors/errors.ts";
+import { problemResponse } from "../contract/errors/problem.ts";
+import { validate } from "../contract/errors/validation.ts";
 import { toIso } from "../contract/identifiers.ts";
+import type { Scope } from "../contract/keys/scopes.ts";
 import type { Operation } from "../contract/operations/operation.ts";
-import { problemResponse } from "../contract/problem.ts";
-import type { Scope } from "../contract/scopes.ts";
-import { validate } from "../contract/validation.ts";
-import type { ClientAddress, Peers } from "../lib/client-address.ts";
-import { createId } from "../lib/ids.ts";
-import { createQueue } from "../lib/queue.ts";
-import { createTurnstile } from "../lib/turnstile.ts";
+import { createTurnstile } from "../lib/event-loop/turnstile.ts";
+import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
+import { createQueue } from "../lib/queues/queue.ts";
+import { createId } from "../lib/text/ids.ts";
 import type { Audit } from "../services/audit.ts";
-import type { Authentication } from "../services/authentication.ts";
-import type { OrganizationUse } from "../services/organization-use.ts";
-import { type Caller, nobody, permitOrganization, permitScope } from "../services/permissions.ts";
+import type { Authentication } from "../services/keys/authentication.ts";
+import { type Caller, nobody, permitOrganization, permitScope } from "../services/keys/permissions.ts";
+import type { OrganizationUse } from "../services/limits/organization-use.ts";
+import { type LongAnswers, rememberBytes } from "./answers/long-answers.ts";
+import { type Answer, discard, rowsIn, toResponse, toStream } from "./answers/response.ts";
 import { createTrails } from "./audit-trail.ts";
-import { createBills } from "./bills.ts";
-import { organizationIn, readJsonBody } from "./body.ts";
 import type { Call } from "./calls.ts";
-import type { RateLimit } from "./limits.ts";
-import { type LongAnswers, rememberBytes } from "./long-answers.ts";
-import { listsOf, readQuery } from "./query.ts";
-import { type Answer, discard, rowsIn, toResponse, toStream } from "./response.ts";
+import { createBills } from "./requests/bills.ts";
+import { organizationIn, readJsonBody } from "./requests/body.ts";
+import type { RateLimit } from "./requests/limits.ts";
+import { listsOf, readQuery } from "./requests/query.ts";
 
 /** What a handler is given: everything checked. */
 export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {

@@ -1,4 +1,4 @@
-import type { Peers } from "../lib/client-address.ts";
+import type { Peers } from "../lib/network/client-address.ts";
 
 /** What calls are told apart by: a method and a path with its parameters, of which there are a fixed number. */
 export type Route = { readonly method: string; readonly path: string };

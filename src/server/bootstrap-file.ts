@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { HeraldError } from "../contract/errors.ts";
-import { parseJson } from "../lib/json-values.ts";
+import { HeraldError } from "../contract/errors/errors.ts";
+import { parseJson } from "../lib/json/json-values.ts";
 import { replaceSecret, type Secret } from "../lib/secret-file.ts";
-import type { BootstrapStore, KeptBootstrap } from "../services/bootstrap-key.ts";
+import type { BootstrapStore, KeptBootstrap } from "../services/keys/bootstrap-key.ts";
 
 const key = z.string().regex(/^[\x21-\x7e]{32,200}$/);
 const digest = z.string().regex(/^[\w-]{43}$/); // 32 bytes

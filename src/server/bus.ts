@@ -4,7 +4,7 @@ import { createLocalBus } from "../bus/local.ts";
 import { createNatsBus } from "../bus/nats.ts";
 import { createSigner, type Signer } from "../bus/signatures.ts";
 import type { Config } from "../config.ts";
-import { steadyClock } from "../lib/clock.ts";
+import { steadyClock } from "../lib/time/clock.ts";
 
 const nobody: ReadonlySet<string> = new Set();
 const dropAdvice =

@@ -1,8 +1,8 @@
 import type { Config } from "../config.ts";
-import { networkOf } from "../lib/addresses.ts";
-import type { ClientAddress, Peers } from "../lib/client-address.ts";
-import { steadyClock } from "../lib/clock.ts";
-import { createKeptAlive } from "../lib/kept-alive.ts";
+import { networkOf } from "../lib/network/addresses.ts";
+import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
+import { createKeptAlive } from "../lib/network/kept-alive.ts";
+import { steadyClock } from "../lib/time/clock.ts";
 
 const closedLateMs = 5_000; // the runtime looks at idle connections every four seconds
 

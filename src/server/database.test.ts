@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { unavailable } from "../contract/errors.ts";
+import { unavailable } from "../contract/errors/errors.ts";
 import { checkStore } from "./database.ts";
 
 /** What is answered of a database whose reads end so, and what the log is told. */

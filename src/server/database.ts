@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
-import { HeraldError } from "../contract/errors.ts";
-import type { Reader } from "../store/driver.ts";
-import { openPostgres } from "../store/postgres.ts";
-import { DatabaseInUseError } from "../store/sqlite.ts";
-import { openSqliteThread } from "../store/sqlite-thread.ts";
+import { HeraldError } from "../contract/errors/errors.ts";
+import { openPostgres } from "../store/postgres/postgres.ts";
+import type { Reader } from "../store/sql/driver.ts";
+import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
+import { openSqliteThread } from "../store/sqlite/thread.ts";
 import type { Database, DatabaseEvents } from "../store/store.ts";
 
 /** Opens the database of the settings, SQLite in the data folder or PostgreSQL. What the operator can mend is a `ConfigError`. */

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { Clock } from "../lib/clock.ts";
-import { type OutageEvents, tellOutages } from "../lib/outages.ts";
-import { createDeliveryLedger, type DeliveryLedger } from "../services/delivery-ledger.ts";
-import type { Deliveries } from "../store/delivery-ports.ts";
+import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { createDeliveryLedger, type DeliveryLedger } from "../services/delivery/delivery-ledger.ts";
+import type { Deliveries } from "../store/delivery/ports.ts";
 
 const storeEveryMs = 250;
 

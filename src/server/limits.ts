@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import { type Config, organizationLimitsOf } from "../config.ts";
-import { createRateLimit } from "../http/limits.ts";
-import { createAddressSet } from "../lib/addresses.ts";
-import { type ClientAddress, createClientAddress } from "../lib/client-address.ts";
-import type { Clock } from "../lib/clock.ts";
-import { createOrganizationLimits } from "../services/organization-limits.ts";
-import { createOrganizationUse } from "../services/organization-use.ts";
+import { createRateLimit } from "../http/requests/limits.ts";
+import { createAddressSet } from "../lib/network/addresses.ts";
+import { type ClientAddress, createClientAddress } from "../lib/network/client-address.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { createOrganizationLimits } from "../services/limits/organization-limits.ts";
+import { createOrganizationUse } from "../services/limits/organization-use.ts";
 import type { createStore } from "../store/store.ts";
 
 const defaultBurstSeconds = 2;

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { isLoopbackHost } from "../lib/addresses.ts";
+import { isLoopbackHost } from "../lib/network/addresses.ts";
 
 const advice =
   "Herald speaks plain HTTP on an address that other machines reach, so whoever is on the way reads keys and tokens; set HERALD_TLS_CERT and HERALD_TLS_KEY, or end TLS in a proxy and name it in HERALD_TRUSTED_PROXIES, or listen on 127.0.0.1 (see docs/how-to/configure.md)";

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type OutageEvents, tellOutages } from "../lib/outages.ts";
+import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import { createRetention } from "../services/retention.ts";
 
 const everyMs = 60_000;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { createApiKey } from "../contract/api-key.ts";
-import { createRedaction, type Redaction } from "../contract/redaction.ts";
-import { createLogger } from "../lib/logger.ts";
+import { createApiKey } from "../contract/keys/api-key.ts";
+import { createRedaction, type Redaction } from "../contract/keys/redaction.ts";
+import { createLogger } from "../lib/observing/logger.ts";
 import { createSecret, givenOrMade, type Secret } from "../lib/secret-file.ts";
 
 const ownSecretsAdvice =

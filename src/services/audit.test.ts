@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { openKeys } from "../../test/harness/keyring.ts";
-import { unavailable } from "../contract/errors.ts";
-import { withoutCredentials } from "../contract/redaction.ts";
-import type { AuditEntry, AuditWrites } from "../store/audit-ports.ts";
+import { openKeys } from "../../test/harness/servers/keyring.ts";
+import { unavailable } from "../contract/errors/errors.ts";
+import { withoutCredentials } from "../contract/keys/redaction.ts";
+import type { AuditEntry, AuditWrites } from "../store/audit/ports.ts";
 import { entryAt } from "../store/testing/audit-suite.ts";
 import { type Audit, type AuditedCall, createAudit } from "./audit.ts";
-import { type Caller, unrestricted } from "./permissions.ts";
+import { type Caller, unrestricted } from "./keys/permissions.ts";
 
 const admin: Caller = { keyId: "k1", rights: unrestricted, secretExpiresAt: undefined };
 

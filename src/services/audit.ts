@@ -1,17 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { AuditEntryShown, AuditQuery, AuditResult, AuditTarget } from "../contract/audit.ts";
-import { type ErrorCode, HeraldError, unavailable } from "../contract/errors.ts";
+import { type ErrorCode, HeraldError, unavailable } from "../contract/errors/errors.ts";
 import { isIdentifier, toIso } from "../contract/identifiers.ts";
-import { createBatcher } from "../lib/batcher.ts";
-import type { Clock } from "../lib/clock.ts";
-import { encodeCursor } from "../lib/cursor.ts";
-import { createId, firstIdOf, timeOfId } from "../lib/ids.ts";
-import { createTokenBuckets } from "../lib/token-buckets.ts";
-import type { AuditEntry, AuditLog } from "../store/audit-ports.ts";
+import { createBatcher } from "../lib/queues/batcher.ts";
+import { createTokenBuckets } from "../lib/rates/token-buckets.ts";
+import { encodeCursor } from "../lib/text/cursor.ts";
+import { createId, firstIdOf, timeOfId } from "../lib/text/ids.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import type { AuditEntry, AuditLog } from "../store/audit/ports.ts";
 import type { OrganizationReads } from "../store/ports.ts";
+import { type Caller, permitOrganization } from "./keys/permissions.ts";
 import { type Page, parseCursor } from "./pages.ts";
-import { type Caller, permitOrganization } from "./permissions.ts";
 
 /** A call that has ended, as the audit log is told of it. Ids in `target` that cannot be ids are left out. */
 export type AuditedCall = {

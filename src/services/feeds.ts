@@ -1,5 +1,5 @@
-import { HeraldError } from "../contract/errors.ts";
-import type { FeedFilter } from "../contract/feed.ts";
+import type { FeedFilter } from "../contract/connections/feed.ts";
+import { HeraldError } from "../contract/errors/errors.ts";
 import type { LogReader, OrganizationReads, Standing } from "../store/ports.ts";
 
 /** Who wants to watch an organization, and what of it. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Resource, User } from "../contract/directory.ts";
-import { HeraldError } from "../contract/errors.ts";
+import { HeraldError } from "../contract/errors/errors.ts";
 import { toIso } from "../contract/identifiers.ts";
-import { decodeCursor, encodeCursor } from "../lib/cursor.ts";
+import { decodeCursor, encodeCursor } from "../lib/text/cursor.ts";
 import type { Entity, EntityPage } from "../store/ports.ts";
 
 /** What a caller asks of a list. */

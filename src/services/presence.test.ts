@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { PresenceAnswer } from "../contract/presence.ts";
-import type { Connection } from "../gateway/connection.ts";
+import type { Connection } from "../gateway/connections/connection.ts";
+import { type Census, createRoster, type Roster } from "../gateway/connections/roster.ts";
 import { answerPresence } from "../gateway/presence.ts";
-import { type Census, createRoster, type Roster } from "../gateway/roster.ts";
 import { createOwner } from "../lib/owner.ts";
 import { createPresence, type Presence } from "./presence.ts";
 

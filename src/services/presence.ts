@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Bus } from "../bus/bus.ts";
-import { unavailable } from "../contract/errors.ts";
+import { unavailable } from "../contract/errors/errors.ts";
 import {
   maxUsersWithDevices,
   type OnlineCount,
@@ -8,11 +8,11 @@ import {
   type PresenceAnswer,
   type PresenceQuestion,
 } from "../contract/presence.ts";
-import { encodeCursor } from "../lib/cursor.ts";
-import { compareBytes } from "../lib/text.ts";
+import { encodeCursor } from "../lib/text/cursor.ts";
+import { compareBytes } from "../lib/text/text.ts";
 import type { Organizations } from "../store/ports.ts";
-import { requireOrganization } from "./directory.ts";
-import type { Nodes } from "./nodes.ts";
+import { requireOrganization } from "./directory/directory.ts";
+import type { Nodes } from "./nodes/nodes.ts";
 import { type Page, type PageQuery, parseCursor } from "./pages.ts";
 
 const countedAtOnce = 10_000;

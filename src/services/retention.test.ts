@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { openKeys } from "../../test/harness/keyring.ts";
-import { createId } from "../lib/ids.ts";
+import { openKeys } from "../../test/harness/servers/keyring.ts";
+import { createId } from "../lib/text/ids.ts";
 import { entryAt } from "../store/testing/audit-suite.ts";
 import { messageOf } from "../store/testing/log-suite.ts";
-import { createCatchUp } from "./catch-up.ts";
+import { createCatchUp } from "./messages/catch-up.ts";
 import { createRetention, type Keep } from "./retention.ts";
 
 const dayMs = 24 * 3600 * 1000;

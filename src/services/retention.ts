@@ -1,5 +1,5 @@
-import type { Clock } from "../lib/clock.ts";
-import type { RetentionWrites } from "../store/retention-ports.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import type { RetentionWrites } from "../store/retention/ports.ts";
 
 /** Removes what is kept no longer, a little at a time. After that it counts the bytes of what is left, where nobody has. */
 export type Retention = {

@@ -1,7 +1,7 @@
-import type { Dialect } from "./dialect.ts";
-import type { Driver, Reader, Row, Sql } from "./driver.ts";
-import type { LogWriter } from "./log-writer.ts";
+import type { LogWriter } from "./log/log-writer.ts";
 import type { KeyChange, KeyReads, KeyWrites, Rotation, StoredKey, StoredSecret } from "./ports.ts";
+import type { Dialect } from "./sql/dialect.ts";
+import type { Driver, Reader, Row, Sql } from "./sql/driver.ts";
 
 type KeyRow = Row & {
   id: string;

@@ -1,8 +1,8 @@
-import type { Dialect } from "./dialect.ts";
-import type { Driver, MigrationSession, Row, Sql, SqlValue, TellMigration, Transaction } from "./driver.ts";
-import { between } from "./key-range.ts";
 import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
-import { lastOfFirst } from "./remove-first.ts";
+import { lastOfFirst } from "./retention/remove-first.ts";
+import type { Dialect } from "./sql/dialect.ts";
+import type { Driver, MigrationSession, Row, Sql, SqlValue, TellMigration, Transaction } from "./sql/driver.ts";
+import { between } from "./sql/key-range.ts";
 
 const rowsAtOnce = 500;
 const pausePerWork = 2; // so that two thirds of the time belong to sends

@@ -1,5 +1,5 @@
-import type { EventKind, LogEvent, LogPage, LogPlace } from "../contract/log-event.ts";
-import type { Scope } from "../contract/scopes.ts";
+import type { Scope } from "../contract/keys/scopes.ts";
+import type { EventKind, LogEvent, LogPage, LogPlace } from "../contract/messages/log-event.ts";
 
 /**
  * A send that is to be stored. With a `cid` the sender must be a participant of that conversation, without one a user

@@ -1,21 +1,21 @@
-import type { LogEvent } from "../contract/log-event.ts";
-import type { Pipeline } from "../lib/batcher.ts";
-import { createAuditReads, createAuditWrites } from "./audit.ts";
-import { createBatchLog } from "./batch-log.ts";
-import { createConversationReads, createConversationWrites } from "./conversations.ts";
-import { createDeliveryReads, createDeliveryWrites } from "./delivery.ts";
-import type { Driver, Reader, TellMigration } from "./driver.ts";
-import { createHistory, createMissedMessages } from "./history.ts";
+import type { LogEvent } from "../contract/messages/log-event.ts";
+import type { Pipeline } from "../lib/queues/batcher.ts";
+import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
+import { createDeliveryReads, createDeliveryWrites } from "./delivery/delivery.ts";
+import { createConversationReads, createConversationWrites } from "./directory/conversations.ts";
+import { createOrganizationReads, createOrganizationWrites } from "./directory/organizations.ts";
+import { createParticipantReads, createParticipantWrites, createStanding } from "./directory/participants.ts";
+import { createUserReads, createUserWrites } from "./directory/users.ts";
 import { createKeyReads, createKeyWrites } from "./keys.ts";
-import { createLogReader } from "./log-reader.ts";
-import { createLogWriter } from "./log-writer.ts";
-import { createOrganizationReads, createOrganizationWrites } from "./organizations.ts";
-import { createParticipantReads, createParticipantWrites, createStanding } from "./participants.ts";
+import { createBatchLog } from "./log/batch-log.ts";
+import { createLogReader } from "./log/log-reader.ts";
+import { createLogWriter } from "./log/log-writer.ts";
+import { type CommitObserver, createSendLog } from "./log/send-log.ts";
+import { createHistory, createMissedMessages } from "./messages/history.ts";
+import { createSentReads } from "./messages/sent.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
-import { createRetentionWrites } from "./retention.ts";
-import { type CommitObserver, createSendLog } from "./send-log.ts";
-import { createSentReads } from "./sent.ts";
-import { createUserReads, createUserWrites } from "./users.ts";
+import { createRetentionWrites } from "./retention/retention.ts";
+import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
 
 /** What writes to a database. `announce` is called after each commit but those of batches, with its events in offset order. */
 export function createWrites({ driver, announce }: { driver: Driver; announce(events: LogEvent[]): void }) {

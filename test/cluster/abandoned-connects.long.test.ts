@@ -1,11 +1,11 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { startCluster } from "../harness/cluster.ts";
+import { openRawSocket } from "../harness/clients/raw-socket.ts";
+import { openSocket } from "../harness/clients/socket.ts";
 import { eventually, within } from "../harness/deadline.ts";
-import { expectNothingHeld, heldBy } from "../harness/held.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
-import { openRawSocket } from "../harness/raw-socket.ts";
-import { openSocket } from "../harness/socket.ts";
+import { startPostgres } from "../harness/engines/postgres.ts";
+import { expectNothingHeld, heldBy } from "../harness/reading/held.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { startCluster } from "../harness/cluster.ts";
+import type { DryRun } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
 import { useEngines } from "../harness/engines.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
-import { messageBecomes, reportOf, systemMessageBecomes } from "../harness/reports.ts";
-import type { DryRun } from "../harness/wire.ts";
+import { messageBecomes, reportOf, systemMessageBecomes } from "../harness/reading/reports.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { startCluster } from "../harness/cluster.ts";
+import { openFeed } from "../harness/clients/sse.ts";
 import { eventually, within } from "../harness/deadline.ts";
-import { createKey } from "../harness/keys.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { openFeed } from "../harness/sse.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import { createKey } from "../harness/servers/keys.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../harness/deadline.ts";
 import { useEngines } from "../harness/engines.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { type ApiKeyWithSecret, callWith, createKey } from "../harness/keys.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
+import { type ApiKeyWithSecret, callWith, createKey } from "../harness/servers/keys.ts";
 
 setDefaultTimeout(60_000);
 

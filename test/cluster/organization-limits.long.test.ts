@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { startCluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/deadline.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(120_000);
 

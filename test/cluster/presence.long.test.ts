@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Node, OnlineUser, Page } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
 import { useEngines } from "../harness/engines.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { createOrganization, type Organization, readList } from "../harness/organization.ts";
-import type { Node, OnlineUser, Page } from "../harness/wire.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { type Herald, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization, readList } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

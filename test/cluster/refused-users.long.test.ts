@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { decodeJwt } from "jose";
-import { startCluster } from "../harness/cluster.ts";
+import { expectClosed, openSocket, type Socket } from "../harness/clients/socket.ts";
 import { useEngines } from "../harness/engines.ts";
-import type { Herald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { expectClosed, openSocket, type Socket } from "../harness/socket.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import type { Herald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { startHerald, useHerald } from "../harness/herald.ts";
-import { callWith, createKey } from "../harness/keys.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
+import { callWith, createKey } from "../harness/servers/keys.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 import { findChromium, launchChromium, visit } from "./browser.ts";
 
 const chromium = findChromium();

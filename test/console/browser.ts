@@ -2,8 +2,8 @@ import { expect } from "bun:test";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { DEADLINE_MS } from "../harness/deadline.ts";
-import type { Herald } from "../harness/herald.ts";
-import { reportMissing } from "../harness/installed.ts";
+import { reportMissing } from "../harness/engines/installed.ts";
+import type { Herald } from "../harness/servers/herald.ts";
 
 /** The path of Chromium; says what is skipped where there is none. */
 export function findChromium(): string | undefined {

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { startHerald, useHerald } from "../harness/herald.ts";
-import { freePort } from "../harness/installed.ts";
-import { createKey } from "../harness/keys.ts";
+import { freePort } from "../harness/engines/installed.ts";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
+import { createKey } from "../harness/servers/keys.ts";
 import { findChromium, launchChromium, screens, type Visit, visit } from "./browser.ts";
 import { shoot } from "./screenshots.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { useHerald } from "../harness/herald.ts";
-import { callWith } from "../harness/keys.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { callWith } from "../harness/servers/keys.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 import { findChromium, launchChromium, screens, type Visit, visit } from "./browser.ts";
 import { playTraffic, shoot } from "./screenshots.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { eventually } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 import { findChromium, launchChromium, visit } from "./browser.ts";
 
 const chromium = findChromium();

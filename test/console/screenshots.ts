@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
-import type { Organization } from "../harness/organization.ts";
+import type { Organization } from "../harness/servers/organization.ts";
 import type { Screen } from "./browser.ts";
 
 const folder = resolve(import.meta.dir, "../../docs/console");

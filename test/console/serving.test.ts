@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { expectProblem } from "../harness/expectations.ts";
-import { startHerald, useHerald } from "../harness/herald.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
 
 const herald = useHerald({ oneNode: "each node makes the console from the same files", env: { HERALD_DEMO: "1" } });
 

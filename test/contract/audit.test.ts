@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { createApiKey } from "../../src/contract/api-key.ts";
+import { createApiKey } from "../../src/contract/keys/api-key.ts";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
+import type { Page } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
-import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/expectations.ts";
-import { startHerald, useHerald } from "../harness/herald.ts";
-import { callWith, createKey } from "../harness/keys.ts";
-import { createOrganization, readList } from "../harness/organization.ts";
 import { uniqueId } from "../harness/random.ts";
-import type { Page } from "../harness/wire.ts";
+import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/reading/expectations.ts";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
+import { callWith, createKey } from "../harness/servers/keys.ts";
+import { createOrganization, readList } from "../harness/servers/organization.ts";
 
 const herald = useHerald();
 

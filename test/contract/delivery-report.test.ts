@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { expectMessageShape, expectProblem, ISO_MILLISECONDS } from "../harness/expectations.ts";
-import { useHerald } from "../harness/herald.ts";
-import { callWith, createKey } from "../harness/keys.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { messageBecomes, reportOf, systemMessageBecomes, systemReportOf } from "../harness/reports.ts";
-import { openSocket } from "../harness/socket.ts";
-import type { Page } from "../harness/wire.ts";
+import { openSocket } from "../harness/clients/socket.ts";
+import type { Page } from "../harness/clients/wire.ts";
+import { expectMessageShape, expectProblem, ISO_MILLISECONDS } from "../harness/reading/expectations.ts";
+import { messageBecomes, reportOf, systemMessageBecomes, systemReportOf } from "../harness/reading/reports.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { callWith, createKey } from "../harness/servers/keys.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald();
 const nothing = { delivered_users: 0, delivered_connections: 0, acknowledged_users: 0 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { expectProblem } from "../harness/expectations.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald();
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { type FeedQuery, openFeed, requestFeed, type Sse } from "../harness/clients/sse.ts";
+import type { Page } from "../harness/clients/wire.ts";
 import { eventually, within } from "../harness/deadline.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { startHerald, useHerald } from "../harness/herald.ts";
-import { callWith, createKey } from "../harness/keys.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
 import { uniqueId } from "../harness/random.ts";
-import { type FeedQuery, openFeed, requestFeed, type Sse } from "../harness/sse.ts";
-import type { Page } from "../harness/wire.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
+import { callWith, createKey } from "../harness/servers/keys.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 const herald = useHerald();
 

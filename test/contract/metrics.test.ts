@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { metricCatalogue } from "../../src/contract/metrics.ts";
+import { rawHttp } from "../harness/clients/raw-http.ts";
 import { eventually } from "../harness/deadline.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { type Herald, startHerald, useHerald } from "../harness/herald.ts";
-import { readMetrics, sampleOf } from "../harness/metrics.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { findPromtool } from "../harness/promtool.ts";
-import { rawHttp } from "../harness/raw-http.ts";
+import { findPromtool } from "../harness/engines/promtool.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
+import { type Herald, startHerald, useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({ oneNode: "each node tells its own metrics" });
 

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import packageJson from "../../package.json" with { type: "json" };
+import { openRawSocket } from "../harness/clients/raw-socket.ts";
+import type { Node } from "../harness/clients/wire.ts";
 import { eventually, within } from "../harness/deadline.ts";
-import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/expectations.ts";
-import { type Herald, startHerald, useHerald } from "../harness/herald.ts";
-import { nodesOfCluster } from "../harness/on-cluster.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { openRawSocket } from "../harness/raw-socket.ts";
-import type { Node } from "../harness/wire.ts";
+import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../harness/reading/expectations.ts";
+import { type Herald, startHerald, useHerald } from "../harness/servers/herald.ts";
+import { nodesOfCluster } from "../harness/servers/on-cluster.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   oneNode: "the list of several is looked at in test/cluster/presence.long.test.ts",

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../harness/deadline.ts";
-import { type Herald, type LogLine, startHerald, useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { type Herald, type LogLine, startHerald, useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({ oneNode: "a node logs what it answers itself", env: { HERALD_LOG_LEVEL: "debug" } });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { useHerald } from "../harness/herald.ts";
+import { useHerald } from "../harness/servers/herald.ts";
 
 const herald = useHerald();
 

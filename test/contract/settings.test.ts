@@ -2,8 +2,8 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runHerald, startHerald, TEST_KEY } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { runHerald, startHerald, TEST_KEY } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

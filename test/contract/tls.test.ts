@@ -2,12 +2,12 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { readTls } from "../../src/lib/tls-files.ts";
-import { type Authority, createAuthority } from "../harness/certificates.ts";
+import { readTls } from "../../src/lib/tls/tls-files.ts";
+import { openSocket } from "../harness/clients/socket.ts";
 import { eventually, within } from "../harness/deadline.ts";
-import { type Herald, runHerald, startHerald, TEST_KEY } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { openSocket } from "../harness/socket.ts";
+import { type Authority, createAuthority } from "../harness/engines/certificates.ts";
+import { type Herald, runHerald, startHerald, TEST_KEY } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(90_000);
 

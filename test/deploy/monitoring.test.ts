@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type MetricDescription, metricCatalogue } from "../../src/contract/metrics.ts";
-import { findPromtool } from "../harness/promtool.ts";
+import { findPromtool } from "../harness/engines/promtool.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const alertsFile = join(root, "deploy/prometheus/alerts.yml");

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { startNats } from "../harness/nats.ts";
-import { startPostgres } from "../harness/postgres.ts";
+import { startNats } from "../harness/engines/nats.ts";
+import { startPostgres } from "../harness/engines/postgres.ts";
 import { readPage } from "./markdown.ts";
 import { start } from "./process.ts";
 import { createWorkspace, readersEnvironment, writeSnippet } from "./workspace.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describeSettings } from "../../src/config.ts";
-import { closeCodes } from "../../src/contract/close-codes.ts";
-import { errorCatalogue } from "../../src/contract/errors.ts";
+import { closeCodes } from "../../src/contract/connections/close-codes.ts";
+import { errorCatalogue } from "../../src/contract/errors/errors.ts";
 import { allPages, anchorsOf, type Page, proseOf, root } from "./markdown.ts";
 
 const pages = allPages();

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startHerald } from "../harness/herald.ts";
+import { startHerald } from "../harness/servers/herald.ts";
 import type { Block, Page } from "./markdown.ts";
 import { type Started, start } from "./process.ts";
 import { createWorkspace, readersEnvironment, writeSnippet } from "./workspace.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { useHerald } from "../harness/herald.ts";
+import { useHerald } from "../harness/servers/herald.ts";
 import { root } from "./markdown.ts";
 
 type Document = { paths: Record<string, Record<string, { operationId: string; security: object[] }>> };

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { auditEntry } from "../../src/contract/audit.ts";
-import { errorResponse, frameEvents, frameExchanges } from "../../src/contract/frame-messages.ts";
+import { errorResponse, frameEvents, frameExchanges } from "../../src/contract/connections/frame-messages.ts";
+import { problemSchema } from "../../src/contract/errors/problem.ts";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
-import { problemSchema } from "../../src/contract/problem.ts";
 
 function named(schema: z.ZodType | undefined): [string, z.ZodType][] {
   const id = schema === undefined ? undefined : z.globalRegistry.get(schema)?.id;

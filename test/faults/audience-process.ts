@@ -1,7 +1,7 @@
 // An audience in a process of its own, so that thousands of clients do not compete with the callers for one event loop.
 // It is told what to do over the runtime's channel between processes.
 import { type Audience, type AudiencePlan, type Hearing, openAudience } from "./audience.ts";
-import type { Past } from "./verdict.ts";
+import type { Past } from "./judging/verdict.ts";
 
 type Order =
   | { method: "open"; plan: AudiencePlan }

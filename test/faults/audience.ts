@@ -1,8 +1,8 @@
 import { within } from "../harness/deadline.ts";
 import { createRandom } from "../harness/random.ts";
-import { goodClaims, signToken } from "../harness/tokens.ts";
+import { goodClaims, signToken } from "../harness/servers/tokens.ts";
+import { add, createChronicle, flawless, judge, type Past, type Verdict } from "./judging/verdict.ts";
 import { type Follower, follow, followByStream, type Member, type Place, stream, witness } from "./members.ts";
-import { add, createChronicle, flawless, judge, type Past, type Verdict } from "./verdict.ts";
 
 const connectAtOnce = 100;
 const secondsBefore = 7_200;

@@ -1,7 +1,7 @@
-import type { ClusterNode } from "../harness/cluster.ts";
+import type { Ask } from "../harness/clients/wire.ts";
 import { eventually, within } from "../harness/deadline.ts";
 import { createRandom, type Random } from "../harness/random.ts";
-import type { Ask } from "../harness/wire.ts";
+import type { ClusterNode } from "../harness/servers/cluster.ts";
 
 const answerWithinMs = 10_000;
 const longestBackoffMs = 250;

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { withSection } from "../../bench/harness/report.ts";
-import { describeSetting } from "../../bench/harness/setting.ts";
+import { withSection } from "../../bench/harness/report/report.ts";
+import { describeSetting } from "../../bench/harness/report/setting.ts";
 import { createRandom } from "../harness/random.ts";
-import { type Judged, renderReport } from "./report.ts";
+import { type Judged, renderReport } from "./judging/report.ts";
 import { repeatCommand, runScenario } from "./run-scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
 

@@ -1,9 +1,9 @@
+import { createMemory, type Memory, type Run } from "../harness/clients/memory.ts";
+import { createResilientClient } from "../harness/clients/resilient-client.ts";
+import { openSse, type Sse } from "../harness/clients/sse.ts";
 import { within } from "../harness/deadline.ts";
-import { createMemory, type Memory, type Run } from "../harness/memory.ts";
 import type { Random } from "../harness/random.ts";
-import { createResilientClient } from "../harness/resilient-client.ts";
-import { openSse, type Sse } from "../harness/sse.ts";
-import { readMissed } from "./missed.ts";
+import { readMissed } from "./judging/missed.ts";
 
 const connectWithinMs = 10_000;
 const shortestPauseMs = 20;

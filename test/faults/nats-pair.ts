@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { within } from "../harness/deadline.ts";
-import { freePort, isRoot, reportMissing } from "../harness/installed.ts";
-import { findNats } from "../harness/nats.ts";
+import { freePort, isRoot, reportMissing } from "../harness/engines/installed.ts";
+import { findNats } from "../harness/engines/nats.ts";
 
 /** Two NATS servers that pass messages on to each other, over a network that can be cut. */
 export type NatsPair = {

@@ -1,12 +1,12 @@
 import { within } from "../harness/deadline.ts";
-import { errorsLogged } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
 import { createRandom } from "../harness/random.ts";
+import { errorsLogged } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 import { openAudience, usersOf } from "./audience.ts";
 import { spawnAudience } from "./audience-process.ts";
 import { startCallers } from "./callers.ts";
-import { leftBehind } from "./left-behind.ts";
-import { faultsOf, type Recoveries, type Result, toResult } from "./result.ts";
+import { leftBehind } from "./judging/left-behind.ts";
+import { faultsOf, type Recoveries, type Result, toResult } from "./judging/result.ts";
 import type { AnyScenario, Size } from "./scenario.ts";
 
 const recoverWithinMs = 60_000;

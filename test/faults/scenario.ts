@@ -1,10 +1,10 @@
-import type { ClusterNode } from "../harness/cluster.ts";
-import type { StoredLog } from "../harness/event-log.ts";
-import type { Organization } from "../harness/organization.ts";
 import type { Random } from "../harness/random.ts";
+import type { StoredLog } from "../harness/reading/event-log.ts";
+import type { ClusterNode } from "../harness/servers/cluster.ts";
+import type { Organization } from "../harness/servers/organization.ts";
 import type { Audience, Listeners } from "./audience.ts";
 import type { CallerPlan, Callers } from "./callers.ts";
-import type { Past } from "./verdict.ts";
+import type { Past } from "./judging/verdict.ts";
 
 /** How much: `short` is for every run of the tests, `long` is `npm run faults`. */
 export type Size = "short" | "long";

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Cluster, startCluster, startNode } from "../harness/cluster.ts";
-import { readPostgresLog, readSqliteLog } from "../harness/event-log.ts";
-import { TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { freePort, isRoot } from "../harness/installed.ts";
-import { type Nats, startNats } from "../harness/nats.ts";
-import { type Postgres, startPostgres } from "../harness/postgres.ts";
-import { fillDisk, insideOf, withSmallDisk } from "../harness/small-disk.ts";
-import { type SpoiltLine, startSpoiltLine } from "../harness/spoilt-line.ts";
-import { createSteppedClock, type SteppedClock } from "../harness/stepped-clock.ts";
+import { type SpoiltLine, startSpoiltLine } from "../harness/clients/spoilt-line.ts";
+import { freePort, isRoot } from "../harness/engines/installed.ts";
+import { type Nats, startNats } from "../harness/engines/nats.ts";
+import { type Postgres, startPostgres } from "../harness/engines/postgres.ts";
+import { fillDisk, insideOf, withSmallDisk } from "../harness/engines/small-disk.ts";
+import { createSteppedClock, type SteppedClock } from "../harness/engines/stepped-clock.ts";
+import { readPostgresLog, readSqliteLog } from "../harness/reading/event-log.ts";
+import { type Cluster, startCluster, startNode } from "../harness/servers/cluster.ts";
+import { TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 import { type NatsPair, startNatsPair } from "./nats-pair.ts";
 import type { Stage } from "./scenario.ts";
 

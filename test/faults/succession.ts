@@ -1,10 +1,10 @@
-import { startCluster } from "../harness/cluster.ts";
-import { readPostgresLog } from "../harness/event-log.ts";
-import type { Postgres } from "../harness/postgres.ts";
-import { type ReplicatedDatabase, startReplicatedDatabase } from "../harness/standby.ts";
+import type { Postgres } from "../harness/engines/postgres.ts";
+import { type ReplicatedDatabase, startReplicatedDatabase } from "../harness/engines/standby.ts";
+import { readPostgresLog } from "../harness/reading/event-log.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import type { Past } from "./judging/verdict.ts";
 import type { Stage } from "./scenario.ts";
 import { nodeCount, throughPort } from "./stages.ts";
-import type { Past } from "./verdict.ts";
 
 /** Nodes on a database that another server can take over. */
 export type Succession = Stage & {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { useHerald } from "../harness/herald.ts";
 import { createRandom } from "../harness/random.ts";
+import { useHerald } from "../harness/servers/herald.ts";
 import { fuzz, fuzzSettings } from "./run.ts";
 
 const herald = useHerald({ env: fuzzSettings });

@@ -1,4 +1,4 @@
-import { nestedArrays } from "../harness/payload.ts";
+import { nestedArrays } from "../harness/clients/payload.ts";
 import type { Random } from "../harness/random.ts";
 import { damage, once, pick } from "./pick.ts";
 

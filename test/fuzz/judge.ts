@@ -1,5 +1,5 @@
-import { closeCodes } from "../../src/contract/close-codes.ts";
-import { errorCatalogue } from "../../src/contract/errors.ts";
+import { closeCodes } from "../../src/contract/connections/close-codes.ts";
+import { errorCatalogue } from "../../src/contract/errors/errors.ts";
 import type { Outcome } from "./exchange.ts";
 import type { HttpCase } from "./http-case.ts";
 import type { SocketCase } from "./socket-case.ts";
@@ -9,7 +9,7 @@ export type Verdict = { answer: string; fault: string | undefined };
 
 const catalogue: Record<string, { status: number }> = errorCatalogue;
 
-/** What the runtime answers by itself, without a body, before Herald sees a request (docs/decisions/0023-hostile-input.md). */
+/** What the runtime answers by itself, without a body, before Herald sees a request (docs/decisions/checks/0023-hostile-input.md). */
 const ofTheRuntime = new Set([400, 413, 431, 501, 505]);
 
 /** Requests that two parties could read as two different ones: nobody may serve them. */

@@ -1,8 +1,8 @@
+import { OPCODE, openRawSocket } from "../harness/clients/raw-socket.ts";
 import { within } from "../harness/deadline.ts";
-import { errorsLogged, type Herald } from "../harness/herald.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
 import { createRandom } from "../harness/random.ts";
-import { OPCODE, openRawSocket } from "../harness/raw-socket.ts";
+import { errorsLogged, type Herald } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 import { exchange } from "./exchange.ts";
 import type { Place } from "./http-call.ts";
 import { makeHttpCase } from "./http-case.ts";

@@ -1,6 +1,6 @@
-import { frameRequests } from "../../src/contract/frames.ts";
+import { frameRequests } from "../../src/contract/connections/frames.ts";
+import { OPCODE, type RawSocket } from "../harness/clients/raw-socket.ts";
 import type { Random } from "../harness/random.ts";
-import { OPCODE, type RawSocket } from "../harness/raw-socket.ts";
 import type { Place } from "./http-call.ts";
 import { encode, spoil } from "./json.ts";
 import { anyBytes, once, pick } from "./pick.ts";

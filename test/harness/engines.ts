@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
-import { type Nats, startNats } from "./nats.ts";
-import { type Postgres, startPostgres } from "./postgres.ts";
+import { type Nats, startNats } from "./engines/nats.ts";
+import { type Postgres, startPostgres } from "./engines/postgres.ts";
 
 /** The PostgreSQL and NATS of a file of tests, which end with it; `undefined` where one of them is not installed, which is a failure under CI. */
 export async function useEngines(): Promise<{ postgres: Postgres; nats: Nats } | undefined> {

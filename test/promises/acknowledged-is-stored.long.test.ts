@@ -2,10 +2,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
+import type { Ask, Message } from "../harness/clients/wire.ts";
 import { createRandom, type Random } from "../harness/random.ts";
-import type { Ask, Message } from "../harness/wire.ts";
+import { startHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { OPCODE, openRawSocket } from "../harness/clients/raw-socket.ts";
 import { within } from "../harness/deadline.ts";
-import { startHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { OPCODE, openRawSocket } from "../harness/raw-socket.ts";
-import { createSteppedClock } from "../harness/stepped-clock.ts";
+import { createSteppedClock } from "../harness/engines/stepped-clock.ts";
+import { startHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

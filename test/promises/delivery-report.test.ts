@@ -2,12 +2,12 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createResilientClient } from "../harness/clients/resilient-client.ts";
 import { within } from "../harness/deadline.ts";
-import { startHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
 import { createRandom } from "../harness/random.ts";
-import { messageBecomes, reportOf } from "../harness/reports.ts";
-import { createResilientClient } from "../harness/resilient-client.ts";
+import { messageBecomes, reportOf } from "../harness/reading/reports.ts";
+import { startHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(120_000);
 

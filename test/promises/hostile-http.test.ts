@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { errorsLogged, useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { rawHttp } from "../harness/raw-http.ts";
+import { rawHttp } from "../harness/clients/raw-http.ts";
+import { errorsLogged, useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   env: {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { postText, requestText } from "../harness/clients/payload.ts";
+import { OPCODE, openRawSocket } from "../harness/clients/raw-socket.ts";
+import { openSocket } from "../harness/clients/socket.ts";
 import { within } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { postText, requestText } from "../harness/payload.ts";
-import { OPCODE, openRawSocket } from "../harness/raw-socket.ts";
-import { openSocket } from "../harness/socket.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   env: {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { Noun } from "../harness/clients/wire.ts";
 import { within } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization, readList } from "../harness/organization.ts";
 import { createRandom } from "../harness/random.ts";
-import type { Noun } from "../harness/wire.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization, readList } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   env: {

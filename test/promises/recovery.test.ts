@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { createResilientClient } from "../harness/clients/resilient-client.ts";
 import { within } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { startLoad } from "../harness/load.ts";
-import { createOrganization } from "../harness/organization.ts";
 import { createRandom } from "../harness/random.ts";
-import { createResilientClient } from "../harness/resilient-client.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { startLoad } from "../harness/servers/load.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   env: {

@@ -2,11 +2,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createResilientClient, type ResilientClient } from "../harness/clients/resilient-client.ts";
 import { within } from "../harness/deadline.ts";
-import { errorsLogged, startHerald } from "../harness/herald.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
 import { createRandom, uniqueId } from "../harness/random.ts";
-import { createResilientClient, type ResilientClient } from "../harness/resilient-client.ts";
+import { errorsLogged, startHerald } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(120_000);
 

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createId } from "../../src/lib/ids.ts";
-import type { Driver } from "../../src/store/driver.ts";
+import { createId } from "../../src/lib/text/ids.ts";
 import { migrateStore } from "../../src/store/migrate.ts";
-import { connectPostgres } from "../../src/store/postgres.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import { connectPostgres } from "../../src/store/postgres/postgres.ts";
+import type { Driver } from "../../src/store/sql/driver.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createStore, createWrites } from "../../src/store/store.ts";
 import { messageOf } from "../../src/store/testing/log-suite.ts";
+import type { Message, Page } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { type Herald, startHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { startPostgres } from "../harness/postgres.ts";
-import type { Message, Page } from "../harness/wire.ts";
+import { startPostgres } from "../harness/engines/postgres.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { type Herald, startHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(120_000);
 

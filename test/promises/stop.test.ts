@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
+import { expectClosed } from "../harness/clients/socket.ts";
+import type { Event } from "../harness/clients/wire.ts";
 import { eventually, within } from "../harness/deadline.ts";
-import { errorsLogged, type Herald, startHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { expectClosed } from "../harness/socket.ts";
-import type { Event } from "../harness/wire.ts";
+import { errorsLogged, type Herald, startHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { openRawSocket } from "../harness/clients/raw-socket.ts";
 import { eventually } from "../harness/deadline.ts";
-import { heldBy } from "../harness/held.ts";
-import { startHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { openRawSocket } from "../harness/raw-socket.ts";
+import { heldBy } from "../harness/reading/held.ts";
+import { startHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const mebibyte = 1024 * 1024;
 const pageBytes = mebibyte / 2;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { useHerald } from "../harness/herald.ts";
-import { startLoad } from "../harness/load.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { startSpoiltLine } from "../harness/clients/spoilt-line.ts";
 import { createRandom } from "../harness/random.ts";
-import { startSpoiltLine } from "../harness/spoilt-line.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { startLoad } from "../harness/servers/load.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 import { listenWithSdk } from "./listening.ts";
 
 const herald = useHerald({

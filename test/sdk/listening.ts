@@ -1,6 +1,6 @@
 import { type ClientOptions, createClient, type Message } from "../../sdk/index.ts";
-import { createInbox } from "../harness/inbox.ts";
-import type { Organization } from "../harness/organization.ts";
+import { createInbox } from "../harness/clients/inbox.ts";
+import type { Organization } from "../harness/servers/organization.ts";
 
 /** A client of the SDK on a real server, and what it told its app. */
 export function listenWithSdk(org: Organization, uid: string, url: string, options: Partial<ClientOptions> = {}) {

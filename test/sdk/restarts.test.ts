@@ -2,11 +2,11 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startCluster } from "../harness/cluster.ts";
-import { startHerald } from "../harness/herald.ts";
-import { freePort } from "../harness/installed.ts";
-import { startLoad } from "../harness/load.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { freePort } from "../harness/engines/installed.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import { startHerald } from "../harness/servers/herald.ts";
+import { startLoad } from "../harness/servers/load.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 import { listenWithSdk } from "./listening.ts";
 
 setDefaultTimeout(120_000);

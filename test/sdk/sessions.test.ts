@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 import { listenWithSdk } from "./listening.ts";
 
 const herald = useHerald({ env: { HERALD_LIMIT_RECOVERY_MESSAGES: "10", HERALD_LIMIT_REQUESTS_PER_SECOND: "0" } });

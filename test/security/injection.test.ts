@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { startCluster } from "../harness/cluster.ts";
+import { openSocket } from "../harness/clients/socket.ts";
+import { requestSse } from "../harness/clients/sse.ts";
 import { useEngines } from "../harness/engines.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { type Herald, startHerald, TEST_TOKEN_SECRET } from "../harness/herald.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
-import { openSocket } from "../harness/socket.ts";
-import { requestSse } from "../harness/sse.ts";
-import { goodClaims, signToken } from "../harness/tokens.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import { type Herald, startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
+import { goodClaims, signToken } from "../harness/servers/tokens.ts";
 
 setDefaultTimeout(120_000);
 

@@ -3,11 +3,11 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Answer, type Herald, startHerald } from "../harness/herald.ts";
-import { createKey } from "../harness/keys.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
-import { startCollector } from "../harness/otlp.ts";
-import { openSocket } from "../harness/socket.ts";
+import { openSocket } from "../harness/clients/socket.ts";
+import { startCollector } from "../harness/engines/otlp.ts";
+import { type Answer, type Herald, startHerald } from "../harness/servers/herald.ts";
+import { createKey } from "../harness/servers/keys.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 

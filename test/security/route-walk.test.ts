@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { type FrameOperation, frameRequests } from "../../src/contract/frames.ts";
+import { type FrameOperation, frameRequests } from "../../src/contract/connections/frames.ts";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { type Answer, TEST_TOKEN_SECRET, useHerald } from "../harness/herald.ts";
-import { openSocket } from "../harness/socket.ts";
-import { openFeed, requestSse } from "../harness/sse.ts";
-import { goodClaims, signToken } from "../harness/tokens.ts";
-import type { Problem } from "../harness/wire.ts";
+import { openSocket } from "../harness/clients/socket.ts";
+import { openFeed, requestSse } from "../harness/clients/sse.ts";
+import type { Problem } from "../harness/clients/wire.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { type Answer, TEST_TOKEN_SECRET, useHerald } from "../harness/servers/herald.ts";
+import { goodClaims, signToken } from "../harness/servers/tokens.ts";
 import { servedRoutes } from "./served.ts";
 import { canary, contentsOf, createTenant, type Ids, idsOfNothing, type Tenant } from "./tenants.ts";
 

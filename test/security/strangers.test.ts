@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { eventually, within } from "../harness/deadline.ts";
-import { expectProblem } from "../harness/expectations.ts";
-import { startHerald, useHerald } from "../harness/herald.ts";
-import { readMetrics, sampleOf } from "../harness/metrics.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { expectProblem } from "../harness/reading/expectations.ts";
+import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
+import { startHerald, useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({ oneNode: "a connection and its metrics are a node's own" });
 

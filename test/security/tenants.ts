@@ -1,8 +1,8 @@
 import { decodeJwt } from "jose";
-import type { Herald } from "../harness/herald.ts";
-import { createKey } from "../harness/keys.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
 import { uniqueId } from "../harness/random.ts";
+import type { Herald } from "../harness/servers/herald.ts";
+import { createKey } from "../harness/servers/keys.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 /** The ids that calls are made with. */
 export type Ids = {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { startCluster } from "../harness/cluster.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
 import { forgeries } from "./forgeries.ts";
 
 setDefaultTimeout(60_000);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { handshake, headEnd, readServerFrame } from "../../bench/harness/handshake.ts";
+import { handshake, headEnd, readServerFrame } from "../../bench/harness/crowds/handshake.ts";
 import { within } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({ oneNode: "a flood is counted by the node that it comes to" });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { get } from "../../bench/harness/handshake.ts";
+import { get } from "../../bench/harness/crowds/handshake.ts";
 import { memoryOf, peakMemoryOf } from "../../bench/harness/meter.ts";
 import { eventually } from "../harness/deadline.ts";
-import { type Herald, useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { type Herald, useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const mebibyte = 2 ** 20;
 const limits = { connection: mebibyte, node: 32 * mebibyte };

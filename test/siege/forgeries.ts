@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { SQL } from "bun";
 import { logSubject } from "../../src/bus/subjects.ts";
-import type { Cluster } from "../harness/cluster.ts";
+import type { Socket } from "../harness/clients/socket.ts";
 import { eventually, within } from "../harness/deadline.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
-import type { Socket } from "../harness/socket.ts";
+import type { Cluster } from "../harness/servers/cluster.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 /** What a forgery does: what must not happen, and whether it did. */
 export type Forgery = { name: string; wrong: string; succeeds(cluster: Cluster): Promise<boolean> };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { useHerald } from "../harness/herald.ts";
-import { callWith, createKey } from "../harness/keys.ts";
-import { createOrganization } from "../harness/organization.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { callWith, createKey } from "../harness/servers/keys.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   oneNode: "a node counts the requests that it is sent",

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { AttackerOrder, AttackerReport } from "../../bench/attacker-process.ts";
 import { startHelper } from "../../bench/harness/helper.ts";
 import { tokenSecret } from "../../bench/harness/herald.ts";
 import { house } from "../../bench/harness/house.ts";
+import type { AttackerOrder, AttackerReport } from "../../bench/processes/attacker.ts";
 import { fillGround, type Known, victimOrg } from "../../bench/siege/ground.ts";
 import { eventually } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { callWith } from "../harness/keys.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { callWith } from "../harness/servers/keys.ts";
 
 const herald = useHerald({
   oneNode: "what is attacked is a node",
@@ -28,7 +28,7 @@ function groundOf(): Promise<Known> {
 
 /** Starts attackers, who stop at the end of the block. Resolves when they have connected. */
 async function attack(raid: string, known: Omit<Known, "victimKey">) {
-  const attackers = startHelper<AttackerOrder, AttackerReport>("attacker-process.ts", niceness);
+  const attackers = startHelper<AttackerOrder, AttackerReport>("attacker.ts", niceness);
   attackers.tell({ raid, camp: { ...known, url: herald().url, run: raid } });
   const hasBegun = async () => {
     attackers.tell({ tell: true });

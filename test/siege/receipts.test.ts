@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { messageBecomes } from "../harness/reports.ts";
+import { messageBecomes } from "../harness/reading/reports.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   oneNode: "it looks into the embedded database",

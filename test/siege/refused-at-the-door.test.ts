@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { openSocket } from "../harness/clients/socket.ts";
+import { requestSse } from "../harness/clients/sse.ts";
 import { within } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
-import { openSocket } from "../harness/socket.ts";
-import { requestSse } from "../harness/sse.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 const env = { HERALD_LIMIT_USER_REQUESTS: "1" };
 const herald = useHerald({ oneNode: "who is refused by one node waits for nobody who is by another", env });

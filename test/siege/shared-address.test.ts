@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { useHerald } from "../harness/herald.ts";
-import { createKey } from "../harness/keys.ts";
-import { createOrganization } from "../harness/organization.ts";
-import { openSocket } from "../harness/socket.ts";
-import { openSse, requestSse } from "../harness/sse.ts";
-import { goodClaims, signToken } from "../harness/tokens.ts";
+import { openSocket } from "../harness/clients/socket.ts";
+import { openSse, requestSse } from "../harness/clients/sse.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createKey } from "../harness/servers/keys.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
+import { goodClaims, signToken } from "../harness/servers/tokens.ts";
 
 const herald = useHerald({
   oneNode: "each node counts the refusals of an address by itself",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createRequestTemplate, openLanes } from "../../bench/harness/lane.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createKey } from "../harness/keys.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
+import { createRequestTemplate, openLanes } from "../../bench/harness/crowds/lane.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createKey } from "../harness/servers/keys.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({
   oneNode: "a node has one queue of sends",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { within } from "../harness/deadline.ts";
-import { useHerald } from "../harness/herald.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
+import { useHerald } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({ oneNode: "a user's budget is counted by each node" });
 

@@ -1,8 +1,8 @@
-import type { LogEvent, SessionEnd } from "../../src/contract/log-event.ts";
-import type { Hearing } from "./client.ts";
+import type { LogEvent, SessionEnd } from "../../src/contract/messages/log-event.ts";
 import { type Climate, headCheckMs, maxRecoveredMs } from "./climate.ts";
-import type { Cluster } from "./cluster.ts";
-import type { Commit, Organization } from "./database.ts";
+import type { Hearing } from "./models/client.ts";
+import type { Cluster } from "./models/cluster.ts";
+import type { Commit, Organization } from "./models/database.ts";
 
 const normalCode = 1000;
 const abnormalCode = 1006;

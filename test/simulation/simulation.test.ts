@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../harness/random.ts";
-import type { Hearing } from "./client.ts";
+import type { Hearing } from "./models/client.ts";
 import { product } from "./product.ts";
 import { expectWhole, searchTimeoutMs } from "./search.ts";
 import { simulate } from "./world.ts";

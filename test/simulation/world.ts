@@ -1,13 +1,13 @@
-import type { LogEvent } from "../../src/contract/log-event.ts";
+import type { LogEvent } from "../../src/contract/messages/log-event.ts";
 import { createRandom, type Random } from "../harness/random.ts";
-import { type Hearing, recordSession, runClient } from "./client.ts";
 import { type Climate, chooseClimate, headCheckMs, longestTroubleMs, retentionMs } from "./climate.ts";
-import { createCluster } from "./cluster.ts";
-import { createDatabase, type Database } from "./database.ts";
 import { judge } from "./judge.ts";
+import { type Hearing, recordSession, runClient } from "./models/client.ts";
+import { createCluster } from "./models/cluster.ts";
+import { createDatabase, type Database } from "./models/database.ts";
+import { inSimulatedTime, pause, type SimulatedTime } from "./models/time.ts";
+import { runWriter, type Writing } from "./models/writer.ts";
 import type { Product } from "./product.ts";
-import { inSimulatedTime, pause, type SimulatedTime } from "./time.ts";
-import { runWriter, type Writing } from "./writer.ts";
 
 /** After this a node holds nothing for connections that are gone. */
 const forgottenMs = 12_000;

@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import { type Audience, type Listeners, usersOf } from "../faults/audience.ts";
-import type { ClusterNode } from "../harness/cluster.ts";
+import type { Socket } from "../harness/clients/socket.ts";
+import type { Node, OnlineUser, Page } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
-import { errorsLogged, type Herald } from "../harness/herald.ts";
-import { createOrganization, type Organization } from "../harness/organization.ts";
-import type { Socket } from "../harness/socket.ts";
-import type { Node, OnlineUser, Page } from "../harness/wire.ts";
+import type { ClusterNode } from "../harness/servers/cluster.ts";
+import { errorsLogged, type Herald } from "../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 const hearWithinMs = 20_000;
 const sender = "the sender";

@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { repeatCommand, runScenario } from "../faults/run-scenario.ts";
-import { reportMissing } from "../harness/installed.ts";
-import { findNats } from "../harness/nats.ts";
-import { findPostgres } from "../harness/postgres.ts";
+import { reportMissing } from "../harness/engines/installed.ts";
+import { findNats } from "../harness/engines/nats.ts";
+import { findPostgres } from "../harness/engines/postgres.ts";
+import { installRevision } from "../harness/engines/revision.ts";
 import { createRandom } from "../harness/random.ts";
-import { installRevision } from "../harness/revision.ts";
 import { previousRevision } from "./previous.ts";
 import { createUpgrade } from "./scenario.ts";
 

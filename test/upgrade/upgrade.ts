@@ -1,9 +1,9 @@
 // Replaces nodes of the previous revision one by one with those of this one, back, and again, under load: `npm run upgrade`.
 import { parseArgs } from "node:util";
-import { renderReport } from "../faults/report.ts";
+import { renderReport } from "../faults/judging/report.ts";
 import { runScenario } from "../faults/run-scenario.ts";
+import { installRevision } from "../harness/engines/revision.ts";
 import { createRandom } from "../harness/random.ts";
-import { installRevision } from "../harness/revision.ts";
 import { previousRevision } from "./previous.ts";
 import { createUpgrade } from "./scenario.ts";
 

@@ -1,8 +1,8 @@
-import { createLogReader } from "../../../src/store/log-reader.ts";
-import { connectPostgres } from "../../../src/store/postgres.ts";
-import type { CostRun } from "../../harness/costs.ts";
-import { openCrowd } from "../../harness/crowd.ts";
+import { createLogReader } from "../../../src/store/log/log-reader.ts";
+import { connectPostgres } from "../../../src/store/postgres/postgres.ts";
+import { openCrowd } from "../../harness/crowds/crowd.ts";
 import { memoryOfKernel } from "../../harness/meter.ts";
+import type { CostRun } from "../../harness/report/costs.ts";
 import type { Peer } from "../../harness/servers.ts";
 import { type Ground, inHall, inMany, memoryAtRest, sizes, spend, strangers } from "./ground.ts";
 

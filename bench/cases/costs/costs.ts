@@ -1,4 +1,4 @@
-import { type CostRun, costSeries } from "../../harness/costs.ts";
+import { type CostRun, costSeries } from "../../harness/report/costs.ts";
 import type { Case } from "../case.ts";
 import {
   costOfHeadChecks,

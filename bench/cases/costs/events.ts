@@ -1,10 +1,10 @@
 import { connect } from "@nats-io/transport-node";
 import { logSubject } from "../../../src/bus/subjects.ts";
-import type { CostRun } from "../../harness/costs.ts";
-import { openCrowd } from "../../harness/crowd.ts";
+import { openCrowd } from "../../harness/crowds/crowd.ts";
+import { createRequestTemplate, openLane, openLanes } from "../../harness/crowds/lane.ts";
 import { house, sendBody, systemBody } from "../../harness/house.ts";
-import { createRequestTemplate, openLane, openLanes } from "../../harness/lane.ts";
 import { cpuMsOf } from "../../harness/meter.ts";
+import type { CostRun } from "../../harness/report/costs.ts";
 import { startCallers } from "../sends.ts";
 import { type Ground, inHall, memoryAtRest, spend, strangers } from "./ground.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { SQL } from "bun";
-import { startNats } from "../../../test/harness/nats.ts";
-import { startPostgres } from "../../../test/harness/postgres.ts";
-import type { Person } from "../../harness/crowd.ts";
+import { startNats } from "../../../test/harness/engines/nats.ts";
+import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import type { Person } from "../../harness/crowds/crowd.ts";
 import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
 import { house } from "../../harness/house.ts";
 import { cpuMsOf, exactCpuMsOf, memoryOf } from "../../harness/meter.ts";

@@ -1,9 +1,9 @@
 import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { CostRun } from "../../harness/costs.ts";
-import { openCrowd } from "../../harness/crowd.ts";
+import { openCrowd } from "../../harness/crowds/crowd.ts";
 import { cpuMsOf } from "../../harness/meter.ts";
-import { median } from "../../harness/statistics.ts";
+import type { CostRun } from "../../harness/report/costs.ts";
+import { median } from "../../harness/report/statistics.ts";
 import { startLoad } from "../sends.ts";
 import { fillHall, type Ground, inHall, sizes } from "./ground.ts";
 

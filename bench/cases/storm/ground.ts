@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import type { Checkout } from "../../harness/checkouts.ts";
-import { openCrowd, type Person } from "../../harness/crowd.ts";
+import { openCrowd, type Person } from "../../harness/crowds/crowd.ts";
 import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
 import { house } from "../../harness/house.ts";
 import { warmUp } from "../sends.ts";

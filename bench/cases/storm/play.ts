@@ -1,14 +1,14 @@
 import { loadavg } from "node:os";
-import type { Person } from "../../harness/crowd.ts";
+import type { Person } from "../../harness/crowds/crowd.ts";
+import type { StormReport } from "../../harness/crowds/storm-crowd.ts";
 import { type Helper, startHelper } from "../../harness/helper.ts";
 import { house } from "../../harness/house.ts";
 import { peakMemoryOf, startMeter } from "../../harness/meter.ts";
-import type { Measures } from "../../harness/rounds.ts";
+import type { Measures } from "../../harness/report/rounds.ts";
+import { percentile } from "../../harness/report/statistics.ts";
 import { startPeer } from "../../harness/servers.ts";
-import { percentile } from "../../harness/statistics.ts";
-import type { StormReport } from "../../harness/storm-crowd.ts";
-import type { StormAnswer, StormOrder } from "../../storm-process.ts";
-import type { VictimOrder, VictimReport } from "../../victim-process.ts";
+import type { StormAnswer, StormOrder } from "../../processes/storm.ts";
+import type { VictimOrder, VictimReport } from "../../processes/victim.ts";
 import { peopleOf, type StormGround, victimOrg } from "./ground.ts";
 
 /** How the crowd comes: with sockets that were open before, or not; as users that Herald knows, or whom it makes when they connect. */
@@ -31,7 +31,7 @@ export async function playStorm(
   const log = createErrorCount();
   const node = await ground.startNode(log.hear);
   const people = areKnown ? peopleOf(size) : strangersOf(size, round);
-  const route = await startPeer("bare-route", ["bench/peer-bare-route.ts"]);
+  const route = await startPeer("bare-route", ["bench/peers/bare-route.ts"]);
   const victim = startCaller(node.url);
   const bystander = startCaller(route.url);
   const crowd = await gather(node.url, people);
@@ -94,7 +94,7 @@ export async function playStorm(
 type Caller = Helper<VictimOrder, VictimReport>;
 
 function startCaller(url: string): Caller {
-  const caller: Caller = startHelper("victim-process.ts");
+  const caller: Caller = startHelper("victim.ts");
   caller.tell({ url, org: victimOrg, everyMs: victimEveryMs });
   return caller;
 }
@@ -105,7 +105,7 @@ type Part = Helper<StormOrder, StormAnswer>;
 async function gather(url: string, people: readonly Person[]): Promise<Part[]> {
   const parts: Part[] = [];
   for (let from = 0; from < people.length; from += ofProcess) {
-    const part: Part = startHelper("storm-process.ts");
+    const part: Part = startHelper("storm.ts");
     part.tell({ want: "sign", url, people: people.slice(from, from + ofProcess) });
     parts.push(part);
   }

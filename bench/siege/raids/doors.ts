@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { createApiKey } from "../../../src/contract/api-key.ts";
-import { handshake } from "../../harness/handshake.ts";
+import { createApiKey } from "../../../src/contract/keys/api-key.ts";
+import { handshake } from "../../harness/crowds/handshake.ts";
+import { besideVictim, keepOpen } from "../attack/lines.ts";
+import { askWithoutEnd, requestOf, statusOf } from "../attack/pipeline.ts";
 import type { Raid } from "../camp.ts";
-import { besideVictim, keepOpen } from "../lines.ts";
-import { askWithoutEnd, requestOf, statusOf } from "../pipeline.ts";
 
 const crowded = { connections: 50, window: 16 };
 /** One request at a time, where the server ends a connection that sends another while it works on one. */

@@ -1,7 +1,7 @@
+import { keepOpen, type Line } from "../attack/lines.ts";
+import { socketTalk, tokensOf } from "../attack/sockets.ts";
+import type { Tally } from "../attack/tally.ts";
 import type { Camp, Raid } from "../camp.ts";
-import { keepOpen, type Line } from "../lines.ts";
-import { socketTalk, tokensOf } from "../sockets.ts";
-import type { Tally } from "../tally.ts";
 
 const sockets = 8;
 const framesAtOnce = 10_000;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { get } from "../../harness/handshake.ts";
+import { get } from "../../harness/crowds/handshake.ts";
+import { elsewhere, keepOpen } from "../attack/lines.ts";
+import { askWithoutEnd, createAnswerScanner, requestOf, statusOf } from "../attack/pipeline.ts";
+import type { Tally } from "../attack/tally.ts";
 import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
-import { elsewhere, keepOpen } from "../lines.ts";
-import { askWithoutEnd, createAnswerScanner, requestOf, statusOf } from "../pipeline.ts";
-import type { Tally } from "../tally.ts";
 
 const mebibyte = 1_048_576;
 const mostParticipants = 100_000;

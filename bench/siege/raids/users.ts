@@ -1,9 +1,9 @@
-import { get, headEnd } from "../../harness/handshake.ts";
+import { get, headEnd } from "../../harness/crowds/handshake.ts";
+import { keepOpen } from "../attack/lines.ts";
+import { createAnswerScanner } from "../attack/pipeline.ts";
+import { askBySocket, socketTalk, tokensOf } from "../attack/sockets.ts";
+import type { Tally } from "../attack/tally.ts";
 import { type Camp, type Raid, tenant } from "../camp.ts";
-import { keepOpen } from "../lines.ts";
-import { createAnswerScanner } from "../pipeline.ts";
-import { askBySocket, socketTalk, tokensOf } from "../sockets.ts";
-import type { Tally } from "../tally.ts";
 
 const ofUser = 20; // connections that one user may have
 const one = tenant.members.slice(0, 1);

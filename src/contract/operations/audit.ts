@@ -1,5 +1,5 @@
 import { auditPage, auditQuery } from "../audit.ts";
-import { auditEntryExample } from "../examples.ts";
+import { auditEntryExample } from "../documents/examples.ts";
 import { defineOperation, noParams } from "./operation.ts";
 
 /** The audit log (api.md, section 4). A caller who is bound to an organization sees only entries of that one. */

@@ -6,7 +6,7 @@ import {
   resource,
   resourcePage,
 } from "../directory.ts";
-import { conversationExample, messageExample, userExample } from "../examples.ts";
+import { conversationExample, messageExample, userExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { conversationPath, defineOperation, noQuery, organizationPath, participantPath } from "./operation.ts";
 

@@ -1,5 +1,5 @@
 import { messageReport, systemMessageQuery, systemMessageReport } from "../delivery.ts";
-import { messageReportExample, systemMessageReportExample } from "../examples.ts";
+import { messageReportExample, systemMessageReportExample } from "../documents/examples.ts";
 import { identifier } from "../identifiers.ts";
 import { defineOperation, noQuery, organizationPath } from "./operation.ts";
 

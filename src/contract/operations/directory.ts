@@ -10,7 +10,7 @@ import {
   user,
   userPage,
 } from "../directory.ts";
-import { organizationExample, organizationShownExample, tokenExample, userExample } from "../examples.ts";
+import { organizationExample, organizationShownExample, tokenExample, userExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import { defineOperation, noParams, noQuery, organizationPath, tokenPath, userPath } from "./operation.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { messageExample, systemMessageExample } from "../examples.ts";
-import { feedQuery } from "../feed.ts";
+import { feedQuery } from "../connections/feed.ts";
+import { messageExample, systemMessageExample } from "../documents/examples.ts";
 import { defineOperation, organizationPath } from "./operation.ts";
 
 const example = [

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { pageQuery } from "../directory.ts";
-import { apiKeyExample, apiKeySecretExample, ownKeyExample } from "../examples.ts";
+import { apiKeyExample, apiKeySecretExample, ownKeyExample } from "../documents/examples.ts";
 import { identifier } from "../identifiers.ts";
-import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, ownKey, rotateKeyRequest } from "../keys.ts";
+import { apiKey, apiKeyPage, apiKeyWithSecret, createKeyRequest, ownKey, rotateKeyRequest } from "../keys/keys.ts";
 import { defineOperation, noParams, noQuery } from "./operation.ts";
 
 const path = "/admin/keys/{id}";

@@ -1,12 +1,12 @@
 import { dryRunResponse, sendQuery } from "../delivery.ts";
-import { dryRunExample, exampleIds, messageExample, systemMessageExample } from "../examples.ts";
+import { dryRunExample, exampleIds, messageExample, systemMessageExample } from "../documents/examples.ts";
 import type { PayloadLimits } from "../limits.ts";
 import {
   createSendMessageRequest,
   createSendSystemMessageRequest,
   sendMessageResponse,
   sendSystemMessageResponse,
-} from "../messages.ts";
+} from "../messages/messages.ts";
 import { defineOperation, noParams } from "./operation.ts";
 
 const exampleMid = "order-4711-shipped";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { AuditTarget } from "../audit.ts";
-import type { ErrorCode } from "../errors.ts";
-import { exampleIds } from "../examples.ts";
+import { exampleIds } from "../documents/examples.ts";
+import type { ErrorCode } from "../errors/errors.ts";
 import { identifier } from "../identifiers.ts";
-import type { Scope } from "../scopes.ts";
+import type { Scope } from "../keys/scopes.ts";
 
 /** What the operations of each tag are for, in the order in which the documents show them. */
 export const operationTags = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nodeExample, onlineUserExample } from "../examples.ts";
+import { nodeExample, onlineUserExample } from "../documents/examples.ts";
 import { nodeList } from "../nodes.ts";
 import { onlineCount, onlinePage, onlineQuery } from "../presence.ts";
 import { defineOperation, noParams, noQuery, organizationPath } from "./operation.ts";

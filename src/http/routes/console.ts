@@ -1,7 +1,7 @@
-import { HeraldError } from "../../contract/errors.ts";
-import { problemResponse } from "../../contract/problem.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { problemResponse } from "../../contract/errors/problem.ts";
+import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { type Router, requestIdOf } from "../bind.ts";
-import { contentSecurityPolicy, isolationHeaders } from "../page-headers.ts";
 
 /** How the bytes of a file may travel. */
 export type Encoding = "br" | "gzip" | "identity";

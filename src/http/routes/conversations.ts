@@ -1,6 +1,6 @@
 import type { Operations } from "../../contract/operations/all.ts";
-import type { ConversationDirectory } from "../../services/conversations.ts";
-import type { HistoryReader } from "../../services/history.ts";
+import type { ConversationDirectory } from "../../services/directory/conversations.ts";
+import type { HistoryReader } from "../../services/messages/history.ts";
 import type { Bind } from "../bind.ts";
 import { putAnswer } from "./directory.ts";
 

@@ -1,5 +1,5 @@
 import type { Operations } from "../../contract/operations/all.ts";
-import type { DeliveryReports } from "../../services/delivery-reports.ts";
+import type { DeliveryReports } from "../../services/delivery/delivery-reports.ts";
 import type { Bind } from "../bind.ts";
 
 /** What was sent, and what became of it. */

@@ -1,8 +1,8 @@
 import type { Operations } from "../../contract/operations/all.ts";
-import type { Directory, PutResource } from "../../services/directory.ts";
-import type { OrganizationDirectory } from "../../services/organizations.ts";
+import type { Directory, PutResource } from "../../services/directory/directory.ts";
+import type { OrganizationDirectory } from "../../services/directory/organizations.ts";
+import type { Answer } from "../answers/response.ts";
 import type { Bind } from "../bind.ts";
-import type { Answer } from "../response.ts";
 
 type Services = { directory: Directory; organizations: OrganizationDirectory };
 

@@ -1,7 +1,7 @@
 import type { AuditTarget } from "../../contract/audit.ts";
-import type { ApiKey } from "../../contract/keys.ts";
+import type { ApiKey } from "../../contract/keys/keys.ts";
 import type { Operations } from "../../contract/operations/all.ts";
-import type { Keys } from "../../services/keys.ts";
+import type { Keys } from "../../services/keys/keys.ts";
 import type { Bind } from "../bind.ts";
 
 /** API keys. */

@@ -1,9 +1,9 @@
 import type { Operations } from "../../contract/operations/all.ts";
-import type { DryRuns } from "../../services/dry-runs.ts";
-import type { Messages, Sent } from "../../services/messages.ts";
-import type { SystemMessages } from "../../services/system-messages.ts";
+import type { DryRuns } from "../../services/messages/dry-runs.ts";
+import type { Messages, Sent } from "../../services/messages/messages.ts";
+import type { SystemMessages } from "../../services/messages/system-messages.ts";
+import type { Answer } from "../answers/response.ts";
 import type { Bind } from "../bind.ts";
-import type { Answer } from "../response.ts";
 
 type Services = { messages: Messages; systemMessages: SystemMessages; dryRuns: DryRuns };
 

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { HeraldError } from "../../contract/errors.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Operations } from "../../contract/operations/all.ts";
-import { isLoopbackAddress } from "../../lib/addresses.ts";
-import { bearerToken } from "../../lib/bearer.ts";
+import { isLoopbackAddress } from "../../lib/network/addresses.ts";
+import { bearerToken } from "../../lib/network/bearer.ts";
 import type { Bind } from "../bind.ts";
 
 /** What `GET /metrics` shows, and the token that it asks for, if any. */

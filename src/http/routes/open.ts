@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { answerHeaders } from "../../contract/answer-headers.ts";
-import { asyncApiDocument } from "../../contract/asyncapi.ts";
+import { asyncApiDocument } from "../../contract/documents/asyncapi.ts";
+import { openApiDocument } from "../../contract/documents/openapi.ts";
+import { referencePages } from "../../contract/documents/reference/pages.ts";
+import { stylesheet } from "../../contract/documents/reference/style.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
-import { openApiDocument } from "../../contract/openapi.ts";
 import type { Operations } from "../../contract/operations/all.ts";
-import { referencePages } from "../../contract/reference/pages.ts";
-import { stylesheet } from "../../contract/reference/style.ts";
+import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { type Bind, type Router, requestIdOf } from "../bind.ts";
-import { contentSecurityPolicy, isolationHeaders } from "../page-headers.ts";
 
 /** What a node says of itself: a check that is not `ok` says what is wrong, which need not mean that the whole is not. */
 export type Health = { isOk: boolean; checks: Record<string, string> };

@@ -1,5 +1,5 @@
 import type { Operations } from "../../contract/operations/all.ts";
-import type { Nodes } from "../../services/nodes.ts";
+import type { Nodes } from "../../services/nodes/nodes.ts";
 import type { Presence } from "../../services/presence.ts";
 import type { Bind } from "../bind.ts";
 

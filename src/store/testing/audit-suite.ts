@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createId, firstIdOf } from "../../lib/ids.ts";
-import type { AuditEntry } from "../audit-ports.ts";
+import { createId, firstIdOf } from "../../lib/text/ids.ts";
+import type { AuditEntry } from "../audit/ports.ts";
 import { type OpenDatabase, useStore } from "./log-suite.ts";
 
 /** An entry of `o1` by the key `k1`, made at a time in milliseconds. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { spans } from "../../contract/delivery.ts";
-import { createId } from "../../lib/ids.ts";
-import type { NewAudience, NewDelivery } from "../delivery-ports.ts";
-import type { Driver } from "../driver.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { NewAudience, NewDelivery } from "../delivery/ports.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
+import type { Driver } from "../sql/driver.ts";
 import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createId } from "../../lib/ids.ts";
-import type { Driver } from "../driver.ts";
+import { createId } from "../../lib/text/ids.ts";
 import { migrateStore } from "../migrate.ts";
 import type { KeyReads, NewKey, StoredKey } from "../ports.ts";
-import { rowsOfStep } from "../steps.ts";
+import type { Driver } from "../sql/driver.ts";
+import { rowsOfStep } from "../sql/steps.ts";
 import { createStore, createWrites } from "../store.ts";
 import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 

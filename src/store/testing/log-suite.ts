@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { HeraldError } from "../../contract/errors.ts";
-import { type LogEvent, logStart } from "../../contract/log-event.ts";
-import { createId } from "../../lib/ids.ts";
-import type { Driver } from "../driver.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { type LogEvent, logStart } from "../../contract/messages/log-event.ts";
+import { createId } from "../../lib/text/ids.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
+import type { Driver } from "../sql/driver.ts";
 import { createStore, createWrites, type Database } from "../store.ts";
 
 const mebibyte = 1024 * 1024;

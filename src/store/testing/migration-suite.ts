@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Driver } from "../driver.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrationOf, migrations } from "../migrations.ts";
+import type { Driver } from "../sql/driver.ts";
 
 const last = migrations.length;
 

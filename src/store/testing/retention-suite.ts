@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createId } from "../../lib/ids.ts";
-import type { Driver } from "../driver.ts";
+import { createId } from "../../lib/text/ids.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";
-import type { RetentionOrder } from "../retention-ports.ts";
+import type { RetentionOrder } from "../retention/ports.ts";
+import type { Driver } from "../sql/driver.ts";
 import { createStore, createWrites } from "../store.ts";
 import { entryAt } from "./audit-suite.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";

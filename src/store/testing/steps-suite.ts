@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { LogEvent, MembershipChange } from "../../contract/log-event.ts";
-import { rowsOfStep } from "../steps.ts";
+import type { LogEvent, MembershipChange } from "../../contract/messages/log-event.ts";
+import { rowsOfStep } from "../sql/steps.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;

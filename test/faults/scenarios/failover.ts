@@ -1,4 +1,4 @@
-import type { Postgres } from "../../harness/postgres.ts";
+import type { Postgres } from "../../harness/engines/postgres.ts";
 import { defineScenario, type Scenario } from "../scenario.ts";
 import { onSuccession, type Succession } from "../succession.ts";
 

@@ -1,8 +1,8 @@
-import { HeraldError } from "../../../src/contract/errors.ts";
-import type { Audiences } from "../../../src/gateway/audiences.ts";
-import { errorFrame } from "../../../src/gateway/frames.ts";
+import { HeraldError } from "../../../src/contract/errors/errors.ts";
+import type { Audiences } from "../../../src/gateway/fanout/audiences.ts";
+import { conversationTopic } from "../../../src/gateway/fanout/topics.ts";
 import { gatewayParts } from "../../../src/gateway/parts.ts";
-import { conversationTopic } from "../../../src/gateway/topics.ts";
+import { errorFrame } from "../../../src/gateway/websocket/frames.ts";
 import type { Owner } from "../../../src/lib/owner.ts";
 import type { Product } from "../product.ts";
 import { overriding } from "./overriding.ts";

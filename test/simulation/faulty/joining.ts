@@ -1,5 +1,5 @@
 import { gatewayParts } from "../../../src/gateway/parts.ts";
-import type { CatchUp } from "../../../src/services/catch-up.ts";
+import type { CatchUp } from "../../../src/services/messages/catch-up.ts";
 import { type Product, product } from "../product.ts";
 import { overriding } from "./overriding.ts";
 import { withJoinsOn, withJoinsOnOne, withPart } from "./parts.ts";

@@ -1,10 +1,10 @@
-import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
 import {
   createSequencer,
   type Sequencer,
   type SequencerParts,
   sequencerParts,
-} from "../../../src/gateway/sequencer.ts";
+} from "../../../src/gateway/log/sequencer.ts";
+import { type GatewayParts, gatewayParts } from "../../../src/gateway/parts.ts";
 import { type Product, product } from "../product.ts";
 import { overriding } from "./overriding.ts";
 

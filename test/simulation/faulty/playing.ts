@@ -1,8 +1,8 @@
 import type { Hint } from "../../../src/bus/bus.ts";
-import type { LogEvent, LogPlace } from "../../../src/contract/log-event.ts";
-import { logChain } from "../../../src/gateway/chain.ts";
+import type { LogEvent, LogPlace } from "../../../src/contract/messages/log-event.ts";
+import { logChain } from "../../../src/gateway/log/chain.ts";
+import { createSequencer, type Sequencer, sequencerParts } from "../../../src/gateway/log/sequencer.ts";
 import { gatewayParts } from "../../../src/gateway/parts.ts";
-import { createSequencer, type Sequencer, sequencerParts } from "../../../src/gateway/sequencer.ts";
 import { headCheckMs } from "../climate.ts";
 import type { Product } from "../product.ts";
 import { overriding } from "./overriding.ts";

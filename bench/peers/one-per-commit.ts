@@ -1,0 +1,74 @@
+// Floor of group commit: Herald's own way through the house for a send, over its own store, with one send to a commit.
+// There is no gateway, since nobody is connected. BENCH_BATCH_SIZE sets another number of sends to a commit.
+import { join } from "node:path";
+import { Hono } from "hono";
+import { defaultPayloadLimits } from "../../src/contract/limits.ts";
+import { createOperations } from "../../src/contract/operations/all.ts";
+import { createBind, type Router, type Runtime } from "../../src/http/bind.ts";
+import { newCall } from "../../src/http/calls.ts";
+import { bindMessages } from "../../src/http/routes/messages.ts";
+import { systemClock } from "../../src/lib/time/clock.ts";
+import { createAudit } from "../../src/services/audit.ts";
+import { createKeyring } from "../../src/services/keys/keyring.ts";
+import { createRefusals } from "../../src/services/limits/refusals.ts";
+import { createMessages } from "../../src/services/messages/messages.ts";
+import { createSystemMessages } from "../../src/services/messages/system-messages.ts";
+import { migrateStore } from "../../src/store/migrate.ts";
+import { openSqlite } from "../../src/store/sqlite/sqlite.ts";
+import { createStore, createWrites } from "../../src/store/store.ts";
+import { house } from "../harness/house.ts";
+import { sayListening } from "../harness/servers.ts";
+
+const [dataDir = "."] = process.argv.slice(2);
+const batchSize = Number(process.env.BENCH_BATCH_SIZE ?? 1);
+const clock = systemClock;
+const driver = openSqlite(join(dataDir, "one-per-commit.db"));
+await migrateStore(driver);
+const announce = () => undefined;
+const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce, batchSize });
+await store.organizations.put(house.org, undefined, clock.now());
+await store.conversations.put(house.org, house.quiet, { participants: [house.sender] }, clock.now());
+
+const onError = (error: unknown) => console.error(error);
+const keyring = createKeyring({
+  keys: store.keys,
+  bootstrap: { initial: { key: house.key, former: [] }, store: undefined },
+  onKey: () => undefined,
+  secret: house.key,
+  clock,
+  elapsed: clock,
+  refusals: createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, clock }),
+  onError,
+});
+const use = {
+  know: () => undefined,
+  admitRequest: () => undefined,
+  chargeRequest: () => undefined,
+  admitSend: async () => () => undefined,
+};
+const app: Router = new Hono();
+const bind = createBind({
+  app,
+  authentication: keyring.authentication,
+  rateLimit: { admit: () => undefined, charge: () => undefined },
+  use,
+  audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
+  longAnswers: { bodyOf: (text) => text },
+  clientAddress: () => "",
+  limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
+  onError,
+});
+const services = {
+  messages: createMessages({ ...store, use, clock }),
+  systemMessages: createSystemMessages({ ...store, use, clock }),
+  dryRuns: { message: neverUsed, systemMessage: neverUsed },
+};
+bindMessages(bind, createOperations(defaultPayloadLimits), services);
+
+function neverUsed(): never {
+  throw new Error("nobody tries anything out here, or asks for much");
+}
+
+const fetch = (request: Request, runtime: Runtime) => app.fetch(request, { runtime, call: newCall(request, runtime) });
+const server = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
+sayListening(server.port);

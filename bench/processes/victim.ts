@@ -1,0 +1,60 @@
+// A caller who sends a message every so many milliseconds, whether or not the ones before are answered: so a server that stands still is
+// seen for as long as it does. The parent sends {url, org, everyMs} once, `key` with it if it is not the bench's own, and then {tell}: the answer is how long each send took that was
+// begun since the last time, and how many failed.
+import { randomUUID } from "node:crypto";
+import { house } from "../harness/house.ts";
+
+/** What the parent sends. */
+export type VictimOrder = { url: string; org: string; everyMs: number; key?: string } | { tell: true };
+
+/** Milliseconds of each send that was answered 201, and how many were not. */
+export type VictimReport = { times: number[]; failed: Record<string, number> };
+
+const giveUpMs = 30_000;
+let underWay: Promise<void>[] = [];
+let report: VictimReport = { times: [], failed: {} };
+
+type Send = { url: string; org: string; key?: string };
+
+async function send({ url, org, key = house.key }: Send, { times, failed }: VictimReport): Promise<void> {
+  const sentAt = performance.now();
+  let outcome: string;
+  try {
+    const response = await fetch(`${url}/admin/message`, {
+      method: "POST",
+      headers: { "Admin-Api-Key": key, "Content-Type": "application/json" },
+      body: JSON.stringify({
+        organizationId: org,
+        senderId: house.sender,
+        message: { id: randomUUID(), cid: house.quiet, body: "still here" },
+      }),
+      signal: AbortSignal.timeout(giveUpMs),
+    });
+    await response.text();
+    outcome = String(response.status);
+  } catch (error) {
+    outcome = error instanceof Error ? error.name : "unknown";
+  }
+  if (outcome === "201") times.push(performance.now() - sentAt);
+  else failed[outcome] = (failed[outcome] ?? 0) + 1;
+}
+
+async function tell(): Promise<void> {
+  const [told, sent] = [report, underWay];
+  report = { times: [], failed: {} };
+  underWay = [];
+  await Promise.all(sent);
+  process.send?.(told);
+}
+
+process.on("disconnect", () => process.exit()); // nobody is left who would end it
+
+process.on("message", (order: VictimOrder) => {
+  if ("url" in order) {
+    setInterval(() => underWay.push(send(order, report)), order.everyMs);
+    return;
+  }
+  tell().catch((error: unknown) => {
+    throw error;
+  });
+});

@@ -1,0 +1,88 @@
+import { useEffect } from "preact/hooks";
+import { useConsole, useOrganization } from "../../state/context.ts";
+import { type Report as DeliverySoFar, type SentId, useDelivery } from "../../state/delivery.ts";
+import { Badge } from "../badge.tsx";
+import { Fact, Facts } from "../facts.tsx";
+import { Problem } from "../problem.tsx";
+import { NotAllowed, Waiting } from "../states.tsx";
+import { Time } from "../time.tsx";
+
+/** Who has it: filled in while it is looked at. */
+export function DeliveryReport({ sent }: { sent: SentId }) {
+  const { can } = useConsole();
+  if (!can("history:read")) return <NotAllowed what="who received it" scope="history:read" />;
+  return <Report sent={sent} />;
+}
+
+function Report({ sent }: { sent: SentId }) {
+  const { announce } = useConsole();
+  const org = useOrganization();
+  const { delivery, error, isFollowing, again } = useDelivery(org, sent);
+  const told = delivery && `${delivery.delivered_users} of ${delivery.recipients}`;
+  useEffect(() => {
+    if (delivery !== undefined && !isFollowing) announce(`Delivered to ${told} users`);
+  }, [told, isFollowing]);
+  return (
+    <section class="report" aria-label="Delivery">
+      {error !== undefined && <Problem error={error} retry={again} />}
+      {delivery === undefined ? (
+        error === undefined && <Waiting what="the delivery report" />
+      ) : (
+        <>
+          <p class="delivered">
+            <strong>{told}</strong> {delivery.recipients === 1 ? "user has it" : "users have it"}
+            {isFollowing && <span class="pulse">looking on</span>}
+          </p>
+          <progress
+            aria-label="Users who have it"
+            max={Math.max(delivery.recipients, 1)}
+            value={delivery.delivered_users}
+          />
+          <Numbers delivery={delivery} />
+          {delivery.by_user !== undefined && <ByUser users={delivery.by_user} />}
+          {!isFollowing && delivery.delivered_users < delivery.recipients && (
+            <p class="fine">
+              {sent.kind === "message"
+                ? "Who is missing is offline, and gets it when their client connects again and asks for what it missed."
+                : "Who is missing was offline: system messages are never repeated."}{" "}
+              <button type="button" class="link" onClick={again}>
+                Look again
+              </button>
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Numbers({ delivery }: { delivery: DeliverySoFar }) {
+  const { delivered_connections, acknowledged_users, first_delivered_at, last_delivered_at } = delivery;
+  return (
+    <Facts>
+      <Fact name="Connections">{delivered_connections}</Fact>
+      <Fact name="Acknowledged by">{acknowledged_users}</Fact>
+      <Fact name="First">{first_delivered_at === null ? "–" : <Time at={first_delivered_at} isExact />}</Fact>
+      <Fact name="Last">{last_delivered_at === null ? "–" : <Time at={last_delivered_at} isExact />}</Fact>
+    </Facts>
+  );
+}
+
+const tones = { delivered: "ok", offline: "plain", unknown: "warn" } as const;
+const mostShown = 100;
+
+function ByUser({ users }: { users: NonNullable<DeliverySoFar["by_user"]> }) {
+  const all = Object.entries(users);
+  return (
+    <>
+      <ul class="chips" aria-label="Each user">
+        {all.slice(0, mostShown).map(([uid, state]) => (
+          <li key={uid}>
+            <span class="mono">{uid}</span> <Badge tone={tones[state]}>{state}</Badge>
+          </li>
+        ))}
+      </ul>
+      {all.length > mostShown && <p class="fine">and {all.length - mostShown} more</p>}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { useEffect, useRef } from "preact/hooks";
+import { useConsole } from "../../state/context.ts";
+import type { Heard } from "../../state/feed.ts";
+import { DeliveryReport } from "./delivery-report.tsx";
+
+/** One event in full, and who received it. */
+export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => void }) {
+  const { link } = useConsole();
+  const { kind, message } = heard;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <section class="card stack detail" aria-label="The chosen event">
+      <div class="detail-head">
+        <h2 tabIndex={-1} ref={heading}>
+          {kind === "message" ? "Message" : "System message"}
+        </h2>
+        <button type="button" class="small" onClick={onClose}>
+          Close
+        </button>
+      </div>
+      <pre class="code">{JSON.stringify({ [kind]: message }, undefined, 2)}</pre>
+      <DeliveryReport
+        sent={kind === "message" ? { kind, id: message._id } : { kind, id: message._id, senderId: message.from }}
+      />
+      {kind === "message" && (
+        <p>
+          <a href={link("conversations", heard.message.cid)}>Conversation {heard.message.cid}</a>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,164 @@
+import { expect, test } from "bun:test";
+import { HeraldApiError } from "../errors.ts";
+import { readRetryAfter } from "../waiting/retry.ts";
+import { createAdminClient } from "./admin.ts";
+
+type Call = { method: string; path: string; key: string | null; body: string };
+
+/** A server that gives these answers in order, and what it was asked. */
+function startScript(...answers: (Response | "cut")[]) {
+  const calls: Call[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      calls.push({
+        method: request.method,
+        path: pathname + search,
+        key: request.headers.get("Admin-Api-Key"),
+        body: await request.text(),
+      });
+      const answer = answers.shift() ?? new Response(null, { status: 418 });
+      if (answer !== "cut") return answer;
+      setImmediate(() => void server.stop(true));
+      return new Promise<Response>(() => undefined);
+    },
+  });
+  const client = createAdminClient({ url: `${server.url.origin}/base/`, key: "the-key", timeoutMs: 2_000 });
+  return { client, calls, url: server.url.origin, [Symbol.dispose]: () => void server.stop(true) };
+}
+
+const problem = (status: number, code: string, headers: Record<string, string> = {}) =>
+  Response.json(
+    {
+      type: `/docs/errors#${code}`,
+      title: code,
+      status,
+      detail: `detail of ${code}`,
+      code,
+      request_id: "r1",
+      errors: [{ pointer: "/message/cid", detail: "is missing" }],
+    },
+    { status, headers: { "Content-Type": "application/problem+json", "X-Request-Id": "r1", ...headers } },
+  );
+const ask = { ask: { mid: "m", server_mid: "s", t: 1 } };
+const envelope = { organizationId: "o", senderId: "u", message: { cid: "c", body: "hi" } };
+
+test("a send is repeated with the same id until it is answered", async () => {
+  using server = startScript(
+    problem(503, "unavailable", { "Retry-After": "0" }),
+    problem(500, "internal"),
+    Response.json(ask, { status: 201 }),
+  );
+  expect(await server.client.sendMessage(envelope)).toEqual(ask);
+  expect(server.calls).toHaveLength(3);
+  expect(new Set(server.calls.map(({ body }) => body)).size).toBe(1);
+  const sent = JSON.parse(server.calls[0]?.body ?? "");
+  expect(sent.message.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(server.calls[0]).toMatchObject({ method: "POST", path: "/base/admin/message", key: "the-key" });
+});
+
+test("the caller's id is kept", async () => {
+  using server = startScript(Response.json({ ack: { mid: "mine", t: 1 } }, { status: 201 }));
+  await server.client.sendSystemMessage({
+    organizationId: "o",
+    senderId: "u",
+    messageSystem: { id: "mine", uids: ["u"] },
+  });
+  expect(JSON.parse(server.calls[0]?.body ?? "").messageSystem).toEqual({ id: "mine", uids: ["u"] });
+});
+
+test("a refusal is not repeated and tells everything", async () => {
+  using server = startScript(problem(422, "invalid_request"));
+  const error = await server.client.sendMessage(envelope).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(HeraldApiError);
+  expect(error).toMatchObject({
+    status: 422,
+    code: "invalid_request",
+    detail: "detail of invalid_request",
+    requestId: "r1",
+    errors: [{ pointer: "/message/cid", detail: "is missing" }],
+  });
+  expect(server.calls).toHaveLength(1);
+});
+
+test("Retry-After is honoured, unless it asks for too long", async () => {
+  using server = startScript(
+    problem(429, "rate_limited", { "Retry-After": "1" }),
+    Response.json(ask),
+    problem(429, "rate_limited", { "Retry-After": "3600" }),
+  );
+  const startedAt = performance.now();
+  await server.client.sendMessage(envelope);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(999);
+  await expect(server.client.sendMessage(envelope)).rejects.toMatchObject({ code: "rate_limited" });
+  expect(server.calls).toHaveLength(3);
+});
+
+test("what is not safe to do twice is repeated after 429 only", async () => {
+  using server = startScript(problem(429, "rate_limited"), problem(503, "unavailable"));
+  await expect(server.client.request("POST", "/admin/keys", { name: "k" })).rejects.toMatchObject({ status: 503 });
+  expect(server.calls).toHaveLength(2);
+});
+
+test("a server that is gone is told as unreachable after the retries", async () => {
+  using server = startScript("cut");
+  const client = createAdminClient({ url: server.url, key: "k", retries: 1 });
+  await expect(client.sendMessage(envelope)).rejects.toMatchObject({ status: 0, code: "unreachable" });
+});
+
+test("the key does not follow a redirect, and a foreign answer is told as such", async () => {
+  using elsewhere = startScript();
+  using server = startScript(Response.redirect(elsewhere.url, 307), new Response("<h1>hello</h1>"));
+  await expect(server.client.getUser("o", "u")).rejects.toMatchObject({ status: 307, code: "not_herald" });
+  await expect(server.client.getUser("o", "u")).rejects.toMatchObject({ status: 200, code: "not_herald" });
+  expect(elsewhere.calls).toEqual([]);
+});
+
+test("identifiers are percent-encoded and empty answers are fine", async () => {
+  using server = startScript(
+    new Response(null, { status: 204 }),
+    Response.json({ token: "t", expires_at: "e" }, { status: 201 }),
+  );
+  expect(await server.client.removeParticipant("a/b", "*", "ü ?")).toBeUndefined();
+  await server.client.createToken("o", "u", { ttl_seconds: 60 });
+  expect(server.calls.map(({ path }) => path)).toEqual([
+    "/base/admin/organizations/a%2Fb/conversations/*/participants/%C3%BC%20%3F",
+    "/base/admin/organizations/o/users/u/tokens",
+  ]);
+  await expect(server.client.getUser("..", "u")).rejects.toThrow(TypeError);
+});
+
+test("Retry-After may be a date", () => {
+  const nowMs = Date.parse("2026-11-20T13:06:00Z");
+  expect(readRetryAfter("Fri, 20 Nov 2026 13:06:05 GMT", nowMs)).toBe(5_000);
+  expect(readRetryAfter("Fri, 20 Nov 2026 13:05:00 GMT", nowMs)).toBe(0);
+  expect([readRetryAfter("7"), readRetryAfter("soon"), readRetryAfter(null)]).toEqual([7_000, undefined, undefined]);
+});
+
+test("a key is made and rotated once, whatever the answer: a second time would make another secret", async () => {
+  using server = startScript(
+    problem(503, "unavailable"),
+    problem(500, "internal"),
+    new Response(null, { status: 204 }),
+  );
+  await expect(server.client.createKey({ name: "n", scopes: ["observe"] })).rejects.toMatchObject({ status: 503 });
+  await expect(server.client.rotateKey("k/1", { overlap_seconds: 60 })).rejects.toMatchObject({ status: 500 });
+  await server.client.revokeKey("k");
+  expect(server.calls.map(({ method, path, body }) => [method, path, body])).toEqual([
+    ["POST", "/base/admin/keys", '{"name":"n","scopes":["observe"]}'],
+    ["POST", "/base/admin/keys/k%2F1/rotate", '{"overlap_seconds":60}'],
+    ["DELETE", "/base/admin/keys/k", ""],
+  ]);
+});
+
+test("a dry run goes to the same address with a query, and gives the send no id", async () => {
+  const answer = { dry_run: { recipients: 1, online: 0, unknown_users: [] } };
+  using server = startScript(problem(503, "unavailable", { "Retry-After": "0" }), Response.json(answer));
+  expect(await server.client.tryMessage(envelope)).toEqual(answer);
+  expect(server.calls.map(({ method, path }) => `${method} ${path}`)).toEqual(
+    Array(2).fill("POST /base/admin/message?dry_run=true"),
+  );
+  expect(JSON.parse(server.calls[0]?.body ?? "")).toEqual(envelope);
+});

@@ -1,0 +1,104 @@
+import { readFrame } from "../connection/frames.ts";
+import type { HeraldApiError } from "../errors.ts";
+import type { Message, SystemMessage } from "../types.ts";
+import { createBackoff } from "../waiting/backoff.ts";
+import { type Failure, isUnknownOutcome } from "../waiting/retry.ts";
+import { sleep } from "../waiting/timers.ts";
+import { createEventReader } from "./event-stream.ts";
+import { openStream, unreachable } from "./http.ts";
+
+/** What a feed shows, as it is on the wire. */
+export type FeedEvent = { message: Message } | { system_message: SystemMessage };
+
+/**
+ * `connected`: all that is delivered from now on is shown. `reconnecting`: the feed broke, and what is delivered until it is
+ * connected again is not shown; `error` is why, and `retryInMs` when it is tried again.
+ */
+export type FeedState = "connected" | "reconnecting";
+
+/** How a feed is watched. */
+export type FeedOptions = {
+  /** Ends the feed without an error. */
+  signal?: AbortSignal | undefined;
+  /** Called at each change, and while reconnecting again at each failed attempt. */
+  onStateChange?: ((state: FeedState, detail: { error?: HeraldApiError; retryInMs?: number }) => void) | undefined;
+  /** A feed on which nothing comes for so long, not even a heartbeat, is taken for dead (default 90,000 ms). */
+  silentMs?: number | undefined;
+};
+
+/** How a feed is reached. */
+export type FeedCall = Parameters<typeof openStream>[0] & {
+  retries: number;
+  minBackoffMs: number;
+  maxBackoffMs: number;
+};
+
+const defaultSilentMs = 90_000;
+
+/**
+ * Everything that a feed shows, for as long as it is asked. The first connection is tried as often as any call; once there was
+ * one, a feed that breaks is opened again with backoff until the server refuses it. Throws `HeraldApiError`.
+ */
+export async function* watchFeed(
+  call: FeedCall,
+  { signal, onStateChange, silentMs = defaultSilentMs }: FeedOptions,
+): AsyncGenerator<FeedEvent, void> {
+  const backoff = createBackoff({ minMs: call.minBackoffMs, maxMs: call.maxBackoffMs });
+  const isStopped = () => signal?.aborted === true;
+  let hasConnected = false;
+  for (let left = call.retries; !isStopped(); left -= 1) {
+    const over = new AbortController();
+    const end = () => over.abort();
+    signal?.addEventListener("abort", end);
+    let failure: Failure;
+    try {
+      const opened = await openStream({ ...call, signal: over.signal });
+      if ("body" in opened) {
+        hasConnected = true;
+        backoff.reset();
+        onStateChange?.("connected", {});
+        failure = yield* readFeed(opened.body, { url: call.url, silentMs, end });
+      } else {
+        failure = opened;
+      }
+    } finally {
+      signal?.removeEventListener("abort", end);
+      end();
+    }
+    if (isStopped()) return;
+    const { error, retryAfterMs = 0 } = failure;
+    const mayRetry = error.status === 429 || isUnknownOutcome(error.status);
+    if (!mayRetry || (!hasConnected && left <= 0)) throw error;
+    const retryInMs = retryAfterMs + backoff.next();
+    if (hasConnected) onStateChange?.("reconnecting", { error, retryInMs });
+    await sleep(retryInMs, signal);
+  }
+}
+
+/** The events of one stream, to its end, and why it ended. */
+async function* readFeed(
+  body: ReadableStream<Uint8Array>,
+  { url, silentMs, end }: { url: string; silentMs: number; end: () => void },
+): AsyncGenerator<FeedEvent, Failure> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const events = createEventReader();
+  for (;;) {
+    const watch = setTimeout(end, silentMs);
+    try {
+      const { value, done } = await reader.read();
+      if (done) return unreachable(url, "the feed ended");
+      clearTimeout(watch);
+      for (const { data } of events.read(decoder.decode(value, { stream: true }))) {
+        const frame = readFrame(data);
+        if (frame.kind === "message") yield { message: frame.message };
+        if (frame.kind === "system_message") yield { system_message: frame.message };
+      }
+    } catch (cause) {
+      if (cause instanceof SyntaxError) return unreachable(url, "the feed is not readable", cause);
+      return unreachable(url, "the feed broke", cause);
+    } finally {
+      clearTimeout(watch);
+    }
+  }
+}

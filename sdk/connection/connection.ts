@@ -1,0 +1,103 @@
+import { HeraldConnectionError, HeraldRequestError } from "../errors.ts";
+import { withTimeout } from "../waiting/timers.ts";
+import { readFrame, type ServerFrame } from "./frames.ts";
+import type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";
+
+/** Why a connection ended. `code` is the close code; 1006 where there was no close frame. */
+export type Ending = { code: number; reason: string };
+
+/** One socket. `request` asks and waits for the answer; `end` closes it and does not wait for the other side. */
+export type Connection = {
+  request(name: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>>;
+  end(ending: Ending): void;
+};
+
+/** What a connection needs. `onEnd` is called exactly once, also when the socket never opened. */
+export type ConnectionOptions = {
+  url: string;
+  WebSocket: WebSocketConstructor;
+  requestTimeoutMs: number;
+  onOpen: () => void;
+  onFrame: (frame: Exclude<ServerFrame, { kind: "response" }>) => void;
+  onError: (error: unknown) => void;
+  onEnd: (ending: Ending) => void;
+};
+
+type Pending = { resolve: (body: Record<string, unknown>) => void; reject: (error: Error) => void };
+
+/** Opens a socket and matches answers to requests. Requests reject when it ends or when no answer comes in time. */
+export function openConnection(options: ConnectionOptions): Connection {
+  const { requestTimeoutMs, onError } = options;
+  const pending = new Map<string, Pending>();
+  let lastId = 0;
+  let isOpen = false;
+  let hasEnded = false;
+  let socket: WebSocketLike | undefined;
+  const opening = setTimeout(() => end({ code: 1006, reason: "the server did not answer in time" }), requestTimeoutMs);
+
+  function finish(ending: Ending) {
+    if (hasEnded) return;
+    hasEnded = true;
+    clearTimeout(opening);
+    const error = new HeraldConnectionError(`The connection was lost (${ending.code}) before the answer came.`);
+    for (const request of pending.values()) request.reject(error);
+    pending.clear();
+    options.onEnd(ending);
+  }
+
+  function end(ending: Ending) {
+    // A dead network would hold back the close event for minutes, so the ending is told before the socket closes.
+    finish(ending);
+    socket?.close(1000);
+  }
+
+  function receive(data: unknown) {
+    if (hasEnded || typeof data !== "string") return;
+    let frame: ServerFrame;
+    try {
+      frame = readFrame(data);
+    } catch (error) {
+      onError(error);
+      return;
+    }
+    if (frame.kind === "response") settle(frame);
+    else options.onFrame(frame);
+  }
+
+  function settle({ id, error, body }: Extract<ServerFrame, { kind: "response" }>) {
+    const request = id === undefined ? undefined : pending.get(id);
+    if (request === undefined) {
+      if (error !== undefined && id === undefined) onError(new HeraldRequestError(error));
+    } else if (error === undefined) request.resolve(body);
+    else request.reject(new HeraldRequestError(error));
+  }
+
+  function request(name: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>> {
+    if (hasEnded || !isOpen) return Promise.reject(new HeraldConnectionError("There is no connection."));
+    lastId += 1;
+    const id = String(lastId);
+    const answer = new Promise<Record<string, unknown>>((resolve, reject) => {
+      pending.set(id, { resolve, reject });
+      socket?.send(JSON.stringify({ request: { [name]: parameters, id } }));
+    });
+    const timeout = () => new HeraldConnectionError(`No answer to ${name} within ${requestTimeoutMs / 1000} s.`);
+    return withTimeout(answer, requestTimeoutMs, timeout).finally(() => pending.delete(id));
+  }
+
+  try {
+    socket = new options.WebSocket(options.url);
+    socket.addEventListener("open", () => {
+      if (hasEnded) return socket?.close();
+      isOpen = true;
+      clearTimeout(opening);
+      options.onOpen();
+    });
+    socket.addEventListener("message", (event) => receive(event.data));
+    socket.addEventListener("error", () => undefined); // a close event follows and says as much
+    socket.addEventListener("close", (event) => finish({ code: event.code ?? 1006, reason: event.reason ?? "" }));
+  } catch (error) {
+    onError(error);
+    queueMicrotask(() => finish({ code: 1006, reason: "the socket could not be made" }));
+  }
+  return { request, end };
+}

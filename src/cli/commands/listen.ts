@@ -1,0 +1,136 @@
+import type { Command } from "commander";
+import { createClient, HeraldApiError, type ClientOptions as SdkOptions } from "../../../sdk/index.ts";
+import { tooMany } from "../../../sdk/waiting/return-wait.ts";
+import { parsePositive } from "../arguments.ts";
+import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
+import type { Output } from "../output/output.ts";
+import { printableLine } from "../output/printable.ts";
+import { renderMessage, renderSystemMessage } from "../output/render-event.ts";
+
+type ListenOptions = ClientOptions & {
+  org?: string;
+  user?: string;
+  token?: string;
+  since?: string;
+  count?: number;
+  json?: true;
+};
+
+const examples = `
+Examples:
+  herald listen --org demo --user bob
+  herald listen --org demo --user bob --json | jq .message.body
+  herald listen --org demo --user bob --count 1         wait for one event
+  herald listen --token "$TOKEN" --url https://herald.example.org
+
+Ctrl-C ends it. With --org and --user it makes tokens with the admin API key, as often as needed.`;
+
+/** `herald listen`. */
+export function addListenCommand(program: Command, output: Output): void {
+  const command = program
+    .command("listen")
+    .description("be a user who is online: show every message and system message that arrives")
+    .option("--org <id>", "organization of the user")
+    .option("--user <id>", "the user")
+    .option("--token <token>", "a token of the user, instead of --org, --user and a key")
+    .option("--since <id>", "first show what came after this message (its _id)")
+    .option("--count <n>", "end after this many events", parsePositive)
+    .option("--json", "print each event as it is on the wire, one JSON object a line");
+  addClientOptions(command)
+    .addHelpText("after", examples)
+    .action((options: ListenOptions) => listen(options, output));
+}
+
+/** Shows events until it is interrupted or has shown `count`. Rejects when the server refuses or was never reached. */
+async function listen(
+  { org, user, token, since, count, json, ...access }: ListenOptions,
+  output: Output,
+): Promise<void> {
+  const server = accessServer(access);
+  const done = Promise.withResolvers<void>();
+  const dim = (text: string) => output.note(output.noteStyle.dim(printableLine(text)));
+  let left = count ?? Number.POSITIVE_INFINITY;
+  let hasConnected = false;
+  let lastError: unknown;
+
+  function show(event: object, render: () => string) {
+    if (json) output.json(event);
+    else output.result(render());
+    left -= 1;
+    if (left === 0) done.resolve();
+    if (left <= 0) client.stop();
+  }
+
+  const onStateChange: SdkOptions["onStateChange"] = (state, { code = 0, reason = "", retryInMs = 0 }) => {
+    const why = `(${code}${reason === "" ? "" : ` ${reason}`}), trying again in ${(retryInMs / 1000).toFixed(1)} s`;
+    if (state === "connected") {
+      dim(
+        `${hasConnected ? "connected again" : `connected to ${server.url}`}${user === undefined ? "" : ` as ${user}`}`,
+      );
+      hasConnected = true;
+    } else if (state === "closed") {
+      done.reject(new CliError(exitCodes.failed, describeClose(code, reason)));
+    } else if (state === "reconnecting" && hasConnected) {
+      dim(`connection lost ${why}`);
+    } else if (state === "reconnecting" && code === tooMany) {
+      dim(`the server is busy ${why}`);
+    } else if (state === "reconnecting") {
+      done.reject(lastError instanceof HeraldApiError ? lastError : unreachable(server.url, reason));
+    }
+  };
+
+  const client = createClient({
+    url: server.url,
+    token: token === undefined ? createTokenSource(server.admin(), org, user) : () => token,
+    since,
+    deviceId: "herald listen",
+    onMessage: (message) => show({ message }, () => renderMessage(message, output.resultStyle)),
+    onSystemMessage: (message) =>
+      show({ system_message: message }, () => renderSystemMessage(message, output.resultStyle)),
+    onStateChange,
+    onGap: ({ since: last }) =>
+      dim(`gap: messages ${last === undefined ? "" : `after ${last} `}may be missing; the history has them`),
+    onError: (error) => {
+      lastError = error;
+      const isFinal =
+        error instanceof HeraldApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+      if (isFinal) done.reject(error);
+    },
+  });
+  const interrupt = () => done.resolve();
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  client.start();
+  try {
+    await done.promise;
+  } finally {
+    client.stop();
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+}
+
+function createTokenSource(
+  admin: ReturnType<ReturnType<typeof accessServer>["admin"]>,
+  org: string | undefined,
+  user: string | undefined,
+): () => Promise<string> {
+  if (org === undefined || user === undefined) {
+    throw new CliError(exitCodes.usage, "who shall listen? Give --org and --user, or --token.");
+  }
+  return async () => (await admin.createToken(org, user)).token;
+}
+
+function unreachable(url: string, reason: string): CliError {
+  const why = reason === "" ? "" : ` (${printableLine(reason)})`;
+  const message = `no connection to ${url}${why}.\nStart the server with \`herald serve\`, or name its address by --url.`;
+  return new CliError(exitCodes.unreachable, message);
+}
+
+function describeClose(code: number, reason: string): string {
+  const meanings: Record<number, string> = {
+    4401: "the token is not valid or has expired. Make another one: herald token --org … --user …",
+    4403: "the sessions of this user were ended, or the user was removed. Start again if that was meant to be.",
+  };
+  const meaning = meanings[code] ?? "it did not accept what was sent.";
+  return `the server closed the connection (${code}${reason === "" ? "" : ` ${printableLine(reason)}`}): ${meaning}`;
+}

@@ -1,0 +1,63 @@
+import type { Command } from "commander";
+import type { Delivery } from "../../../sdk/index.ts";
+import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
+import type { Output } from "../output/output.ts";
+import { printableLine } from "../output/printable.ts";
+
+type ReportOptions = ClientOptions & { org: string; from?: string; json?: true };
+
+/** `herald report message` and `herald report system`. */
+export function addReportCommands(program: Command, output: Output): void {
+  const report = program
+    .command("report")
+    .description("see what became of a message or system message: who got it, and when")
+    .helpCommand(false);
+
+  addOptions(report.command("message"))
+    .description("see what became of a message")
+    .argument("<server_mid>", "the id that the server gave it")
+    .addHelpText("after", "\nExample:\n  herald report message --org demo 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b")
+    .action(async (id: string, { org, json, ...access }: ReportOptions) => {
+      const answer = await accessServer(access).admin().getMessage(org, id);
+      if (json) return output.json(answer);
+      const { _id, from, cid, created_at } = answer.message;
+      const head = printableLine(`${created_at}  ${_id}  ${from} to ${cid}`);
+      output.result(output.resultStyle.bold(head));
+      for (const line of figures(answer.delivery)) output.result(line);
+    });
+
+  addOptions(report.command("system"))
+    .description("see what became of a system message, for each of its users")
+    .argument("<mid>", "its id")
+    .option("--from <uid>", "its sender, where several senders have used that id")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  herald report system --org demo payment-0815\n  herald report system --org demo payment-0815 --json",
+    )
+    .action(async (id: string, { org, from: senderId, json, ...access }: ReportOptions) => {
+      const options = senderId === undefined ? {} : { senderId };
+      const answer = await accessServer(access).admin().getSystemMessage(org, id, options);
+      if (json) return output.json(answer);
+      const { _id, from } = answer.system_message;
+      output.result(output.resultStyle.bold(printableLine(`${_id}  from ${from}`)));
+      for (const line of figures(answer.delivery)) output.result(line);
+      for (const [uid, fate] of Object.entries(answer.delivery.by_user))
+        output.result(printableLine(`  ${fate.padEnd("delivered".length)}  ${uid}`));
+    });
+}
+
+function addOptions(command: Command): Command {
+  command.requiredOption("--org <id>", "organization").option("--json", "print the report as one JSON object");
+  return addClientOptions(command);
+}
+
+function figures(delivery: Delivery): string[] {
+  const { delivered_users: users, delivered_connections: connections, recipients } = delivery;
+  const { first_delivered_at: first, last_delivered_at: last } = delivery;
+  const times = first === null ? [] : [`  first ${first}, last ${last}`];
+  return [
+    `  delivered to ${users} of ${recipients} users, on ${connections} connections`,
+    `  acknowledged by ${delivery.acknowledged_users}`,
+    ...times,
+  ];
+}

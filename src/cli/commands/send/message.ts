@@ -1,0 +1,83 @@
+import type { Command } from "commander";
+import type { AttachmentInput, CustomParameters } from "../../../../sdk/index.ts";
+import { parseAttachment, parseCustomParameters } from "../../arguments.ts";
+import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
+import { CliError, exitCodes } from "../../exit-codes.ts";
+import type { Output } from "../../output/output.ts";
+import { printableLine } from "../../output/printable.ts";
+import { tellId } from "../../output/tell-id.ts";
+import { dryRunHelp, tellDryRun } from "./dry-run.ts";
+
+type MessageOptions = ClientOptions & {
+  org: string;
+  from: string;
+  to: string;
+  id?: string;
+  x?: CustomParameters;
+  attachment?: AttachmentInput[];
+  dryRun?: true;
+  json?: true;
+};
+
+const examples = `
+Examples:
+  herald send message --org demo --from alice --to welcome "Hello, Bob"
+  herald send message --org demo --from alice --to welcome --x '{"priority":"high"}' "Now"
+  herald send message --org demo --from alice --to welcome --attachment report.pdf:48213:application/pdf
+  git log -1 | herald send message --org demo --from alice --to welcome -
+
+A text that begins with a dash goes after --:
+  herald send message --org demo --from alice --to welcome -- "--help is not on the way"`;
+
+/** `herald send message`. */
+export function addSendMessageCommand(send: Command, output: Output): void {
+  const command = send
+    .command("message")
+    .description("send a message to a conversation; everyone online in it receives it at once")
+    .argument("[body]", "text of the message; - reads it from standard input, without one last line break")
+    .requiredOption("--org <id>", "organization")
+    .requiredOption("--from <uid>", "sender, a participant of the conversation")
+    .requiredOption("--to <cid>", "conversation")
+    .option("--id <id>", "id of this send: the same id again sends nothing twice (default: a random one)")
+    .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
+    .option("--attachment <name:size:type>", "what is attached, size in bytes; may be repeated", parseAttachment)
+    .option("--dry-run", dryRunHelp)
+    .option("--json", "print the server's answer as one JSON object");
+  addClientOptions(command)
+    .addHelpText("after", examples)
+    .action(
+      async (body: string | undefined, { org, from, to, x, attachment, dryRun, json, ...options }: MessageOptions) => {
+        const text = body === "-" ? await readStandardInput() : body;
+        if (text === undefined && attachment === undefined) {
+          throw new CliError(
+            exitCodes.usage,
+            "there is nothing to send: give a text, - for standard input, or --attachment.",
+          );
+        }
+        const id = options.id ?? Bun.randomUUIDv7();
+        const message = {
+          id,
+          cid: to,
+          ...(text === undefined ? {} : { body: text }),
+          ...(x === undefined ? {} : { x }),
+          ...(attachment === undefined ? {} : { attachments: attachment }),
+        };
+        const envelope = { organizationId: org, senderId: from, message };
+        const admin = accessServer(options).admin();
+        if (dryRun) return tellDryRun(await admin.tryMessage(envelope), json, output);
+        const answer = await admin.sendMessage(envelope).catch(tellId(id));
+        if (json) return output.json(answer);
+        const { mid, server_mid, t } = answer.ask;
+        output.result(printableLine(`stored as ${server_mid} (mid ${mid}, t ${t})`));
+      },
+    );
+}
+
+async function readStandardInput(): Promise<string> {
+  const bytes = await Bun.stdin.bytes();
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, "");
+  } catch {
+    throw new CliError(exitCodes.usage, "standard input is not UTF-8 text; convert it first, for example with iconv.");
+  }
+}

@@ -1,0 +1,72 @@
+import { setImmediate } from "node:timers/promises";
+import type { Command } from "commander";
+import { describeSettings, loadConfig } from "../../config.ts";
+import type { Herald } from "../../server.ts";
+import { parseWorkers } from "../arguments.ts";
+import { reachableUrl } from "../client-options.ts";
+import type { Output } from "../output/output.ts";
+import { renderWelcome } from "../output/welcome.ts";
+import { untilSignal } from "../signals.ts";
+import { explainStart, stopInTime } from "../start-stop.ts";
+import { serveWorkers } from "../workers/serve-workers.ts";
+
+/** `herald serve`. */
+export function addServeCommand(program: Command, output: Output): void {
+  program
+    .command("serve")
+    .description("start the server; Ctrl-C or SIGTERM stops it gracefully, a second one at once")
+    .option("--config <file>", "settings file, one HERALD_NAME=value a line; the environment wins over it")
+    .option(
+      "--workers <count>",
+      "nodes to run, as processes that share the port; more than 1 needs PostgreSQL and NATS. SIGUSR2 replaces them one by one",
+      parseWorkers,
+      1,
+    )
+    .addHelpText(
+      "after",
+      () =>
+        `\n${settingsHelp()}\n\nExamples:\n  herald serve\n  HERALD_PORT=8080 HERALD_DATA_DIR=/var/lib/herald herald serve\n  herald serve --config /etc/herald.env\n  herald serve --config /etc/herald.env --workers 4`,
+    )
+    .action((options: Options) => serve(options, output));
+}
+
+type Options = { config?: string; workers: number };
+
+async function serve({ config: configFile, workers }: Options, output: Output): Promise<void> {
+  const config = loadConfig(process.env, configFile);
+  const welcome = async ({ url, adminKey, demo }: Pick<Herald, "url" | "adminKey" | "demo">) => {
+    if (!output.isTerminal && demo === undefined && !adminKey.isNew) return;
+    await setImmediate(); // the log writes the lines of a turn at its end: "listening" comes first
+    const { value, file } = adminKey;
+    const started = {
+      url: reachableUrl(url),
+      // Whatever takes the output of a service keeps it: the log of the system, a file, a pipe.
+      adminKey: { value, file, isShown: adminKey.isNew && output.isTerminal },
+      demo,
+      dataDir: config.HERALD_DATA_DIR,
+      configFile,
+    };
+    output.result(renderWelcome(started, output.resultStyle));
+  };
+  if (workers > 1) return await serveWorkers({ config, configFile, count: workers, onReady: welcome });
+
+  // Before the start: whoever sees "listening" in the log may stop the server at once.
+  const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
+  const { startHerald } = await import("../../server.ts");
+  const herald = await startHerald(config).catch((error: unknown) => {
+    throw explainStart(error, config);
+  });
+  await welcome(herald);
+  await stopped;
+  await stopInTime(herald);
+}
+
+function settingsHelp(): string {
+  const settings = describeSettings();
+  const width = Math.max(...settings.map(({ name }) => name.length)) + 2;
+  const lines = settings.map(({ name, defaultValue, description }) => {
+    const fallback = defaultValue === "" ? "" : ` (default: ${defaultValue})`;
+    return `  ${name.padEnd(width)}${description}${fallback}`;
+  });
+  return ["Settings, from the environment or from the file of --config:", ...lines].join("\n");
+}

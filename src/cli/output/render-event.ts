@@ -1,0 +1,30 @@
+import type { Message, SystemMessage } from "../../../sdk/index.ts";
+import type { Style } from "./output.ts";
+import { printableJson, printableLine, printableLines } from "./printable.ts";
+
+const indent = " ".repeat(10);
+const time = (date: Date) =>
+  [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
+const isEmpty = (x: object) => Object.keys(x).length === 0;
+
+/** A conversation message for a person: local time, conversation, sender, text, and below it what else it carries. */
+export function renderMessage({ created_at, cid, from, body, attachments, x }: Message, style: Style): string {
+  const head = `${style.dim(time(new Date(created_at)))}  ${style.cyan(printableLine(cid))}  ${style.bold(printableLine(from))}`;
+  const lines = body === "" ? [] : printableLines(body);
+  const below = [
+    ...(lines.length > 1 ? lines : []),
+    ...attachments.map((file) =>
+      style.dim(`attached  ${printableLine(file.file_name)}  (${printableLine(file.file_id)})`),
+    ),
+    ...(isEmpty(x) ? [] : [style.dim(`x  ${printableJson(x)}`)]),
+  ];
+  const first = lines.length === 1 ? `${head}  ${lines[0]}` : head;
+  return [first, ...below.map((line) => `${indent}${line}`)].join("\n");
+}
+
+/** A system message for a person, clearly another thing than a conversation message. */
+export function renderSystemMessage({ t, from, x, _id }: SystemMessage, style: Style): string {
+  const head = `${style.dim(time(new Date(t * 1000)))}  ${style.magenta("◆ system message")}  ${style.bold(printableLine(from))}`;
+  const content = isEmpty(x) ? "" : `  ${printableJson(x)}`;
+  return `${head}${content}  ${style.dim(`(${printableLine(_id)})`)}`;
+}

@@ -1,0 +1,74 @@
+import { type Config, ConfigError } from "../../config.ts";
+import type { Herald } from "../../server.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
+import { untilSignal } from "../signals.ts";
+import { explainStart } from "../start-stop.ts";
+import { createSupervisor } from "./supervisor.ts";
+import { spawnWorker, type WorkerReady } from "./worker.ts";
+import { createGathering } from "./worker-metrics.ts";
+
+type Options = {
+  config: Config;
+  configFile: string | undefined;
+  count: number;
+  /** Called once, when all of them take requests. */
+  onReady(herald: Pick<Herald, "url" | "adminKey" | "demo">): Promise<void>;
+};
+
+/**
+ * Runs `count` nodes as processes on one port, between which the kernel shares the connections out, until a signal comes.
+ * SIGUSR2 replaces them one after another. Throws `ConfigError` where the nodes would not be one service.
+ */
+export async function serveWorkers({ config, configFile, count, onReady }: Options): Promise<void> {
+  if (config.HERALD_DATABASE_URL === undefined || config.HERALD_BUS_URL === undefined) {
+    throw new ConfigError(
+      `--workers ${count} runs ${count} nodes, which need PostgreSQL and NATS between them: set HERALD_DATABASE_URL and HERALD_BUS_URL, or leave --workers out`,
+    );
+  }
+  const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
+  const { prepareWorkers } = await import("../../server.ts");
+  const { url, port, adminKey, log } = await prepareWorkers(config).catch((error: unknown) => {
+    throw explainStart(error, config);
+  });
+  let demo: Herald["demo"];
+  const onTold = (told: WorkerReady) => {
+    demo ??= told.demo;
+  };
+  const gathering = createGathering(count);
+  const supervisor = createSupervisor({
+    count,
+    spawn: (number) => spawnWorker(number, { port, configFile, gathering, onReady: onTold }),
+    onEnd: (ended) => log.error(ended, "a worker ended and is started again"),
+  });
+  process.on("exit", supervisor.kill);
+  const areStopped = stopped.then(() => {
+    log.info({ workers: count }, "stopping");
+    return supervisor.stop();
+  });
+
+  const start = await supervisor.start();
+  if (start.outcome === "failed") {
+    const exitCode = start.code === exitCodes.usage ? exitCodes.usage : exitCodes.failed;
+    throw new CliError(exitCode, "a worker could not start; the others were stopped");
+  }
+  if (start.outcome === "ready") {
+    log.info({ url, workers: count }, "listening");
+    await onReady({ url, adminKey, demo });
+    let isReplacing = false;
+    process.on("SIGUSR2", () => {
+      if (isReplacing) return;
+      isReplacing = true;
+      log.info({ workers: count }, "replacing the workers, one after another");
+      const replaced = supervisor.replaceAll().finally(() => {
+        isReplacing = false;
+      });
+      replaced.then(
+        () => log.info({ workers: count }, "replaced"),
+        (error: unknown) => log.error({ err: error }, "the workers could not be replaced"),
+      );
+    });
+    await supervisor.keep();
+  }
+  if (!(await areStopped)) throw new CliError(exitCodes.failed, "a worker did not stop as it should");
+  log.info("stopped");
+}

@@ -1,0 +1,125 @@
+import { createBackoff } from "../../../sdk/waiting/backoff.ts";
+import { sleep } from "../../../sdk/waiting/timers.ts";
+
+const stopWithinMs = 20_000;
+const stableAfterMs = 60_000;
+const lookAgainMs = 50;
+const waitsBetweenStarts = { minMs: 500, maxMs: 10_000 };
+
+/** A process that does the work of one node. */
+export type Worker = {
+  readonly pid: number;
+  /** Resolves when it takes requests; never, when it ends before. */
+  readonly ready: Promise<unknown>;
+  /** Resolves with its exit code, or 128 + the number of the signal that ended it. */
+  readonly exited: Promise<number>;
+  kill(signal: "SIGTERM" | "SIGKILL"): void;
+};
+
+/** What became of the start of all workers; `code` is the exit code of one that could not start. */
+export type Start = { outcome: "ready" } | { outcome: "stopped" } | { outcome: "failed"; code: number };
+
+/** Keeps workers running. */
+export type Supervisor = {
+  /** Starts one worker and, when it is ready, the others. Resolves when all are, or when one has ended instead. */
+  start(): Promise<Start>;
+  /** Starts again what ends; resolves when told to stop, rejects when no process can be started. */
+  keep(): Promise<void>;
+  /** Replaces the workers one after another: the next has to wait until the new one is ready. */
+  replaceAll(): Promise<void>;
+  /** Sends SIGTERM to those that run, and SIGKILL to those that still do 20 seconds later. Resolves with whether all ended as they should. */
+  stop(): Promise<boolean>;
+  /** Sends SIGKILL to all. */
+  kill(): void;
+};
+
+type Options = {
+  count: number;
+  /** Starts worker `number`, from 1. */
+  spawn(number: number): Worker;
+  /** Called when a worker has ended that should not; it is started again after `delayMs`. */
+  onEnd(ended: { worker: number; pid: number; code: number; delayMs: number }): void;
+};
+
+const terminated = 128 + 15;
+
+/** One worker for each number from 1 to `count`; one that ends is started again, after growing waits if that goes on. */
+export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
+  const running = new Map<number, Worker>();
+  const replaced = new Set<Worker>();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  function begin(number: number): Worker {
+    const worker = spawn(number);
+    running.set(number, worker);
+    return worker;
+  }
+
+  /** Resolves with `undefined` when the worker takes requests, or with its exit code when it has ended before. */
+  function untilReady(worker: Worker): Promise<number | undefined> {
+    return Promise.race([worker.ready.then(() => undefined), worker.exited]);
+  }
+
+  async function keepRunning(number: number, first: Worker): Promise<void> {
+    const waits = createBackoff(waitsBetweenStarts);
+    for (let worker = first; ; worker = begin(number)) {
+      const startedAt = performance.now();
+      const code = await worker.exited;
+      if (signal.aborted) return;
+      running.delete(number);
+      if (replaced.delete(worker)) continue;
+      if (performance.now() - startedAt > stableAfterMs) waits.reset();
+      const delayMs = Math.round(waits.next());
+      onEnd({ worker: number, pid: worker.pid, code, delayMs });
+      await sleep(delayMs, signal);
+      if (signal.aborted) return;
+    }
+  }
+
+  function killAll(name: "SIGTERM" | "SIGKILL"): void {
+    for (const worker of running.values()) worker.kill(name);
+  }
+
+  return {
+    async start() {
+      // Alone: what is wrong with the settings is told once, and the database is brought up to date once.
+      let code = await untilReady(begin(1));
+      if (code === undefined && !signal.aborted) {
+        const others = Array.from({ length: count - 1 }, (_, index) => begin(index + 2));
+        const codes = await Promise.all(others.map(untilReady));
+        code = codes.find((one) => one !== undefined);
+      }
+      if (signal.aborted) return { outcome: "stopped" };
+      return code === undefined ? { outcome: "ready" } : { outcome: "failed", code };
+    },
+    async keep() {
+      await Promise.all([...running].map(([number, worker]) => keepRunning(number, worker)));
+    },
+    async replaceAll() {
+      for (const [number, old] of [...running]) {
+        if (signal.aborted) return;
+        replaced.add(old);
+        old.kill("SIGTERM");
+        let worker: Worker | undefined;
+        do {
+          await sleep(lookAgainMs, signal);
+          worker = running.get(number);
+        } while (
+          !signal.aborted &&
+          (worker === undefined || worker === old || (await untilReady(worker)) !== undefined)
+        );
+      }
+    },
+    async stop() {
+      stopping.abort();
+      killAll("SIGTERM");
+      const overdue = setTimeout(() => killAll("SIGKILL"), stopWithinMs);
+      const codes = await Promise.all([...running.values()].map(({ exited }) => exited));
+      clearTimeout(overdue);
+      // A worker that was only just starting may not have known what to do with SIGTERM.
+      return codes.every((code) => code === 0 || code === terminated);
+    },
+    kill: () => killAll("SIGKILL"),
+  };
+}

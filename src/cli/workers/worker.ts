@@ -1,0 +1,72 @@
+import type { Command } from "commander";
+import { loadConfig } from "../../config.ts";
+import type { Herald } from "../../server.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
+import { explainStart, stopInTime } from "../start-stop.ts";
+import type { Worker } from "./supervisor.ts";
+import { type createGathering, createWorkerMetrics, type FromWorker, type ToWorker } from "./worker-metrics.ts";
+
+/** What a worker tells when it takes requests. */
+export type WorkerReady = Pick<Herald, "demo">;
+
+type Told = ({ kind: "ready" } & WorkerReady) | FromWorker;
+
+/** `herald worker`, which only `herald serve --workers` starts. It ends with its parent, however that ends. */
+export function addWorkerCommand(program: Command): void {
+  program
+    .command("worker <number>", { hidden: true })
+    .option("--config <file>")
+    .action(async (number: string, { config: configFile }: { config?: string }) => {
+      if (process.send === undefined)
+        throw new CliError(exitCodes.usage, "`herald serve --workers` starts the workers");
+      const tell = (message: Told) => void process.send?.(message);
+      const stopped = Promise.withResolvers<unknown>();
+      // Ctrl-C reaches every process of the terminal's group; when to stop is the parent's business.
+      process
+        .on("SIGINT", () => undefined)
+        .on("SIGTERM", stopped.resolve)
+        .on("disconnect", stopped.resolve);
+      const config = loadConfig(process.env, configFile);
+      const { startHerald } = await import("../../server.ts");
+      let herald: Herald | undefined;
+      const metrics = createWorkerMetrics(tell, () => herald?.metrics() ?? []);
+      process.on("message", (message: ToWorker) => metrics.hear(message));
+      herald = await startHerald(config, { worker: Number(number), gatherMetrics: metrics.gather }).catch(
+        (error: unknown) => {
+          throw explainStart(error, config);
+        },
+      );
+      tell({ kind: "ready", demo: herald.demo });
+      await stopped.promise;
+      await stopInTime(herald);
+    });
+}
+
+type Options = {
+  port: number;
+  configFile: string | undefined;
+  gathering: ReturnType<typeof createGathering>;
+  onReady(told: WorkerReady): void;
+};
+
+/** Starts worker `number` on a port. `onReady` is called with what it tells when it takes requests. */
+export function spawnWorker(number: number, { port, configFile, gathering, onReady }: Options): Worker {
+  const ready = Promise.withResolvers<void>();
+  const config = configFile === undefined ? [] : ["--config", configFile];
+  let forget = () => {};
+  const child = Bun.spawn([process.execPath, Bun.main, "worker", String(number), ...config], {
+    env: { ...process.env, HERALD_PORT: String(port) },
+    stdio: ["ignore", "inherit", "inherit"],
+    ipc(told: Told, worker) {
+      const reply = (message: ToWorker) => {
+        if (worker.exitCode === null) worker.send(message);
+      };
+      if (told.kind !== "ready") return void gathering.hear(told, reply);
+      forget = gathering.add(number, reply);
+      onReady(told);
+      ready.resolve();
+    },
+    onExit: () => forget(),
+  });
+  return { pid: child.pid, ready: ready.promise, exited: child.exited, kill: (signal) => child.kill(signal) };
+}

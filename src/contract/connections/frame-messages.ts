@@ -1,0 +1,147 @@
+import { z } from "zod";
+import {
+  conversationExample,
+  earlierMessageExample,
+  exampleIds,
+  messageExample,
+  systemMessageExample,
+  tokenExample,
+} from "../documents/examples.ts";
+import { errorCatalogue, HeraldError } from "../errors/errors.ts";
+import { messageEvent, sessionEvent, systemMessageEvent } from "../messages/events.ts";
+import { type FrameOperation, frameError, frameId, frameRequests, frameResponses } from "./frames.ts";
+
+/** One JSON text on a socket: its schema, what it is for, and an example of it. */
+export type FrameMessage = { title: string; summary: string; schema: z.ZodType; example: unknown };
+
+/** A request, what it asks for, and its answer. */
+export type FrameExchange = { summary: string; request: FrameMessage; response: FrameMessage };
+
+type Parts = { summary: string; id: string; request: unknown; response: Record<string, unknown> };
+
+const parts: Record<FrameOperation, Parts> = {
+  connect: {
+    summary:
+      "Starts the session; without `since`, nothing old is sent. Again on the same socket, with a fresh token of the same user, it extends the session.",
+    id: "1",
+    request: { token: tokenExample.token, device_id: "phone", since: messageExample._id },
+    response: {
+      success: true,
+      organization_id: exampleIds.organization,
+      user_id: exampleIds.user,
+      connection_id: "01a1f910-5800-7b1a-8c3d-4e5f60718293",
+      expires_at: tokenExample.expires_at,
+      recovered: true,
+    },
+  },
+  ping: { summary: "Asks whether the server is there.", id: "2", request: {}, response: { pong: {} } },
+  conversation_list: {
+    summary: "Lists the user's conversations.",
+    id: "3",
+    request: { limit: 50 },
+    response: {
+      conversations: [
+        {
+          _id: conversationExample.id,
+          name: conversationExample.name,
+          type: "g",
+          created_at: conversationExample.created_at,
+          updated_at: messageExample.created_at,
+        },
+      ],
+      cursor: null,
+    },
+  },
+  message_list: {
+    summary: "Pages through the history of a conversation: newest first; with `after`, oldest first.",
+    id: "4",
+    request: { cid: exampleIds.conversation, limit: 50, before: messageExample._id },
+    response: { messages: [earlierMessageExample] },
+  },
+  ack: {
+    summary:
+      "Acknowledges messages and system messages, so that their delivery report counts the user. Ids of what was not sent to the user are passed over; the same twice is the same.",
+    id: "5",
+    request: { ids: [messageExample._id, systemMessageExample._id] },
+    response: { success: true },
+  },
+};
+
+/** What a client may ask for over its WebSocket, by the name of the request. */
+export const frameExchanges: Record<FrameOperation, FrameExchange> = {
+  connect: exchange("connect"),
+  ping: exchange("ping"),
+  conversation_list: exchange("conversation_list"),
+  message_list: exchange("message_list"),
+  ack: exchange("ack"),
+};
+
+const errorExample = new HeraldError("not_a_participant");
+
+/** The answer to a request that failed, or, without `id`, to a frame that cannot be read. */
+export const errorResponse: FrameMessage = {
+  title: "Error",
+  summary: "A request that failed, with its `id`; a frame that could not be read, without one.",
+  schema: z.strictObject({ response: frameError.extend({ id: frameId.optional() }) }).meta({ id: "ErrorResponse" }),
+  example: {
+    response: {
+      id: "4",
+      error: { status: errorExample.status, code: errorExample.code, message: errorCatalogue.not_a_participant.advice },
+    },
+  },
+};
+
+/** What Herald sends of its own accord, by the one top-level key. */
+export const frameEvents = {
+  message: {
+    title: "Message",
+    summary: "A message of one of the user's conversations, also of those that the user sent.",
+    schema: messageEvent,
+    example: { message: messageExample },
+  },
+  system_message: {
+    title: "System message",
+    summary: "A system message that names the user. It is never replayed.",
+    schema: systemMessageEvent,
+    example: { system_message: systemMessageExample },
+  },
+  session: {
+    title: "Session",
+    summary:
+      "The token expires soon: `connect` again with a fresh one. Sent once; after `expires_at` the server closes.",
+    schema: sessionEvent,
+    example: { session: { expires_at: tokenExample.expires_at } },
+  },
+} as const satisfies Record<string, FrameMessage>;
+
+function exchange(operation: FrameOperation): FrameExchange {
+  const { summary, id, request, response } = parts[operation];
+  const name = pascalCase(operation);
+  return {
+    summary,
+    request: {
+      title: `${operation} request`,
+      summary,
+      schema: z
+        .strictObject({ request: z.strictObject({ [operation]: frameRequests[operation], id: frameId }) })
+        .meta({ id: `${name}Request` }),
+      example: { request: { [operation]: request, id } },
+    },
+    response: {
+      title: `${operation} response`,
+      summary: `The answer to \`${operation}\`.`,
+      schema: z
+        .strictObject({ response: frameResponses[operation].extend({ id: frameId }) })
+        .meta({ id: `${name}Response` }),
+      example: { response: { id, ...response } },
+    },
+  };
+}
+
+/** `message_list` as `MessageList`. */
+export function pascalCase(name: string): string {
+  return name
+    .split("_")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+}

@@ -1,0 +1,170 @@
+import packageJson from "../../../package.json" with { type: "json" };
+import { toIso, toSeconds } from "../identifiers.ts";
+
+const time = Date.UTC(2026, 10, 20, 13, 6, 0, 123);
+const createdAt = toIso(time);
+
+/** Whom the examples of all documents speak of: the organization that `HERALD_DEMO` makes. */
+export const exampleIds = {
+  organization: "demo",
+  user: "bob",
+  conversation: "welcome",
+  token: "01a1fb4a-6a00-7000-8000-000000000001",
+};
+
+/** An organization. */
+export const organizationExample = { id: exampleIds.organization, name: "Demo organization", created_at: createdAt };
+
+/** The same with what it may use, and uses. */
+export const organizationShownExample = {
+  ...organizationExample,
+  limits: { requests_per_second: 500, messages_per_second: null, connections: null, stored_bytes: null },
+  usage: { requests_per_second: 12, messages_per_second: 9, connections: 140, stored_bytes: 5_242_880 },
+};
+
+/** A user. */
+export const userExample = { id: exampleIds.user, name: "Bob", created_at: createdAt };
+
+/** A conversation. */
+export const conversationExample = { id: exampleIds.conversation, name: "Welcome", created_at: createdAt };
+
+/** A user who is connected, twice. */
+export const onlineUserExample = { id: exampleIds.user, connections: 2 };
+
+/** A node of a cluster. */
+export const nodeExample = {
+  id: "01a1f8c2-4d10-7b3a-9c55-0e1d2c3b4a59",
+  name: "herald-1",
+  version: packageJson.version,
+  url: "http://10.0.0.11:7070",
+  started_at: toIso(time - 5_087_331),
+  reported_at: createdAt,
+  connections: 4_212,
+  organizations: 17,
+  lag_events: 0,
+  lag_checked_at: toIso(time - 1_204),
+  figures: {
+    sends: 48_211,
+    send_errors: 0,
+    deliveries: 1_203_554,
+    slow_consumers_cut: 3,
+    repairs: 12,
+    latency_ms: { p50: 1.4, p99: 6.2 },
+    event_loop_delay_ms: { p50: 0.1, p99: 3.9 },
+    bus: "up" as const,
+  },
+  state: "live",
+};
+
+/** A token of a user and the end of its hour. */
+export const tokenExample = {
+  token: "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2lnbmF0dXJl",
+  expires_at: toIso(time + 3_600_000),
+};
+
+/** An API key that may send as one user of one organization. */
+export const apiKeyExample = {
+  id: "01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c",
+  name: "parcel tracking",
+  scopes: ["message:send" as const],
+  organization: exampleIds.organization,
+  allowed_senders: ["alice"],
+  cidrs: null,
+  expires_at: toIso(time + 365 * 86_400_000),
+  created_at: createdAt,
+  last_used_at: null,
+  old_secret_expires_at: null,
+};
+
+/** The same key, as it sees itself. */
+export const ownKeyExample = {
+  id: apiKeyExample.id,
+  name: apiKeyExample.name,
+  scopes: apiKeyExample.scopes,
+  organization: apiKeyExample.organization,
+  allowed_senders: apiKeyExample.allowed_senders,
+  expires_at: apiKeyExample.expires_at,
+};
+
+/** What such a key looks like; its checksum is wrong, so that it is a key nowhere. */
+export const apiKeySecretExample = `hk_${apiKeyExample.id}_8SecretSecretSecretSecretSecretS000000`;
+
+/** That a participant was added with this key. */
+export const auditEntryExample = {
+  id: "01a1f910-5781-7d04-8c6f-9a0b1c2d3e4f",
+  created_at: createdAt,
+  operation: "putParticipant",
+  organization: exampleIds.organization,
+  key_id: apiKeyExample.id,
+  address: "192.0.2.17",
+  target: { organization: exampleIds.organization, conversation: exampleIds.conversation, user: exampleIds.user },
+  result: "done" as const,
+  status: 201,
+  code: null,
+  request_id: "01a1f910-5780-7e1a-9b3c-7d6e5f4a3b2c",
+  omitted: 0,
+};
+
+/** A message of a conversation. */
+export const messageExample = {
+  _id: "01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b",
+  t: toSeconds(time),
+  from: "alice",
+  body: "Your parcel is on its way.",
+  cid: exampleIds.conversation,
+  x: { order: 4711 },
+  attachments: [],
+  created_at: createdAt,
+};
+
+const earlier = time - 48_411;
+
+/** The message before it. */
+export const earlierMessageExample = {
+  ...messageExample,
+  _id: "01a1f90f-9a20-7d13-9b46-2a1b0c9d8e7f",
+  t: toSeconds(earlier),
+  body: "Your parcel is packed.",
+  created_at: toIso(earlier),
+};
+
+/** A system message. */
+export const systemMessageExample = {
+  _id: "payment-0815",
+  t: toSeconds(time),
+  from: "alice",
+  x: { kind: "payment_received", amount: "12.50" },
+};
+
+const deliveryExample = {
+  recipients: 3,
+  delivered_users: 2,
+  delivered_connections: 3,
+  acknowledged_users: 1,
+  first_delivered_at: toIso(time + 2),
+  last_delivered_at: toIso(time + 61_404),
+};
+
+/** A message and what became of it. */
+export const messageReportExample = {
+  message: messageExample,
+  key_id: apiKeyExample.id,
+  delivery: deliveryExample,
+};
+
+/** A system message and what became of it. */
+export const systemMessageReportExample = {
+  system_message: systemMessageExample,
+  key_id: apiKeyExample.id,
+  delivery: {
+    ...deliveryExample,
+    delivered_users: 1,
+    by_user: { bob: "delivered" as const, carol: "offline" as const, dvae: "unknown" as const },
+  },
+};
+
+/** Whom a send would reach. */
+export const dryRunExample = { dry_run: { recipients: 3, online: 2, unknown_users: [] } };
+
+/** A request id, as `X-Request-Id` carries it. */
+export const requestIdExample = "01a1f910-573b-7c21-9d4e-6a5b4c3d2e1f";

@@ -1,0 +1,173 @@
+import { type ErrorCode, errorCatalogue } from "../errors/errors.ts";
+import { errorCodesOf, errorHeaders, problemExample } from "../errors/operation-errors.ts";
+import { type Problem, problemSchema } from "../errors/problem.ts";
+import { scopes } from "../keys/scopes.ts";
+import { defaultPayloadLimits, type PayloadLimits } from "../limits.ts";
+import { createOperations } from "../operations/all.ts";
+import { type Operation, type OperationAnswer, operationTags } from "../operations/operation.ts";
+import { about, conventions, nestingRule } from "./about.ts";
+import { createSchemaCollector, type JsonSchema, type SchemaCollector } from "./json-schema.ts";
+
+/** What operations share, collected while they are described. */
+type Components = { schemas: SchemaCollector; examples: Record<string, { summary: string; value: Problem }> };
+
+const requestIdHeader = "X-Request-Id";
+const keyExpiresHeader = "Herald-Key-Expires";
+
+const headers: Record<string, { description: string; schema: JsonSchema }> = {
+  [requestIdHeader]: {
+    description: "Names this request in the log; quote it in a report.",
+    schema: { type: "string" },
+  },
+  "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer", minimum: 0 } },
+  [keyExpiresHeader]: {
+    description:
+      "Only for who uses the old secret of a rotated key, and then with errors too: when that secret ends (ISO 8601 UTC).",
+    schema: { type: "string", format: "date-time" },
+  },
+  RateLimit: { description: "What is left of the key's allowance.", schema: { type: "string" } },
+  "RateLimit-Policy": { description: "The key's allowance.", schema: { type: "string" } },
+};
+
+/** The OpenAPI 3.1 document of the HTTP operations, with the limits that the server checks. */
+export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
+  const components: Components = { schemas: createSchemaCollector(), examples: {} };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of Object.values<Operation>(createOperations(limits))) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, components) };
+  }
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: about.title,
+      version: about.version,
+      summary: about.tagline,
+      description: [
+        about.introduction,
+        `${about.authentication} ${about.retries}`,
+        [...conventions, ...nestingRule(limits), about.strictness].map((rule) => `- ${rule}`).join("\n"),
+      ].join("\n\n"),
+      license: { name: about.license, identifier: about.license },
+    },
+    servers: [{ url: "/", description: "This server." }],
+    tags: Object.entries(operationTags).map(([name, description]) => ({ name, description })),
+    externalDocs: { url: "/docs", description: "The reference for people." },
+    paths,
+    components: {
+      securitySchemes: {
+        adminApiKey: { type: "apiKey", in: "header", name: "Admin-Api-Key", description: describeScopes() },
+      },
+      headers,
+      examples: components.examples,
+      schemas: components.schemas.schemas,
+    },
+  };
+}
+
+function describeScopes(): string {
+  const list = Object.entries(scopes).map(([scope, allows]) => `- \`${scope}\`: ${allows}`);
+  return ["An API key. Each operation names the scope that the key needs:", ...list].join("\n");
+}
+
+function describe(operation: Operation, components: Components): Record<string, unknown> {
+  const { operationId, tag, summary, description, scope, body, isBodyOptional, bodyExample } = operation;
+  const { schemas } = components;
+  const parameters = [
+    ...describeParameters("path", schemas.add(operation.params, "input")),
+    ...describeParameters("query", schemas.add(operation.query, "input")),
+  ];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: scope === undefined ? [] : [{ adminApiKey: scope === "any" ? [] : [scope] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: isBodyOptional !== true,
+        content: { "application/json": { schema: schemas.add(body, "input"), example: bodyExample } },
+      },
+    }),
+    responses: { ...describeAnswers(operation, schemas), ...describeErrors(operation, components) },
+  };
+}
+
+function describeParameters(place: "path" | "query", { properties = {}, required = [] }: JsonSchema) {
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, examples, ...schema } = typeof property === "object" ? property : {};
+    return {
+      name,
+      in: place,
+      required: required.includes(name),
+      // Lists stand in one parameter, with commas between the items, which are percent-encoded (RFC 6570, section 3.2.8).
+      ...(schema.type === "array" && { style: "form", explode: false }),
+      ...(description !== undefined && { description }),
+      schema,
+      ...(examples?.[0] !== undefined && { example: examples[0] }),
+    };
+  });
+}
+
+function describeAnswers({ answers, scope }: Operation, schemas: SchemaCollector) {
+  const common = scope === undefined ? [requestIdHeader] : [requestIdHeader, keyExpiresHeader];
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => [
+      status,
+      {
+        description: answer.description,
+        headers: { ...headerRefs(common), ...ownHeaders(answer) },
+        ...(answer.schema !== undefined && {
+          content: {
+            [answer.contentType ?? "application/json"]: {
+              schema: schemas.add(answer.schema, "output"),
+              example: answer.example,
+            },
+          },
+        }),
+      },
+    ]),
+  );
+}
+
+function ownHeaders(answer: OperationAnswer) {
+  return Object.fromEntries(
+    Object.entries(answer.headers ?? {}).map(([name, description]) => [
+      name,
+      { description, schema: { type: "string" } },
+    ]),
+  );
+}
+
+function headerRefs(names: string[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** One response for each status; those of a status that is an answer too (`/readyz` and 503) are left to that answer. */
+function describeErrors(operation: Operation, components: Components) {
+  const byStatus = Map.groupBy(errorCodesOf(operation), (code) => errorCatalogue[code].status);
+  const errors = [...byStatus].filter(([status]) => operation.answers[status] === undefined);
+  return Object.fromEntries(
+    errors.map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].title}.`).join("\n\n"),
+        headers: headerRefs([requestIdHeader, ...(errorHeaders[status] ?? [])]),
+        content: {
+          "application/problem+json": {
+            schema: components.schemas.add(problemSchema, "output"),
+            examples: Object.fromEntries(codes.map((code) => [code, describeExample(code, operation, components)])),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+/** The example of an error: shared by all operations where it is the same for all. */
+function describeExample(code: ErrorCode, operation: Operation, { examples }: Components) {
+  const example = { summary: errorCatalogue[code].title, value: problemExample(code, operation) };
+  if (example.value.errors !== undefined) return example;
+  examples[code] ??= example;
+  return { $ref: `#/components/examples/${code}` };
+}

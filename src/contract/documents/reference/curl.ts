@@ -1,0 +1,29 @@
+import { z } from "zod";
+import type { Operation } from "../../operations/operation.ts";
+import type { JsonSchema } from "../json-schema.ts";
+
+/** The call of an operation with its own example, for a shell in which `HERALD` and `HERALD_ADMIN_API_KEY` are set. */
+export function curl({ method, path, params, scope, bodyExample, answers }: Operation): string {
+  const isStream = Object.values(answers).some(({ contentType }) => contentType === "text/event-stream");
+  const verb = isStream ? "-N " : method === "get" ? "" : `-X ${method.toUpperCase()} `;
+  return [
+    `curl ${verb}"$HERALD${withExamples(path, params)}"`,
+    ...(scope === undefined ? [] : [`-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"`]),
+    ...(bodyExample === undefined
+      ? []
+      : [`-H "Content-Type: application/json"`, `-d ${quoted(JSON.stringify(bodyExample, undefined, 2))}`]),
+  ].join(" \\\n  ");
+}
+
+function withExamples(path: string, params: z.ZodType): string {
+  const { properties = {} }: JsonSchema = z.toJSONSchema(params, { io: "input", unrepresentable: "any" });
+  return path.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const property = properties[name];
+    const example = typeof property === "object" ? property.examples?.[0] : undefined;
+    return example === undefined ? placeholder : encodeURIComponent(String(example));
+  });
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''").replaceAll("\n", "\n  ")}'`;
+}

@@ -1,0 +1,73 @@
+import { STATUS_CODES } from "node:http";
+import { type ErrorCode, errorCatalogue, HeraldError } from "../../errors/errors.ts";
+import { errorHeaders } from "../../errors/operation-errors.ts";
+import { problemDocument, problemSchema } from "../../errors/problem.ts";
+import type { PayloadLimits } from "../../limits.ts";
+import { createOperations } from "../../operations/all.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { requestIdExample } from "../examples.ts";
+import { createSchemaCollector } from "../json-schema.ts";
+import { fieldsTable } from "./fields.ts";
+import { type Html, html, json, prose } from "./html.ts";
+import { codeBlock, examples, type Page } from "./layout.ts";
+
+/** `/docs/errors`: each code under an anchor of its own, which the `type` of a problem leads to. */
+export function errorsPage(limits: PayloadLimits): Page {
+  const operations = Object.values<Operation>(createOperations(limits));
+  const codes = catalogueByStatus();
+  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
+  const schemas = createSchemaCollector();
+  const example = problemDocument(new HeraldError("conversation_not_found"), requestIdExample);
+  return {
+    path: "/docs/errors",
+    title: "Errors",
+    entries: [
+      { id: "shape", label: "What an error looks like" },
+      ...[...byStatus].map(([status, group]) => ({
+        id: `status-${status}`,
+        label: String(status),
+        entries: group.map((code) => ({ id: code, label: code })),
+      })),
+    ],
+    main: html`<h1>Errors</h1>
+<p class="lead">Every error is a problem document (RFC 9457). Programs read <code>code</code>; people read <code>detail</code>, and follow <code>type</code> to this page.</p>
+<section id="shape"><h2><a href="#shape">What an error looks like</a></h2>
+${fieldsTable("Members of an error", schemas.add(problemSchema, "output"), schemas.schemas)}
+${examples(codeBlock("application/problem+json", json(example)))}</section>
+${[...byStatus].map(
+  ([
+    status,
+    group,
+  ]) => html`<section id="status-${status}"><h2><a href="#status-${status}">${status} ${STATUS_CODES[status]}</a></h2>
+${headerNote(status)}
+${group.map((code) => describe(code, operations))}</section>`,
+)}`,
+  };
+}
+
+/** Every code, by status, those of one status in the order of the catalogue. */
+export function catalogueByStatus(): ErrorCode[] {
+  return problemSchema.shape.code.options.toSorted(
+    (left, right) => errorCatalogue[left].status - errorCatalogue[right].status,
+  );
+}
+
+function headerNote(status: number): Html | undefined {
+  const headers = errorHeaders[status];
+  if (headers === undefined) return undefined;
+  return html`<p>Comes with ${headers.map((name, index) => html`${index === 0 ? "" : ", "}<code>${name}</code>`)}.</p>`;
+}
+
+function describe(code: ErrorCode, operations: Operation[]): Html {
+  const { title, advice } = errorCatalogue[code];
+  const answering = operations.filter(({ errors }) => errors.includes(code));
+  const links = answering.map(
+    ({ operationId, summary }) => html`<li><a href="/docs#${operationId}">${summary}</a></li>`,
+  );
+  return html`<section class="operation brief" id="${code}">
+<h3><a href="#${code}"><code>${code}</code></a></h3>
+<p>${prose(title)}.</p>
+<p><strong>What to do:</strong> ${prose(advice)}</p>
+${links.length === 0 ? undefined : html`<h4>Answered by</h4><ul class="codes">${links}</ul>`}
+</section>`;
+}

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { requestIdExample } from "../documents/examples.ts";
+import type { Operation } from "../operations/operation.ts";
+import { type ErrorCode, errorCatalogue, HeraldError } from "./errors.ts";
+import { type Problem, problemDocument } from "./problem.ts";
+import { validate } from "./validation.ts";
+
+/** Headers that come with an error, by its status, beside `X-Request-Id`. */
+export const errorHeaders: Record<number, string[]> = {
+  429: ["Retry-After", "RateLimit", "RateLimit-Policy"],
+  503: ["Retry-After"],
+};
+
+/** For codes whose advice says "read `detail`": what it may read. */
+const exampleDetails: Partial<Record<ErrorCode, string>> = {
+  bad_request: "The path is not percent-encoded UTF-8.",
+  payload_too_large: "The body is larger than 1048576 bytes.",
+};
+
+/** Every error that an operation may answer with: its own and those that its shape implies, by status. */
+export function errorCodesOf(operation: Operation): ErrorCode[] {
+  const codes = new Set<ErrorCode>(["bad_request", ...operation.errors]);
+  const imply = (when: boolean, ...implied: ErrorCode[]) => {
+    if (when) for (const code of implied) codes.add(code);
+  };
+  const takesBody = operation.body !== undefined;
+  const { scope, limitsItself } = operation;
+  imply(scope !== undefined, "unauthorized", "rate_limited", "internal", "unavailable");
+  imply(scope !== undefined && scope !== "any", "insufficient_scope");
+  imply(scope !== undefined && limitsItself !== true, "organization_forbidden");
+  imply(takesBody || hasMembers(operation.params) || hasMembers(operation.query), "invalid_request");
+  imply(takesBody, "malformed_json", "payload_too_large", "unsupported_media_type");
+  const inCatalogue = Object.keys(errorCatalogue);
+  return [...codes].sort(
+    (left, right) =>
+      errorCatalogue[left].status - errorCatalogue[right].status ||
+      inCatalogue.indexOf(left) - inCatalogue.indexOf(right),
+  );
+}
+
+/** What an operation's error looks like; `invalid_request` is what its own schemas say of an unfit value. */
+export function problemExample(code: ErrorCode, operation: Operation): Problem {
+  const error = code === "invalid_request" ? refusal(operation) : undefined;
+  return problemDocument(error ?? new HeraldError(code, exampleDetails[code]), requestIdExample);
+}
+
+/** Puts an unfit value into the first member of the body, else of the query, else of the path. */
+function refusal({ body, bodyExample, query, params }: Operation): HeraldError | undefined {
+  const fitPath = Object.fromEntries(memberNames(params).map((name) => [name, "a"]));
+  for (const [schema, fit, unfit] of [
+    [body, Object(bodyExample), ""],
+    [query, {}, "0"],
+    [params, fitPath, "\u0007"],
+  ] as const) {
+    const name = memberNames(schema)[0];
+    if (schema === undefined || name === undefined) continue;
+    try {
+      validate(schema, { ...fit, [name]: unfit });
+    } catch (error) {
+      if (error instanceof HeraldError) return error;
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+function hasMembers(schema: z.ZodType): boolean {
+  return memberNames(schema).length > 0;
+}
+
+function memberNames(schema: z.ZodType | undefined): string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}

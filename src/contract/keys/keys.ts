@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { isNetwork } from "../../lib/network/networks.ts";
+import { pageOf } from "../directory.ts";
+import { identifier, text } from "../identifiers.ts";
+import { type Scope, scopes } from "./scopes.ts";
+
+const maxNameCharacters = 256;
+const maxSenders = 100;
+const maxNetworks = 100;
+const defaultOverlapSeconds = 24 * 3600;
+const maxOverlapSeconds = 7 * 24 * 3600;
+
+const names = Object.keys(scopes) as [Scope, ...Scope[]]; // the keys of a literal are its literals
+const scope = z.enum(names);
+const time = z.iso.datetime({ precision: 3 });
+
+function distinct(items: readonly string[]): boolean {
+  return new Set(items).size === items.length;
+}
+
+/** An API key, as the admin API shows it: never its secret. */
+export const apiKey = z
+  .strictObject({
+    id: z.string().meta({ description: "The id; it stands in the key itself, after `hk_`." }),
+    name: z.string().meta({ description: "What the caller named it." }),
+    scopes: z.array(scope).meta({ description: "What it may do." }),
+    organization: z
+      .string()
+      .nullable()
+      .meta({ description: "The only organization that it sees and changes; `null`: all." }),
+    allowed_senders: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: "The only users that it may send as; `null`: any." }),
+    cidrs: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: "The only networks that it may be used from; `null`: any." }),
+    expires_at: time.nullable().meta({ description: "When it ends; `null`: not by itself." }),
+    created_at: time.meta({ description: "ISO 8601 UTC with milliseconds." }),
+    last_used_at: time
+      .nullable()
+      .meta({ description: "When it was used last, give or take a minute or two; `null`: never." }),
+    old_secret_expires_at: time
+      .nullable()
+      .meta({ description: "Until when a secret from before the last rotation works; `null`: none does." }),
+  })
+  .meta({ id: "ApiKey", description: "An API key, without its secret." });
+
+/** An API key, as the admin API shows it. */
+export type ApiKey = z.infer<typeof apiKey>;
+
+/** An API key together with its new secret, which is shown this once. */
+export const apiKeyWithSecret = apiKey
+  .extend({ key: z.string().meta({ description: "The value for `Admin-Api-Key`. It is shown this once." }) })
+  .meta({ id: "ApiKeyWithSecret", description: "An API key, with its secret: keep it now." });
+
+/** An API key together with its new secret. */
+export type ApiKeyWithSecret = z.infer<typeof apiKeyWithSecret>;
+
+/** A page of API keys. */
+export const apiKeyPage = pageOf(apiKey).meta({ id: "ApiKeyPage" });
+
+/** The key that calls: what it is, and what it may do. The bootstrap key has no id. */
+export const ownKey = apiKey
+  .pick({ name: true, scopes: true, organization: true, allowed_senders: true, expires_at: true })
+  .extend({ id: z.string().nullable().meta({ description: "The id; `null` for the bootstrap key." }) })
+  .meta({
+    id: "OwnKey",
+    description: "The key that calls; with an old secret of a rotated key it ends when that does.",
+  });
+
+/** The key that calls. */
+export type OwnKey = z.infer<typeof ownKey>;
+
+const inherited = "left out: as your own key";
+
+/** The body of `POST /admin/keys`. */
+export const createKeyRequest = z
+  .strictObject({
+    name: text(1, maxNameCharacters).meta({ description: "What the key is for; it need not be unique." }),
+    scopes: z
+      .array(scope)
+      .min(1, "must name at least one scope")
+      .refine(distinct, "must name each scope once")
+      .meta({ description: "What it may do: no more than your own key.", uniqueItems: true }),
+    organization: identifier
+      .nullable()
+      .optional()
+      .meta({ description: `The only organization that it sees and changes; \`null\`: all; ${inherited}.` }),
+    allowed_senders: z
+      .array(identifier)
+      .min(1, "must name at least one user; leave it out to allow any")
+      .max(maxSenders, `must name at most ${maxSenders} users`)
+      .refine(distinct, "must name each user once")
+      .meta({ uniqueItems: true })
+      .nullable()
+      .optional()
+      .meta({ description: `The only users that it may send as; \`null\`: any; ${inherited}.` }),
+    cidrs: z
+      .array(
+        z
+          .string()
+          .refine(isNetwork, "must be a network such as 192.0.2.0/24 or 2001:db8::/32, without bits beyond its prefix"),
+      )
+      .min(1, "must name at least one network; leave it out to allow any")
+      .max(maxNetworks, `must name at most ${maxNetworks} networks`)
+      .nullable()
+      .optional()
+      .meta({ description: `The only networks that it may be used from; \`null\`: any; ${inherited}.` }),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .optional()
+      .meta({ description: `When it ends, in the future; \`null\`: not by itself; ${inherited}.` }),
+  })
+  .meta({ id: "CreateKeyRequest" });
+
+/** A key that is asked for. */
+export type CreateKeyRequest = z.output<typeof createKeyRequest>;
+
+/** The body of `POST /admin/keys/{id}/rotate`. */
+export const rotateKeyRequest = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(maxOverlapSeconds)
+      .default(defaultOverlapSeconds)
+      .meta({ description: "How long the old secret goes on working; 0 ends it at once." }),
+  })
+  .meta({ id: "RotateKeyRequest" });

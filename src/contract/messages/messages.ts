@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { isObject } from "../../lib/json/json-values.ts";
+import { identifier, text, userIds } from "../identifiers.ts";
+import type { PayloadLimits } from "../limits.ts";
+
+const maxNameCharacters = 1024;
+const maxContentTypeCharacters = 255;
+
+/** Free-form parameters: any JSON object, delivered with the members and values that were sent. */
+function customParameters(maxBytes: number) {
+  return z
+    .custom<Record<string, unknown>>(isObject, "must be a JSON object")
+    .refine(
+      (value) => !Number.isFinite(maxBytes) || Buffer.byteLength(JSON.stringify(value)) <= maxBytes,
+      `must be at most ${maxBytes} bytes as JSON`,
+    )
+    .meta({
+      type: "object",
+      additionalProperties: true,
+      description: `Custom parameters, delivered as they are${Number.isFinite(maxBytes) ? `; at most ${maxBytes.toLocaleString("en-US")} bytes as JSON` : ""}.`,
+    });
+}
+
+const attachmentUpload = z.strictObject({
+  name: text(1, maxNameCharacters).meta({ description: "The file's name; recipients see it as `file_name`." }),
+  size: z.int().nonnegative().optional().meta({ description: "The file's size in bytes." }),
+  content_type: text(0, maxContentTypeCharacters).optional().meta({ description: "The file's media type." }),
+  file_id: identifier
+    .optional()
+    .meta({ description: "The id of a file uploaded before; without it the server assigns one." }),
+});
+
+const envelope = {
+  organizationId: identifier.meta({ description: "The organization that sends." }),
+  senderId: identifier.meta({ description: "The user on whose behalf it is sent." }),
+};
+
+/** JSON Schema for: `name` is there and not empty. */
+function needsMember(name: string, notEmpty: object) {
+  return { required: [name], properties: { [name]: notEmpty } };
+}
+
+/** The body of `POST /admin/message` (seed, 2.1 and 2.2). */
+export function createSendMessageRequest(limits: PayloadLimits) {
+  const message = z
+    .strictObject({
+      id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
+      body: text(0, limits.bodyCharacters).default("").meta({ description: "The text." }),
+      cid: identifier.meta({ description: "The conversation." }),
+      x: customParameters(limits.xBytes).default({}),
+      attachments: z
+        .array(attachmentUpload)
+        .max(limits.attachments, `must hold at most ${limits.attachments} attachments`)
+        .default([]),
+    })
+    .refine(
+      ({ body, attachments }) => body !== "" || attachments.length > 0,
+      "needs a non-empty `body` or an attachment",
+    )
+    .meta({
+      description: "Needs a non-empty `body` or an attachment.",
+      anyOf: [needsMember("body", { minLength: 1 }), needsMember("attachments", { minItems: 1 })],
+    });
+  return z.strictObject({ ...envelope, message }).meta({ id: "SendMessageRequest" });
+}
+
+/** A message to be sent, with its defaults filled in. */
+export type SendMessageRequest = z.output<ReturnType<typeof createSendMessageRequest>>;
+
+/** The body of `POST /admin/message/system` (seed, 2.1 and 2.3). */
+export function createSendSystemMessageRequest(limits: PayloadLimits) {
+  const messageSystem = z.strictObject({
+    id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
+    uids: userIds({ minimum: 1, maximum: limits.recipients }).meta({
+      description: "The recipients; doubled ids collapse.",
+    }),
+    x: customParameters(limits.xBytes).default({}),
+  });
+  return z.strictObject({ ...envelope, messageSystem }).meta({ id: "SendSystemMessageRequest" });
+}
+
+/** A system message to be sent, with its defaults filled in. */
+export type SendSystemMessageRequest = z.output<ReturnType<typeof createSendSystemMessageRequest>>;
+
+const timestamp = z.int().meta({ description: "Unix epoch seconds." });
+
+/** The answer to `POST /admin/message` (seed, 4.1). The key is spelled this way. */
+export const sendMessageResponse = z
+  .strictObject({
+    ask: z.strictObject({
+      mid: z.string().meta({ description: "The `message.id` that was sent, or else the `server_mid`." }),
+      server_mid: z
+        .string()
+        .meta({ description: "The id that the server gave the message; recipients see it as `_id`." }),
+      t: timestamp,
+    }),
+  })
+  .meta({ id: "SendMessageResponse" });
+
+/** The answer to `POST /admin/message`. */
+export type SendMessageResponse = z.infer<typeof sendMessageResponse>;
+
+/** The answer to `POST /admin/message/system` (seed, 4.2). */
+export const sendSystemMessageResponse = z
+  .strictObject({
+    ack: z.strictObject({
+      mid: z.string().meta({ description: "The `messageSystem.id` that was sent, or else one that the server gave." }),
+      t: timestamp,
+    }),
+  })
+  .meta({ id: "SendSystemMessageResponse" });
+
+/** The answer to `POST /admin/message/system`. */
+export type SendSystemMessageResponse = z.infer<typeof sendSystemMessageResponse>;

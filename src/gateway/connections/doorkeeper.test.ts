@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { createOwner } from "../../lib/owner.ts";
+import { createLimiter } from "../../lib/queues/limiter.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { createPlaces } from "../limits/places.ts";
+import { createUserBudgets } from "../limits/user-budgets.ts";
+import { createDoorkeeper } from "./doorkeeper.ts";
+
+const clock: Clock = { now: () => 0 };
+const unused = () => {
+  throw new Error("not used here");
+};
+const placesOfAddress = 4;
+
+/** A door at which users named `over …` have used up their budgets, and one in a minute is let out. Notes who was refused, and with what. */
+function openDoor() {
+  const exit = createTurnstile(1, { turnMs: 60_000 });
+  const places = createPlaces({ connectionsPerUser: 100, connectionsPerAddress: placesOfAddress });
+  const budgets = createUserBudgets({ quota: 10, clock });
+  const doorkeeper = createDoorkeeper({
+    sessions: {
+      isSuspect: () => false,
+      async identify(token) {
+        if (token === "bad") throw new HeraldError("unauthorized");
+        const [org = "", uid = ""] = token.split("/");
+        return { org, uid, issuedAt: 0, expiresAt: 1, tokenId: undefined };
+      },
+      open: async (identity) => ({ ...identity, head: 0, headId: undefined, cids: [] }),
+    },
+    budgets,
+    organizationLimits: {
+      know: async () => undefined,
+      limitsOf: () => ({ requestsPerSecond: 0, messagesPerSecond: 0, connections: 0, storedBytes: 0 }),
+    },
+    places,
+    entrance: createTurnstile(1_000),
+    exit,
+    admission: createLimiter({ places: 10, maxWaiting: 10, maxWaitMs: 1_000, whenBusy: unused, clock }),
+  });
+  budgets.charge({ org: "o", uid: "over" }, 10);
+  const refused: string[] = [];
+  const note = (name: string, work: Promise<unknown>) =>
+    void work.catch((error: unknown) => refused.push(`${name} ${error instanceof HeraldError ? error.code : error}`));
+  return { exit, places, doorkeeper, refused, note };
+}
+
+const newOwner = () => createOwner(unused);
+
+async function afterSomeTurns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+}
+
+test("those who are refused hear so one after another, whatever they are refused for", async () => {
+  const { exit, doorkeeper, refused, note } = openDoor();
+  note("first", doorkeeper.admit(newOwner(), "o/over", "a"));
+  await afterSomeTurns();
+  expect(refused).toEqual(["first rate_limited"]); // alone, at once
+  note("by token", doorkeeper.admit(newOwner(), "bad", "a"));
+  note("by budget", doorkeeper.admit(newOwner(), "o/over", "a"));
+  note("renewing", doorkeeper.renew(newOwner(), "o/over", "a"));
+  note("asking", doorkeeper.requireBudget(newOwner(), { org: "o", uid: "over" }));
+  await afterSomeTurns();
+  expect(refused).toEqual(["first rate_limited"]);
+  expect(exit.waiting).toBe(4);
+  expect(await doorkeeper.admit(newOwner(), "o/good", "a")).toMatchObject({ uid: "good" }); // waits for nobody
+  exit.open();
+  await afterSomeTurns();
+  expect(refused.slice(1).toSorted()).toEqual([
+    "asking rate_limited",
+    "by budget rate_limited",
+    "by token unauthorized",
+    "renewing rate_limited",
+  ]);
+});
+
+test("whoever hangs up while waiting to be refused waits no more", async () => {
+  const { exit, doorkeeper, note } = openDoor();
+  const owner = newOwner();
+  note("first", doorkeeper.admit(newOwner(), "bad", "a"));
+  for (let count = 0; count < 10; count++) note("gone", doorkeeper.admit(owner, "bad", "a"));
+  await afterSomeTurns();
+  expect(exit.waiting).toBe(10);
+  owner.close();
+  expect(exit.waiting).toBe(0);
+});
+
+test("as many as an address may have wait to hear that it has no place for them; more are not kept waiting", async () => {
+  const { exit, places, doorkeeper, refused, note } = openDoor();
+  const owners = Array.from({ length: 3 * placesOfAddress }, newOwner);
+  note("first", doorkeeper.admit(newOwner(), "bad", "b")); // the exit has no room in this turn
+  for (const [index, owner] of owners.entries()) note(`${index}`, doorkeeper.enter(owner, "a"));
+  await afterSomeTurns();
+  expect(exit.waiting).toBe(placesOfAddress);
+  expect(owners.map(({ isClosed }) => isClosed)).toEqual(owners.map((_, index) => index >= 2 * placesOfAddress));
+  expect(refused).toHaveLength(1 + placesOfAddress);
+  expect(places.count().addresses).toBe(2 * placesOfAddress);
+  for (const owner of owners) owner.close();
+  expect(places.count().addresses).toBe(0);
+  expect(exit.waiting).toBe(0);
+});

@@ -1,0 +1,72 @@
+import type { Owner } from "../../lib/owner.ts";
+import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
+
+/** Sets a timer: `act` is called after `ms`, in place of what was set before. It ends with its owner. */
+export type Timer = (ms: number, act: () => void) => void;
+
+/** Timers on a wheel, and the beats that they keep. */
+export type Heartbeats = {
+  /** A timer that ends with its owner. */
+  timerOf(owner: Owner): Timer;
+  /** Calls `beat` every `ms` until the owner closes. */
+  repeat(owner: Owner, ms: number, beat: () => void): void;
+  /** Pings every `pingMs`, and cuts a peer that has not answered `pongMs` later. */
+  watch(owner: Owner, peer: Peer): void;
+};
+
+/** The other side of a line, which answers pings. */
+export type Peer = {
+  pingMs: number;
+  pongMs: number;
+  ping(): void;
+  /** Whether anything was heard since the last ping. */
+  isAlive(): boolean;
+  cut(): void;
+};
+
+// The fraction of the golden ratio puts each phase far from all earlier ones, so that lines that opened together do not beat together.
+const phaseStep = 0.618034;
+
+/** Heartbeats that are kept as the wheel turns. */
+export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }): Heartbeats {
+  let phase = 0;
+
+  /** The first beat comes up to half an interval early. */
+  function firstAfter(ms: number): number {
+    phase = (phase + phaseStep) % 1;
+    return ms * (0.5 + phase / 2);
+  }
+
+  function timerOf(owner: Owner): Timer {
+    let cancel = () => {};
+    owner.hold(() => cancel());
+    return (ms, act) => {
+      cancel();
+      if (!owner.isClosed) cancel = wheel.after(ms, act);
+    };
+  }
+
+  return {
+    timerOf,
+    repeat(owner, ms, beat) {
+      const timer = timerOf(owner);
+      function again(): void {
+        timer(ms, again);
+        beat();
+      }
+      timer(firstAfter(ms), again);
+    },
+    watch(owner, { pingMs, pongMs, ping, isAlive, cut }) {
+      const timer = timerOf(owner);
+      function askAgain(): void {
+        timer(pongMs, lookAgain);
+        ping();
+      }
+      function lookAgain(): void {
+        if (isAlive()) timer(Math.max(0, pingMs - pongMs), askAgain);
+        else cut();
+      }
+      timer(firstAfter(pingMs), askAgain);
+    },
+  };
+}

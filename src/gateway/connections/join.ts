@@ -1,0 +1,192 @@
+import type { LogEvent, SessionEnd } from "../../contract/messages/log-event.ts";
+import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
+import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import type { DeliveryLedger } from "../../services/delivery/delivery-ledger.ts";
+import type { CatchUp } from "../../services/messages/catch-up.ts";
+import type { Session } from "../../services/sessions/sessions.ts";
+import type { Audiences } from "../fanout/audiences.ts";
+import type { EventFacts } from "../fanout/event-facts.ts";
+import { endsSession } from "../fanout/player.ts";
+import { userTopic } from "../fanout/topics.ts";
+import type { Backlog } from "../limits/backlog.ts";
+import type { Sequencer } from "../log/sequencer.ts";
+import type { Log, Sequencers } from "../log/sequencers.ts";
+import { type Connection, comfortableBytes } from "./connection.ts";
+import type { Roster } from "./roster.ts";
+
+const pageBytes = comfortableBytes; // so that a healthy reader keeps up with what is replayed to it
+const longPageBytes = pageBytes / 4;
+const pageSize = 100;
+
+type Dependencies = {
+  sequencers: Sequencers;
+  catchUp: CatchUp;
+  log: Pick<Log, "readAfter">;
+  roster: Roster;
+  joining: Roster;
+  audiences: Audiences;
+  backlog: Pick<Backlog, "hold">;
+  facts: Pick<EventFacts, "follow">;
+  ledger: Pick<DeliveryLedger, "given">;
+  /** Bounds how many pages of what was missed are at hand: read, and not yet handed over. Long ones go out at a pace. */
+  reads: PacedWork;
+  /** What pages go through when they are handed over, so that many make no turn of the event loop long. */
+  handover: Turnstile;
+};
+
+/** Lets connections into the stream of their organization's events. */
+export type Joiner = {
+  /**
+   * Joins without a gap: first, with `since`, what was missed; then, in one synchronous step, what was played after the
+   * session's snapshot, and the subscription. Calls `admit` just before anything is sent: `isRecovered` is `undefined`
+   * without `since`. Resolves when the connection has joined or is gone; what was taken for it belongs to its owner.
+   */
+  join(
+    connection: Connection,
+    session: Session,
+    since: string | undefined,
+    admit: (isRecovered: boolean | undefined) => void,
+  ): Promise<void>;
+};
+
+/** Joins connections of one node. */
+export function createJoiner(dependencies: Dependencies): Joiner {
+  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger, reads, handover } =
+    dependencies;
+
+  /**
+   * Reads a page when the turn of the connection comes, and hands it over if the connection is still there. The page counts for it
+   * from before it is read until then, and few are at hand at a time, however many wait for theirs.
+   */
+  async function turnPage<Item extends { payload: string }>(
+    connection: Connection,
+    sequencer: Sequencer,
+    read: () => Promise<Item[]>,
+    handOver: (page: Item[]) => void,
+  ): Promise<void> {
+    const { owner, org } = connection;
+    await reads.run<number>(
+      async () => {
+        const letGo = backlog.hold(connection, pageBytes);
+        let letGoRest = () => {};
+        try {
+          const page = await read();
+          letGoRest = backlog.hold(connection, Math.max(0, bytesOf(page) - pageBytes)); // one event may be larger than a page
+          await sequencer.verified(); // so that no page is of another log than those before
+          await handover.pass(org);
+          if (connection.isOpen) handOver(page);
+          return bytesOf(page);
+        } finally {
+          letGo();
+          letGoRest();
+        }
+      },
+      { key: org, owner, isLarge: (bytes) => bytes > longPageBytes },
+    );
+  }
+
+  async function replay(
+    connection: Connection,
+    session: Session,
+    sequencer: Sequencer,
+    resumeAfter: number,
+  ): Promise<void> {
+    const { org, uid } = session;
+    let after = resumeAfter;
+    let isWhole = false;
+    while (!isWhole && (await connection.isReadyForMore())) {
+      await turnPage(
+        connection,
+        sequencer,
+        () => catchUp.read(session, after, pageBytes),
+        (page) => {
+          const end = page.at(-1)?.offset;
+          isWhole = end === undefined;
+          if (end === undefined) return;
+          connection.deliver(page.map(({ id, payload }) => ({ kind: "message", id, payload })));
+          if (!connection.isOpen) return;
+          ledger.given(
+            uid,
+            page.filter(({ isRecipient }) => isRecipient).map((message) => ({ ...message, org })),
+          );
+          after = end;
+        },
+      );
+    }
+  }
+
+  /** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */
+  function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): void {
+    const heard: LogEvent[] = [];
+    for (const event of events) {
+      const { kind, cid = "", payload, uids } = event;
+      if (kind === "message" && cids.has(cid)) heard.push(event);
+      if (kind === "system" && uids?.includes(connection.uid)) heard.push(event);
+      if (kind === "membership") facts.follow(event, connection.uid, cids);
+      if (kind === "session") {
+        const end: SessionEnd = JSON.parse(payload);
+        if (endsSession(end, connection)) {
+          connection.end("removed");
+          return;
+        }
+      }
+    }
+    if (heard.length > 0) connection.deliver(heard);
+    if (connection.isOpen) ledger.given(connection.uid, heard);
+  }
+
+  return {
+    async join(connection, session, since, admit) {
+      const { owner } = connection;
+      const { org, uid, head, headId } = session;
+      const sequencer = await sequencers.acquire(org);
+      owner.hold(() => sequencers.release(sequencer));
+      if (!connection.isOpen) return;
+      joining.add(connection);
+      const leaveJoining = owner.hold(() => joining.remove(connection));
+      await sequencer.reached(head, headId);
+      if (!connection.isOpen) return;
+      const resumeAfter =
+        since === undefined
+          ? undefined
+          : await reads.run(() => catchUp.resumeAfter(session, since), { key: org, owner, isLarge: () => false });
+      if (!connection.isOpen) return;
+      admit(since === undefined ? undefined : resumeAfter !== undefined);
+      if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);
+
+      const cids = new Set(session.cids);
+      let cursor = head;
+      while (await connection.isReadyForMore()) {
+        const played = sequencer.playedAfter(cursor);
+        if (played !== undefined && bytesOf(played) <= pageBytes) {
+          apply(connection, cids, played);
+          if (!connection.isOpen) return;
+          connection.subscribe(userTopic(org, uid));
+          owner.hold(() => audiences.leaveAll(connection));
+          for (const cid of cids) audiences.join(connection, cid);
+          joining.remove(connection);
+          leaveJoining();
+          roster.add(connection);
+          owner.hold(() => roster.remove(connection));
+          return;
+        }
+        // The log moved on by more than fits at once: take a part of it, at the pace of the connection, and look again.
+        const upTo = sequencer.position; // before the read, which so sees all of it that there is
+        await turnPage(
+          connection,
+          sequencer,
+          () => log.readAfter(org, cursor, pageSize, pageBytes),
+          (read) => {
+            const page = read.filter(({ offset }) => offset <= upTo);
+            cursor = page.at(-1)?.offset ?? upTo; // nothing there: it was purged
+            apply(connection, cids, page);
+          },
+        );
+      }
+    },
+  };
+}
+
+function bytesOf(events: { payload: string }[]): number {
+  return events.reduce((sum, { payload }) => sum + payload.length, 0);
+}

@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { createOwner } from "../../lib/owner.ts";
+import { createSessionTimer, type SessionTimer } from "./session-timer.ts";
+
+const day = 24 * 3600 * 1000;
+const start = 1_000_000;
+
+describe("a session timer", () => {
+  let now = start;
+  const calls: string[] = [];
+  let owner = createOwner(() => undefined);
+  let timer: SessionTimer;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    now = start;
+    calls.length = 0;
+    owner = createOwner(() => undefined);
+    timer = createSessionTimer({
+      owner,
+      clock: { now: () => now },
+      onExpiring: () => calls.push(`expiring at ${now - start}`),
+      onExpired: () => calls.push(`expired at ${now - start}`),
+    });
+  });
+  afterEach(() => {
+    owner.close();
+    jest.useRealTimers();
+  });
+
+  function pass(milliseconds: number): void {
+    now += milliseconds;
+    jest.advanceTimersByTime(milliseconds);
+  }
+
+  test("warns a minute before the end, once, and then ends", () => {
+    timer.extend(start + 600_000);
+    pass(539_999);
+    expect(calls).toEqual([]);
+    pass(1);
+    pass(60_000);
+    pass(day);
+    expect(calls).toEqual(["expiring at 540000", "expired at 600000"]);
+  });
+
+  test("warns halfway to the end of a short session", () => {
+    timer.extend(start + 2_000);
+    pass(1_000);
+    pass(1_000);
+    expect(calls).toEqual(["expiring at 1000", "expired at 2000"]);
+  });
+
+  test("starts anew when it is extended", () => {
+    timer.extend(start + 2_000);
+    pass(1_000);
+    pass(500);
+    timer.extend(start + 600_000);
+    pass(1_000);
+    expect(calls).toEqual(["expiring at 1000"]);
+    pass(537_500);
+    expect(calls).toEqual(["expiring at 1000", "expiring at 540000"]);
+  });
+
+  test("waits for the end of a session of 30 days, which no single timer can", () => {
+    timer.extend(start + 30 * day);
+    pass(1);
+    expect(calls).toEqual([]);
+    for (let count = 0; count < 30; count++) pass(day);
+    expect(calls.map((call) => call.split(" ")[0])).toEqual(["expiring", "expired"]);
+  });
+
+  test("ends at once what is over already", () => {
+    timer.extend(start - 1);
+    pass(1);
+    pass(1);
+    expect(calls.map((call) => call.split(" ")[0])).toEqual(["expiring", "expired"]);
+  });
+
+  test("says nothing once its owner has closed, however late it is begun", () => {
+    timer.extend(start + 2_000);
+    owner.close();
+    pass(2_000);
+    timer.extend(start + 4_000);
+    pass(4_000);
+    expect(calls).toEqual([]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import { createOwner } from "../../lib/owner.ts";
+import type { Connection } from "../connections/connection.ts";
+import { createRoster } from "../connections/roster.ts";
+import { createBudget } from "../log/budget.ts";
+import { createSequencer } from "../log/sequencer.ts";
+import { placeOf, event as plainEvent } from "../log/testing/sequencer-setup.ts";
+import { createStreamFrames } from "../streams/stream-frames.ts";
+import { createAccounting, type TracePlay } from "./accounting.ts";
+import { createAudiences } from "./audiences.ts";
+import { createEventFacts } from "./event-facts.ts";
+import { createPlayer } from "./player.ts";
+import { conversationTopic, createTopics, userTopic } from "./topics.ts";
+
+const broken = (): never => {
+  throw new Error("no accounting today");
+};
+
+/** An event whose payload names it, as those of the log do. */
+function event(offset: number) {
+  const plain = plainEvent(offset);
+  return { ...plain, payload: JSON.stringify({ message: { _id: plain.id } }) };
+}
+
+/** A user on one connection, a real player and sequencer, and accounting of which everything fails that can. */
+function setUp(tracePlay?: TracePlay) {
+  const heard: string[] = [];
+  const errors: unknown[] = [];
+  const unknown: string[] = [];
+  const accounting = createAccounting({
+    ledger: { played: broken, playedTo: broken, given: broken, renew: broken, flush: broken },
+    onDelivery: broken,
+    tracePlay,
+    onError: (error) => errors.push(error),
+  });
+  const { ledger, onDelivery } = accounting;
+  const sockets = { publish: () => 0, countSubscribers: () => 0 };
+  const topics = createTopics({ sockets, frames: createStreamFrames(), onDelivery, onError: broken });
+  const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences()];
+  const connection: Connection = {
+    id: "1",
+    org: "o",
+    uid: "u",
+    issuedAt: 0,
+    isOpen: true,
+    deliver: broken,
+    isReadyForMore: async () => true,
+    subscribe: () => undefined,
+    unsubscribe: () => undefined,
+    end: broken,
+    cut: broken,
+    takings: 0,
+    waitingBytes: () => 0,
+    owner: createOwner(broken),
+  };
+  const idOf = (frame: Uint8Array) => /"_id":"(.*?)"/.exec(new TextDecoder().decode(frame))?.[1] ?? "";
+  const listener = { deliver: (frame: Uint8Array) => heard.push(idOf(frame)) === 0 };
+  for (const topic of [conversationTopic("o", "c"), userTopic("o", "u")]) topics.addStream(topic, listener);
+  roster.add(connection);
+  audiences.join(connection, "c");
+  const play = createPlayer({
+    topics,
+    roster,
+    joining,
+    audiences,
+    ledger,
+    backlog: { suspect: broken },
+    facts: createEventFacts(),
+    onUnknown: ({ id }) => unknown.push(id),
+  });
+  const sequencer = createSequencer({
+    start: placeOf(event(0)),
+    budget: createBudget(),
+    read: broken,
+    play(one) {
+      if (accounting.tracePlay === undefined) return { isSlow: play(one), connections: 1 };
+      accounting.tracePlay(one, () => (play(one) ? 1 : 0));
+      return { isSlow: false, connections: 1 };
+    },
+    onRepair: broken,
+    onBreak: broken,
+    onError: (error) => errors.push(error),
+  });
+  return { sequencer, heard, unknown, errors };
+}
+
+test("an event of a kind that this version does not know takes its place, and is played to nobody", () => {
+  const { sequencer, heard, unknown } = setUp();
+  for (const one of [event(1), { ...event(2), kind: "unknown" as const }, event(3)]) sequencer.offer(one);
+  expect([heard, unknown, sequencer.position]).toEqual([["e1", "e3"], ["e2"], 3]);
+});
+
+describe("accounting that fails", () => {
+  test("keeps no message from anybody, gives none twice, and is told", () => {
+    const { sequencer, heard, errors } = setUp();
+    sequencer.offer(event(1));
+    sequencer.offer({ ...event(2), kind: "system" as const, uids: ["u"] });
+    for (const offset of [2, 1, 3]) sequencer.offer(event(offset));
+    expect(heard).toEqual(["e1", "e2", "e3"]);
+    expect(sequencer.position).toBe(3);
+    expect(errors.map(String)).toEqual(["Error: no accounting today"]);
+  });
+
+  test("plays each event once, whether a trace fails before it, after it, or never plays it", () => {
+    const trace: TracePlay = ({ offset }, play) => {
+      if (offset === 1) broken();
+      if (offset !== 2) play();
+      if (offset === 3) broken();
+      if (offset === 4) play();
+    };
+    const { sequencer, heard } = setUp(trace);
+    for (const offset of [1, 2, 3, 4, 5]) sequencer.offer(event(offset));
+    expect(heard).toEqual(["e1", "e2", "e3", "e4", "e5"]);
+  });
+});

@@ -1,0 +1,69 @@
+import { type HeraldError, rateLimited } from "../../contract/errors/errors.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+
+const windowMs = 60_000;
+// A client answers our pings, two or three in a minute by default, and may send some of its own.
+const pingsPerWindow = 300;
+const framesHeld = 4;
+const soonSeconds = 1;
+
+/** What a socket sent in the current window of time, and the bytes of its requests that are not answered yet. */
+export type FrameCounts = { windowStart: number; requests: number; pings: number; heldBytes: number };
+
+/** Nothing was sent yet. */
+export function createFrameCounts(now: number): FrameCounts {
+  return { windowStart: now, requests: 0, pings: 0, heldBytes: 0 };
+}
+
+/** Bounds what a socket may send. Each gives the error `rate_limited` for what is too much. */
+export type FrameRates = {
+  /** Counts a request, and holds its bytes until `release`. */
+  takeRequest(counts: FrameCounts, bytes: number): HeraldError | undefined;
+  release(counts: FrameCounts, bytes: number): void;
+  /** Counts a ping or a pong. */
+  takePing(counts: FrameCounts): HeraldError | undefined;
+};
+
+type Options = { requestsPerWindow: number; frameBytes: number; clock: Clock };
+
+/** The rates of the sockets of one node. */
+export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Options): FrameRates {
+  const mostHeld = framesHeld * frameBytes;
+
+  function turnWindow(counts: FrameCounts): void {
+    const now = clock.now();
+    if (now - counts.windowStart < windowMs) return;
+    counts.windowStart = now;
+    counts.requests = 0;
+    counts.pings = 0;
+  }
+
+  function overRate(counts: FrameCounts, what: string, policy: string, quota: number): HeraldError {
+    const retryAfterSeconds = Math.max(1, Math.ceil((counts.windowStart + windowMs - clock.now()) / 1000));
+    const detail = `a connection may send ${quota} ${what} in 60 seconds; come back in ${retryAfterSeconds} s`;
+    return rateLimited({ detail, policy, quota, windowSeconds: windowMs / 1000, retryAfterSeconds });
+  }
+
+  return {
+    takeRequest(counts, bytes) {
+      turnWindow(counts);
+      counts.requests++;
+      counts.heldBytes += bytes;
+      if (counts.heldBytes > mostHeld) {
+        const detail = `${mostHeld} bytes of requests may wait for their answers; wait for some before the next`;
+        return rateLimited({ detail, policy: "bytes-waiting", quota: mostHeld, retryAfterSeconds: soonSeconds });
+      }
+      if (counts.requests <= requestsPerWindow) return undefined;
+      return overRate(counts, "requests", "requests-per-connection", requestsPerWindow);
+    },
+    release(counts, bytes) {
+      counts.heldBytes -= bytes;
+    },
+    takePing(counts) {
+      turnWindow(counts);
+      counts.pings++;
+      if (counts.pings <= pingsPerWindow) return undefined;
+      return overRate(counts, "pings and pongs", "pings-per-connection", pingsPerWindow);
+    },
+  };
+}

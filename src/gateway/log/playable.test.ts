@@ -1,0 +1,119 @@
+import { describe, expect, spyOn, test } from "bun:test";
+import type { EventKind, LogEvent } from "../../contract/messages/log-event.ts";
+import type { MissedMessage } from "../../store/ports.ts";
+import { createEventFacts } from "../fanout/event-facts.ts";
+import { createPlayables, type Unplayable } from "./playable.ts";
+
+function eventOf(kind: EventKind, payload: string, uids?: string[]): LogEvent {
+  return { org: "o", offset: 3, kind, id: "e3", prev: "e2", cid: "c", payload, uids };
+}
+
+const placeOf = ({ org, offset, id }: LogEvent): Unplayable => ({ org, offset, id });
+
+const good: LogEvent[] = [
+  eventOf("message", '{"message":{}}'),
+  eventOf("system", '{"system_message":{}}', ["a"]),
+  eventOf("membership", '{"added":["a"],"removed":[]}'),
+  eventOf("session", '{"issuedBefore":5}'),
+  eventOf("session", '{"issuedBefore":5,"uids":["a"]}'),
+  eventOf("unknown", "anything"),
+];
+
+const bad: LogEvent[] = [
+  ...(["message", "membership", "session"] as const).flatMap((kind) =>
+    ["", "no JSON", "null", "[]", "7"].map((payload) => eventOf(kind, payload)),
+  ),
+  eventOf("system", "null", ["a"]),
+  eventOf("system", "{}"),
+  eventOf("system", '{"system_message":{}}'),
+  eventOf("membership", '{"added":["a"]}'),
+  eventOf("membership", '{"added":[1],"removed":[]}'),
+  eventOf("membership", '{"added":"a","removed":[]}'),
+  eventOf("session", '{"issuedBefore":"5"}'),
+  eventOf("session", '{"issuedBefore":5,"uids":"a"}'),
+  eventOf("unplayable", '{"message":{}}'),
+];
+
+/** What can be played of a log of these events, and what was told of it. */
+function playablesOf(events: LogEvent[] = [], missed: MissedMessage[] = []) {
+  const told: Unplayable[] = [];
+  const facts = createEventFacts();
+  const playables = createPlayables({
+    log: {
+      heads: async () => new Map(),
+      readFrom: async () => ({ head: { offset: 9, id: "e9" }, anchor: "e0", events }),
+      readAfter: async () => events,
+    },
+    catchUp: {
+      resumeAfter: async () => 0,
+      read: async (_, after) => missed.filter(({ offset }) => offset > after).slice(0, 2),
+    },
+    facts,
+    onUnplayable: (event) => told.push(event),
+  });
+  return { ...playables, facts, told };
+}
+
+describe("an event that cannot be played", () => {
+  test("is, of a hint, only its place: it is read from the store", () => {
+    for (const event of good) expect(playablesOf().hintOf(event)).toBe(event);
+    for (const event of bad)
+      expect([event, playablesOf().hintOf(event)]).toEqual([event, { org: "o", offset: 3, id: "e3", prev: "e2" }]);
+    const place = { org: "o", offset: 3, prev: undefined };
+    expect(playablesOf().hintOf(place)).toBe(place);
+    expect(playablesOf().hintOf({ org: "o" })).toEqual({ org: "o" });
+  });
+
+  test("plays to nobody where the store has nothing better, and keeps its place", async () => {
+    expect(await playablesOf(good).log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(good);
+    const alsoBad = [
+      eventOf("message", "{ no JSON }"),
+      eventOf("message", '{"system_message":{}}'),
+      eventOf("system", '{"message":{}}', ["a"]),
+    ];
+    for (const event of [...bad, ...alsoBad]) {
+      const { log, told } = playablesOf([event]);
+      const passed: LogEvent[] = [{ ...event, kind: "unplayable" }];
+      expect(await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(passed);
+      expect(await log.readFrom("o", 0, 9)).toEqual({ head: { offset: 9, id: "e9" }, anchor: "e0", events: passed });
+      expect(told).toEqual([placeOf(event)]);
+    }
+  });
+
+  test("is no part of what a connection missed, which goes on behind it", async () => {
+    const payloads = ["no JSON", "{}", '{"message":{}}', "null", "[]", '{"message":7}', "", '{"message":{"x":1}}', "{"];
+    const missed = payloads.map((payload, index) => {
+      const offset = index + 1;
+      return { offset, payload, id: `m${offset}`, cid: "c", isRecipient: true };
+    });
+    const { catchUp, told } = playablesOf([], missed);
+    const given: MissedMessage[] = [];
+    for (let page: MissedMessage[] | undefined; page?.length !== 0; given.push(...page))
+      page = await catchUp.read({ org: "o", uid: "a", head: 9 }, page?.at(-1)?.offset ?? 0, 1);
+    expect(given.map(({ offset }) => offset)).toEqual([3, 8]);
+    expect(told.map(({ org, offset, id }) => [org, offset, id])).toEqual(
+      [1, 2, 4, 5, 6, 7, 9].map((offset) => ["o", offset, `m${offset}`]),
+    );
+  });
+
+  test("is told of once, of very many now and then again", async () => {
+    const many = Array.from({ length: 1_025 }, (_, index) => ({ ...eventOf("message", ""), id: `e${index}` }));
+    const { log, told } = playablesOf(many);
+    await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY);
+    expect(told).toEqual(many.map(placeOf));
+    await log.readFrom("o", 0, 9);
+    expect(told.length).toBeLessThanOrEqual(2 * many.length);
+  });
+});
+
+test("a change of membership is parsed once, as a hint, in however many pages, and by who follows it", async () => {
+  const change = eventOf("membership", '{"added":["a"],"removed":[]}');
+  const { hintOf, log, facts } = playablesOf([{ ...change }]);
+  const parse = spyOn(JSON, "parse");
+  hintOf(change);
+  for (let page = 0; page < 3; page++)
+    for (const event of await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)) facts.follow(event, "a", new Set());
+  const parses = parse.mock.calls.length;
+  parse.mockRestore();
+  expect(parses).toBe(1);
+});

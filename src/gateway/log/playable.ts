@@ -1,0 +1,121 @@
+import type { Hint } from "../../bus/bus.ts";
+import type { LogEvent, LogPage } from "../../contract/messages/log-event.ts";
+import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
+import { createSeen } from "../../lib/keeping/seen.ts";
+import type { CatchUp } from "../../services/messages/catch-up.ts";
+import type { EventFacts } from "../fanout/event-facts.ts";
+import type { Log } from "./sequencers.ts";
+
+const mostTold = 1_024;
+
+/** Lets through what can be played. */
+export type Playables = {
+  /** A hint whose event cannot be played is none but of its place, so that the event is read from the store. */
+  hintOf(hint: Hint): Hint;
+  /** The log, with each event that cannot be played as one of kind `unplayable`, which plays to nobody: the organization goes on behind it. */
+  log: Log;
+  /** What connections missed, without what cannot be played. */
+  catchUp: CatchUp;
+};
+
+/** An event that cannot be played: where it stands. */
+export type Unplayable = Pick<LogEvent, "org" | "offset" | "id">;
+
+type Dependencies = {
+  log: Log;
+  catchUp: CatchUp;
+  /** Reads a change of membership once, for this check and for all who play it. */
+  facts: Pick<EventFacts, "membershipOf">;
+  /** Told of each event of the store that cannot be played, once. */
+  onUnplayable(event: Unplayable): void;
+};
+
+/** Looks at the events of hints and of the log before anybody plays them. */
+export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependencies): Playables {
+  const told = createSeen(mostTold);
+
+  function tell({ org, offset, id }: Unplayable): void {
+    if (told.isNew(id)) onUnplayable({ org, offset, id });
+  }
+
+  /** Whether what an event says has the shape that its kind asks for. `isSaid` looks at what goes to the connections as it is. */
+  function isPlayable(event: LogEvent, isSaid: (payload: string, name: string) => boolean): boolean {
+    const { kind, payload, uids } = event;
+    switch (kind) {
+      case "message":
+        return isSaid(payload, "message");
+      case "system":
+        return uids !== undefined && isSaid(payload, "system_message");
+      case "membership":
+        return isMembershipChange(event);
+      case "session":
+        return isSessionEnd(parseJson(payload));
+      case "unplayable":
+        return false;
+      case "unknown":
+        return true;
+    }
+  }
+
+  function isMembershipChange(event: LogEvent): boolean {
+    try {
+      facts.membershipOf(event);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function playable(event: LogEvent): LogEvent {
+    if (isPlayable(event, says)) return event;
+    tell(event);
+    return { ...event, kind: "unplayable" };
+  }
+
+  return {
+    hintOf(hint) {
+      if (hint.payload === undefined || isPlayable(hint, looksLikeObject)) return hint;
+      const { org, offset, id, prev } = hint;
+      return { org, offset, id, prev };
+    },
+    log: {
+      heads: log.heads,
+      async readFrom(org, offset, limit): Promise<LogPage> {
+        const page = await log.readFrom(org, offset, limit);
+        return { ...page, events: page.events.map(playable) };
+      },
+      readAfter: async (...range) => (await log.readAfter(...range)).map(playable),
+    },
+    catchUp: {
+      resumeAfter: catchUp.resumeAfter,
+      async read(absence, after, maxBytes) {
+        for (let from = after; ; ) {
+          const page = await catchUp.read(absence, from, maxBytes);
+          const said = page.filter((message) => {
+            const isSaid = says(message.payload, "message");
+            if (!isSaid) tell({ ...message, org: absence.org });
+            return isSaid;
+          });
+          const last = page.at(-1);
+          if (last === undefined || said.length > 0) return said; // an empty page would be the end
+          from = last.offset;
+        }
+      },
+    },
+  };
+}
+
+/** Enough for what a node has signed that wrote it itself: to read all of each event would cost deliveries more than it is worth. */
+function looksLikeObject(payload: string): boolean {
+  return payload.startsWith("{") && payload.endsWith("}");
+}
+
+/** Whether a payload is an object with an object of that name in it. */
+function says(payload: string, name: string): boolean {
+  const value = parseJson(payload);
+  return isObject(value) && isObject(value[name]);
+}
+
+function isSessionEnd(value: unknown): boolean {
+  return isObject(value) && (value.uids === undefined || isTexts(value.uids)) && typeof value.issuedBefore === "number";
+}

@@ -1,0 +1,194 @@
+import type { Bus, Hint } from "../../bus/bus.ts";
+import { type LogEvent, type LogPage, type LogPlace, logStart } from "../../contract/messages/log-event.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { createBudget, weightOf } from "./budget.ts";
+import { createSequencer, type LogBreak, type Played, type Sequencer } from "./sequencer.ts";
+
+const lingerMs = 10_000;
+const maxEarly = 1_024;
+const maxEarlyBytes = 4 * 1024 * 1024;
+const keptMs = 30_000; // more than a join takes; a slower one reads the store
+
+/** The sequencers of this node: one for each organization that has connections here. */
+export type Sequencers = {
+  /** The organization's sequencer, begun if need be, and anew when the log changed its past. Give it back with `release`, once. */
+  acquire(org: string): Promise<Sequencer>;
+  release(sequencer: Sequencer): void;
+  /** Compares every position with the store, in one query. Called every few seconds and when the bus came back. */
+  checkHeads(): Promise<void>;
+  /** Resolves when everything was played that is committed now. */
+  playToHeads(): Promise<void>;
+  /** How many events the organization that was the most behind lacked when the heads were last compared, and when that was. */
+  readonly lag: Lag;
+  /** How often one was acquired and not given back. */
+  readonly held: number;
+  stop(): void;
+};
+
+/** `checkedAt` in milliseconds, `undefined` before the first check. */
+export type Lag = { events: number; checkedAt: number | undefined };
+
+/** What the gateway reads of the logs. */
+export type Log = {
+  heads(orgs: string[]): Promise<Map<string, LogPlace>>;
+  readFrom(org: string, offset: number, limit: number): Promise<LogPage>;
+  readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
+};
+
+type Options = {
+  bus: Pick<Bus, "subscribe">;
+  log: Log;
+  clock: Clock;
+  play(event: LogEvent): Played;
+  /** Called when a read of the store brought what the bus had not. */
+  onRepair(): void;
+  /** The organization's log is no longer the one that was played: those who heard it have to join anew. */
+  onBreak(org: string, found: LogBreak): void;
+  onError(error: unknown): void;
+};
+
+type Entry = {
+  org: string;
+  users: number;
+  started: Promise<Sequencer>;
+  /** Once it has started. */
+  sequencer(): Sequencer | undefined;
+  end(): void;
+  lingerTimer: ReturnType<typeof setTimeout> | undefined;
+};
+
+/** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
+export function createSequencers(options: Options, createOne = createSequencer): Sequencers {
+  const { bus, log, clock, play, onRepair, onBreak, onError } = options;
+  const entries = new Map<string, Entry>();
+  let held = 0;
+  const entryOf = new WeakMap<Sequencer, Entry>();
+  const budget = createBudget();
+  let lag: Lag = { events: 0, checkedAt: undefined };
+
+  function begin(org: string): Entry {
+    const early: Hint[] = [];
+    let earlyBytes = 0;
+    let lastEarly = 0; // of those that were too many to keep: what they told of is read from the store
+    let sequencer: Sequencer | undefined;
+    let unsubscribe: (() => void) | undefined;
+    let isOver = false;
+
+    function keepEarly(hint: Hint): void {
+      if (early.length >= maxEarly || earlyBytes >= maxEarlyBytes) {
+        lastEarly = Math.max(lastEarly, hint.offset ?? 0);
+        return;
+      }
+      early.push(hint);
+      earlyBytes += hint.payload === undefined ? 0 : weightOf(hint);
+    }
+
+    async function start(): Promise<Sequencer> {
+      // The subscription comes before the position: what is committed in between is heard, and dropped if it is in the head.
+      unsubscribe = await bus.subscribe(org, (hint) => {
+        if (sequencer !== undefined) sequencer.offer(hint);
+        else keepEarly(hint);
+      });
+      const head = (await log.heads([org])).get(org) ?? logStart;
+      sequencer = createOne({
+        start: head,
+        budget,
+        read: (offset, limit) => log.readFrom(org, offset, limit),
+        play,
+        onRepair,
+        onBreak(found) {
+          remove(org, entry);
+          onBreak(org, found);
+        },
+        onError,
+      });
+      entryOf.set(sequencer, entry);
+      for (const hint of early.splice(0)) sequencer.offer(hint);
+      if (lastEarly > 0) sequencer.offer({ org, offset: lastEarly });
+      if (isOver) entry.end();
+      return sequencer;
+    }
+
+    const entry: Entry = {
+      org,
+      users: 0,
+      started: start(),
+      sequencer: () => sequencer,
+      end() {
+        isOver = true;
+        clearTimeout(entry.lingerTimer);
+        unsubscribe?.();
+        sequencer?.stop();
+      },
+      lingerTimer: undefined,
+    };
+    entries.set(org, entry);
+    return entry;
+  }
+
+  function remove(org: string, entry: Entry): void {
+    if (entries.get(org) === entry) entries.delete(org);
+    entry.end();
+  }
+
+  function forget(org: string, entry: Entry): void {
+    if (entry.users === 0) remove(org, entry);
+  }
+
+  return {
+    async acquire(org) {
+      const entry = entries.get(org) ?? begin(org);
+      entry.users++;
+      held++;
+      clearTimeout(entry.lingerTimer);
+      try {
+        return await entry.started;
+      } catch (error) {
+        entry.users--;
+        held--;
+        forget(org, entry);
+        throw error;
+      }
+    },
+    release(sequencer) {
+      held--;
+      const entry = entryOf.get(sequencer);
+      if (entry === undefined) return;
+      entry.users--;
+      if (entry.users === 0) entry.lingerTimer = setTimeout(() => forget(entry.org, entry), lingerMs);
+    },
+    async checkHeads() {
+      for (const { sequencer } of entries.values()) sequencer()?.forgetBefore(performance.now() - keptMs);
+      const asked = [...entries]; // what begins while the heads are read begins at its head
+      const heads = asked.length === 0 ? new Map<string, LogPlace>() : await log.heads(asked.map(([org]) => org));
+      const checked = { events: 0, checkedAt: clock.now() };
+      lag = checked;
+      for (const [org, entry] of asked) {
+        const head = heads.get(org) ?? logStart; // the organization itself may be lost
+        const notice = (sequencer: Sequencer) => {
+          checked.events = Math.max(checked.events, head.offset - sequencer.position);
+          sequencer.noticeHead(head);
+        };
+        // Not awaited: whoever acquires it hears of a start that hangs or fails, and the others must not wait for it.
+        entry.started.then(notice).catch(() => undefined);
+      }
+    },
+    async playToHeads() {
+      if (entries.size === 0) return;
+      const heads = await log.heads([...entries.keys()]);
+      await Promise.all(
+        [...heads].map(async ([org, { offset, id }]) => (await entries.get(org)?.started)?.reached(offset, id)),
+      );
+    },
+    get lag() {
+      return lag;
+    },
+    get held() {
+      return held;
+    },
+    stop() {
+      for (const entry of entries.values()) entry.end();
+      entries.clear();
+    },
+  };
+}

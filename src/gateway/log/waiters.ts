@@ -1,0 +1,62 @@
+import { unavailable } from "../../contract/errors/errors.ts";
+
+type Waiter = { offset: number; since: number; resolve(): void; reject(reason: unknown): void };
+
+/** Calls that wait for a sequencer to reach an offset, or for a read of the store. */
+export type Waiters = {
+  /** Resolves when everything up to `offset` was played. */
+  until(offset: number): Promise<void>;
+  /** Resolves when a read that begins after this call has ended well. */
+  untilRead(): Promise<void>;
+  beginRead(): void;
+  /** A read ended well and found this head. Rejects those who waited for a higher offset before it began: there is none. */
+  endRead(head: number): void;
+  resolveUpTo(offset: number): void;
+  rejectAll(reason: unknown): void;
+};
+
+/** Waiters, of whom there are none yet. */
+export function createWaiters(): Waiters {
+  const forOffsets = new Set<Waiter>();
+  const forReads = new Set<Waiter>();
+  let reads = 0;
+
+  function wait(waiters: Set<Waiter>, offset: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      waiters.add({ offset, since: reads, resolve, reject });
+    });
+  }
+
+  return {
+    until: (offset) => wait(forOffsets, offset),
+    untilRead: () => wait(forReads, 0),
+    beginRead() {
+      reads++;
+    },
+    endRead(head) {
+      for (const waiter of forOffsets) {
+        if (waiter.since >= reads || waiter.offset <= head) continue;
+        forOffsets.delete(waiter);
+        waiter.reject(unavailable({ detail: "the log of the organization was set back; connect again" }));
+      }
+      for (const waiter of forReads) {
+        if (waiter.since >= reads) continue;
+        forReads.delete(waiter);
+        waiter.resolve();
+      }
+    },
+    resolveUpTo(offset) {
+      for (const waiter of forOffsets) {
+        if (waiter.offset > offset) continue;
+        forOffsets.delete(waiter);
+        waiter.resolve();
+      }
+    },
+    rejectAll(reason) {
+      for (const waiters of [forOffsets, forReads]) {
+        for (const { reject } of waiters) reject(reason);
+        waiters.clear();
+      }
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { createOwner } from "../../lib/owner.ts";
+import { createEventStream, type EventStream } from "./event-stream.ts";
+
+const kibibyte = 1024;
+const frame = new Uint8Array(32 * kibibyte).fill(97);
+const fail = (error: unknown) => expect.unreachable(String(error));
+
+/** A stream behind a server of Bun's, and the socket of a client that has begun to read it, and does not read on. */
+async function setUp(maxWaitingBytes: number) {
+  const ends: string[] = [];
+  const stream = createEventStream({
+    owner: createOwner(fail),
+    org: "o",
+    maxWaitingBytes,
+    onWaiting: () => undefined,
+    onCut: () => void ends.push("cut"),
+    onEnd: () => void ends.push("end"),
+  });
+  const server = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch: () => new Response(stream.body),
+    error: () => new Response(null, { status: 500 }),
+  });
+  stream.comment();
+  const socket = connect(server.port ?? 0, "127.0.0.1");
+  socket.on("error", () => undefined);
+  const begun = new Promise<void>((resolve) =>
+    socket.once("data", () => {
+      socket.pause();
+      resolve();
+    }),
+  );
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await begun;
+  return {
+    stream,
+    ends,
+    socket,
+    async [Symbol.asyncDispose]() {
+      socket.destroy();
+      await server.stop(true);
+    },
+  };
+}
+
+/** Writes until the kernel takes no more: returns how many bytes it took. */
+async function fill(stream: EventStream): Promise<number> {
+  let written = 0;
+  for (let taken = -1; taken !== stream.takings; ) {
+    taken = stream.takings;
+    stream.push(frame);
+    written += frame.length;
+    for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return written - stream.waitingBytes();
+}
+
+async function readUntil(socket: Socket, stream: EventStream, waitingBytes: number): Promise<void> {
+  socket.on("data", () => undefined);
+  socket.resume();
+  while (stream.waitingBytes() > waitingBytes) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("an event stream", () => {
+  test("counts what Bun has of it until the socket has taken it", async () => {
+    await using set = await setUp(Number.POSITIVE_INFINITY);
+    const { stream, socket } = set;
+    await fill(stream);
+    const before = stream.waitingBytes();
+    expect(before).toBeWithin(frame.length, 4 * kibibyte * kibibyte);
+    for (let index = 0; index < 20; index++) stream.push(frame);
+    for (let turns = 0; turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(stream.waitingBytes()).toBe(before + 20 * frame.length);
+    expect(stream.isSlow).toBe(true);
+    const ready = stream.isReadyForMore();
+    await readUntil(socket, stream, 0);
+    expect(await ready).toBe(true);
+    expect(stream.waitingBytes()).toBe(0);
+  });
+
+  test("is cut at its limit, with all that waits", async () => {
+    await using set = await setUp(512 * kibibyte);
+    const { stream, ends } = set;
+    await fill(stream);
+    while (stream.isOpen && stream.waitingBytes() + frame.length <= 512 * kibibyte) stream.push(frame);
+    expect(stream.isOpen).toBe(true);
+    stream.push(frame);
+    expect([stream.isOpen, stream.waitingBytes(), ends]).toEqual([false, 0, ["cut", "end"]]);
+  });
+
+  test("that ends hands out what waits to who keeps up, and cuts who is far behind", async () => {
+    await using near = await setUp(Number.POSITIVE_INFINITY);
+    near.stream.push(frame);
+    near.stream.end();
+    await using far = await setUp(Number.POSITIVE_INFINITY);
+    await fill(far.stream);
+    while (!far.stream.isSlow) far.stream.push(frame);
+    far.stream.end();
+    expect([near.ends, far.ends]).toEqual([["end"], ["cut", "end"]]);
+  });
+});
+
+test("a stream that is cut before its answer begins ends the connection, and nothing is printed", async () => {
+  const script = `
+    import { createOwner } from "${new URL("../../lib/owner.ts", import.meta.url).pathname}";
+    import { createEventStream } from "${new URL("./event-stream.ts", import.meta.url).pathname}";
+    const ignore = () => undefined;
+    const options = { owner: createOwner(ignore), org: "o", maxWaitingBytes: 1, onWaiting: ignore, onCut: ignore, onEnd: ignore };
+    const stream = createEventStream(options);
+    stream.comment();
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", development: false, fetch: () => new Response(stream.body) });
+    console.log(await fetch(server.url).then(({ status }) => status, ({ code }) => code));
+    await server.stop(true);`;
+  const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "pipe" });
+  const [printed, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  expect([printed.trim(), errors]).toEqual(["ECONNRESET", ""]);
+});

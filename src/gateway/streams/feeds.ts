@@ -1,0 +1,167 @@
+import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
+import type { LogEvent, SessionEnd } from "../../contract/messages/log-event.ts";
+import { networkOf } from "../../lib/network/addresses.ts";
+import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
+import { createCounters } from "../../lib/rates/counters.ts";
+import type { FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
+import type { Heartbeats } from "../connections/heartbeat.ts";
+import type { Register } from "../connections/register.ts";
+import type { EventFacts } from "../fanout/event-facts.ts";
+import type { Backlog } from "../limits/backlog.ts";
+import type { Places } from "../limits/places.ts";
+import type { Played, Sequencer } from "../log/sequencer.ts";
+import type { Sequencers } from "../log/sequencers.ts";
+import { createEventStream, type EventStream } from "./event-stream.ts";
+import { createEventFilter, type EventFilter } from "./feed-filter.ts";
+import type { StreamFrames } from "./stream-frames.ts";
+
+const startsTried = 5;
+const toNobody: Played = { connections: 0, isSlow: false };
+const permitEveryMs = 1000;
+const retryAfterSeconds = 5;
+
+type Dependencies = {
+  sequencers: Sequencers;
+  feedStarts: FeedStarts;
+  frames: Pick<StreamFrames, "forFeeds">;
+  register: Register;
+  places: Places;
+  backlog: Pick<Backlog, "watch">;
+  facts: Pick<EventFacts, "follow" | "systemOf">;
+  heartbeats: Pick<Heartbeats, "repeat">;
+  limits: { backlogBytes: number; pingMs: number; feedsPerOrganization: number };
+  /** Called when a feed is cut while bytes wait for its reader. */
+  onCut(): void;
+  onError(error: unknown): void;
+};
+
+type Feed = { stream: EventStream; shows: EventFilter; permit: FeedWish["permit"]; isAsking: boolean };
+
+/** The feeds of this node, which hear every event that its sequencers play. */
+export function createFeeds(dependencies: Dependencies) {
+  const { sequencers, feedStarts, frames, register, places, backlog, facts, heartbeats, limits } = dependencies;
+  const { onCut, onError } = dependencies;
+  const perOrganization = createCounters(limits.feedsPerOrganization);
+  const feeds = new Map<string, Set<Feed>>();
+
+  function takePlace(owner: Owner, org: string): void {
+    if (!perOrganization.take(org)) throw tooMany(limits.feedsPerOrganization);
+    owner.hold(() => perOrganization.release(org));
+  }
+
+  function add(org: string, feed: Feed): void {
+    const ofOrganization = feeds.get(org) ?? new Set();
+    feeds.set(org, ofOrganization.add(feed));
+  }
+
+  function remove(org: string, feed: Feed): void {
+    const ofOrganization = feeds.get(org);
+    ofOrganization?.delete(feed);
+    if (ofOrganization?.size === 0) feeds.delete(org);
+  }
+
+  /** A filter that is as far as the sequencer is. What it has to follow since the snapshot is in the ring, or a later one is taken. */
+  async function beginFilter(sequencer: Sequencer, { org, filter }: FeedWish): Promise<EventFilter> {
+    for (let tried = 0; tried < startsTried; tried++) {
+      const { head, headId, cids } = await feedStarts.find(org, filter.uid);
+      await sequencer.reached(head, headId);
+      const played = sequencer.playedAfter(head);
+      if (played === undefined) continue;
+      if (played.some(endsOrganization)) throw new HeraldError("organization_not_found");
+      const shows = createEventFilter(filter, cids, facts);
+      for (const event of played) shows(event);
+      return shows;
+    }
+    throw unavailable({ detail: "the organization's log moves too fast to begin now; try again" });
+  }
+
+  /** Ends a feed whose caller may not watch any more, or of whom nobody can tell. */
+  async function askAgain(feed: Feed): Promise<void> {
+    if (feed.isAsking) return;
+    feed.isAsking = true;
+    try {
+      await feed.permit();
+      feed.isAsking = false;
+    } catch (error) {
+      if (!(error instanceof HeraldError)) onError(error);
+      feed.stream.end();
+    }
+  }
+
+  async function begin(wish: FeedWish, owner: Owner): Promise<ReadableStream<Uint8Array>> {
+    const { org, filter, address, permit } = wish;
+    register.requireOpen();
+    places.takeForAddress(owner, networkOf(address));
+    takePlace(owner, org);
+    await feedStarts.find(org, filter.uid); // first, so that no sequencer begins for an organization that does not exist
+    const sequencer = await sequencers.acquire(org);
+    owner.hold(() => sequencers.release(sequencer));
+    const shows = await beginFilter(sequencer, wish);
+    register.requireOpen();
+    if (sequencer.isOver) throw unavailable({ detail: "the organization's log has changed its past; try again" });
+    const stream = createEventStream({
+      owner,
+      org,
+      maxWaitingBytes: limits.backlogBytes,
+      onWaiting: () => backlog.watch(stream),
+      onCut,
+      onEnd: wish.onEnd,
+    });
+    register.add("feed", stream);
+    const feed: Feed = { stream, shows, permit, isAsking: false };
+    add(org, feed);
+    owner.hold(() => remove(org, feed));
+    heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
+    heartbeats.repeat(owner, limits.pingMs, stream.comment);
+    stream.comment(); // so that the answer begins now
+    return stream.body;
+  }
+
+  const opening: Feeds = {
+    async open(wish) {
+      const owner = createOwner(onError);
+      onAbort(wish.signal, owner.close); // before anything is taken
+      try {
+        return await begin(wish, owner);
+      } catch (error) {
+        owner.close();
+        throw error;
+      }
+    },
+  };
+
+  return {
+    ...opening,
+    /** Plays an event to the feeds of its organization. */
+    play(event: LogEvent): Played {
+      const ofOrganization = feeds.get(event.org);
+      if (ofOrganization === undefined) return toNobody;
+      const isOver = endsOrganization(event);
+      let isSlow = false;
+      let connections = 0;
+      for (const { stream, shows } of ofOrganization) {
+        if (isOver) stream.end();
+        if (!shows(event)) continue;
+        stream.push(frames.forFeeds(event));
+        isSlow = stream.isSlow || isSlow;
+        connections++;
+      }
+      return { isSlow, connections };
+    },
+    /** Ends the feeds of an organization, so that they begin anew. */
+    endOrganization(org: string): void {
+      for (const { stream } of [...(feeds.get(org) ?? [])]) stream.end();
+    },
+  };
+}
+
+function tooMany(quota: number): HeraldError {
+  const detail = `this organization has ${quota} feeds on this node; close one first`;
+  return rateLimited({ detail, policy: "feeds-per-organization", quota, retryAfterSeconds });
+}
+
+function endsOrganization({ kind, payload }: LogEvent): boolean {
+  if (kind !== "session") return false;
+  const end: SessionEnd = JSON.parse(payload);
+  return end.uids === undefined;
+}

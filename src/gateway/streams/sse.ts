@@ -1,0 +1,146 @@
+import type { Server } from "bun";
+import { answerHeaders } from "../../contract/answer-headers.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { problemResponse } from "../../contract/errors/problem.ts";
+import { isIdentifier } from "../../contract/identifiers.ts";
+import { networkOf } from "../../lib/network/addresses.ts";
+import { bearerToken } from "../../lib/network/bearer.ts";
+import type { ClientAddress } from "../../lib/network/client-address.ts";
+import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { Session } from "../../services/sessions/sessions.ts";
+import type { Doorkeeper } from "../connections/doorkeeper.ts";
+import { tellFault } from "../connections/faults.ts";
+import type { Heartbeats } from "../connections/heartbeat.ts";
+import type { Joiner } from "../connections/join.ts";
+import { answerPreflight, type Origins } from "../connections/origins.ts";
+import type { Register } from "../connections/register.ts";
+import { createSessionTimer } from "../connections/session-timer.ts";
+import type { Topics } from "../fanout/topics.ts";
+import type { Backlog } from "../limits/backlog.ts";
+import { createEventStream } from "./event-stream.ts";
+import { createStreamConnection, type StreamConnection } from "./stream.ts";
+
+const takenWithinSeconds = 5;
+
+type Dependencies = {
+  doorkeeper: Doorkeeper;
+  joiner: Joiner;
+  topics: Topics;
+  register: Register;
+  backlog: Pick<Backlog, "watch">;
+  heartbeats: Pick<Heartbeats, "repeat">;
+  clientAddress: ClientAddress;
+  origins: Origins;
+  limits: { backlogBytes: number; pingMs: number };
+  clock: Clock;
+  /** Called when a stream ends whose reader did not take what waited for it. */
+  onCut(): void;
+  onError(error: unknown): void;
+};
+
+/** The server-sent events side of the gateway. */
+export function createStreams(dependencies: Dependencies) {
+  const { doorkeeper, joiner, topics, register, backlog, heartbeats } = dependencies;
+  const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
+
+  function createConnection(owner: Owner, session: Session, id: string, onEnd: () => void): StreamConnection {
+    const stream = createEventStream({
+      owner,
+      org: session.org,
+      maxWaitingBytes: limits.backlogBytes,
+      onWaiting: () => backlog.watch(connection),
+      onCut,
+      onEnd,
+    });
+    const connection = createStreamConnection({ id, session, stream, topics });
+    const timer = createSessionTimer({
+      owner,
+      clock,
+      onExpiring: () => undefined,
+      onExpired: () => connection.end("bad_token"),
+    });
+    timer.extend(session.expiresAt);
+    register.add("sse", connection);
+    heartbeats.repeat(owner, limits.pingMs, connection.comment);
+    return connection;
+  }
+
+  /** Resolves once the connection is admitted, with what the client is told of its recovery. */
+  function join(connection: StreamConnection, session: Session, since: string | undefined) {
+    return new Promise<boolean | undefined>((admit, refuse) => {
+      let isAdmitted = false;
+      const onAdmitted = (isRecovered: boolean | undefined) => {
+        isAdmitted = true;
+        admit(isRecovered);
+      };
+      // A join that ends without admitting has lost its client: the answer goes nowhere, but must not be waited for.
+      joiner.join(connection, session, since, onAdmitted).then(
+        () => admit(undefined),
+        (error: unknown) => {
+          connection.cut();
+          if (isAdmitted) tellFault(error, onError);
+          else refuse(error);
+        },
+      );
+    });
+  }
+
+  type Opening = { request: Request; address: string; id: string; onEnd(): void };
+
+  async function open({ request, address, id, onEnd }: Opening, owner: Owner): Promise<Response> {
+    if (request.method !== "GET") throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
+    const since = request.headers.get("last-event-id") || undefined;
+    if (since !== undefined && !isIdentifier(since))
+      throw new HeraldError("bad_request", "`Last-Event-ID` must be the `_id` of a message");
+    await doorkeeper.enter(owner, address);
+    const session = await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address);
+    register.requireOpen();
+    const connection = createConnection(owner, session, id, onEnd);
+    const isRecovered = await join(connection, session, since);
+    connection.comment();
+    return new Response(connection.body, {
+      headers: {
+        "Content-Type": "text/event-stream",
+        ...answerHeaders,
+        "X-Accel-Buffering": "no",
+        "X-Request-Id": id,
+        ...(isRecovered !== undefined && { "Herald-Recovered": String(isRecovered) }),
+      },
+    });
+  }
+
+  async function answer(opening: Opening): Promise<Response> {
+    const { request, id } = opening;
+    const owner = createOwner(onError);
+    onAbort(request.signal, owner.close); // before anything is taken
+    try {
+      origins.require(request);
+      return await open(opening, owner);
+    } catch (thrown) {
+      owner.close();
+      return problemResponse(tellFault(thrown, onError), id);
+    }
+  }
+
+  return {
+    /** Answers `GET /sse`. The session's snapshot comes before the answer: all that is committed after it is heard. */
+    async handle(request: Request, server: Server<unknown>): Promise<Response> {
+      const id = createId();
+      const cors = origins.corsHeaders(request);
+      const preflight = answerPreflight(request, cors);
+      if (preflight !== undefined) return preflight;
+      server.timeout(request, 0);
+      const response = await answer({
+        request,
+        address: networkOf(clientAddress(request, server)),
+        id,
+        onEnd: () => server.timeout(request, takenWithinSeconds),
+      });
+      // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow.
+      for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
+      return response;
+    },
+  };
+}

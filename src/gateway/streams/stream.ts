@@ -1,0 +1,58 @@
+import type { Session } from "../../services/sessions/sessions.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { Topics } from "../fanout/topics.ts";
+import type { EventStream } from "./event-stream.ts";
+import { encodeForUser } from "./stream-frames.ts";
+
+type Options = { id: string; session: Session; stream: EventStream; topics: Topics };
+
+/** A user's connection over server-sent events. */
+export type StreamConnection = Connection & Pick<EventStream, "body" | "comment">;
+
+/** The connection of a session whose events a stream carries. */
+export function createStreamConnection({ id, session, stream, topics }: Options): StreamConnection {
+  const { owner } = stream;
+  const joined = new Set<string>();
+  const listener = {
+    deliver(frame: Uint8Array) {
+      stream.push(frame);
+      return stream.isSlow;
+    },
+  };
+  owner.hold(() => {
+    for (const topic of joined) topics.removeStream(topic, listener);
+  });
+
+  return {
+    id,
+    org: session.org,
+    uid: session.uid,
+    issuedAt: session.issuedAt,
+    tokenId: session.tokenId,
+    owner,
+    get isOpen() {
+      return stream.isOpen;
+    },
+    deliver(events) {
+      for (const event of events) stream.push(encodeForUser(event));
+    },
+    isReadyForMore: stream.isReadyForMore,
+    subscribe(topic) {
+      if (!stream.isOpen) return;
+      joined.add(topic);
+      topics.addStream(topic, listener);
+    },
+    unsubscribe(topic) {
+      joined.delete(topic);
+      topics.removeStream(topic, listener);
+    },
+    end: stream.end,
+    cut: stream.cut,
+    get takings() {
+      return stream.takings;
+    },
+    waitingBytes: stream.waitingBytes,
+    body: stream.body,
+    comment: stream.comment,
+  };
+}

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { type FrameId, type FrameOperation, frameId, frameRequests } from "../../contract/connections/frames.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { parseJson } from "../../contract/errors/validation.ts";
+import { withoutCredentials } from "../../contract/keys/redaction.ts";
+
+/** A request from a client, its payload not yet checked. `fault` says why it cannot be answered otherwise. */
+export type Frame =
+  | { id: FrameId; operation: FrameOperation; payload: unknown; fault?: undefined }
+  | { id: FrameId | undefined; fault: HeraldError };
+
+const envelope = z.strictObject({ request: z.record(z.string(), z.unknown()) });
+const operations = Object.keys(frameRequests);
+
+/** Reads a text frame. The fault of a frame that cannot be read carries no `id`. */
+export function readFrame(text: string, maxDepth: number): Frame {
+  let value: unknown;
+  try {
+    value = parseJson(text, maxDepth);
+  } catch (error) {
+    if (error instanceof HeraldError) return { id: undefined, fault: error };
+    throw error;
+  }
+  const parsed = envelope.safeParse(value);
+  if (!parsed.success) return { id: undefined, fault: fault('a frame is {"request":{"<operation>":{…},"id":"…"}}') };
+  const { id, ...rest } = parsed.data.request;
+  const readId = frameId.safeParse(id);
+  if (!readId.success)
+    return { id: undefined, fault: fault("a request needs an `id`: a number, or a string of at most 128 characters") };
+  const [operation, ...others] = Object.keys(rest);
+  if (operation === undefined || others.length > 0 || !isOperation(operation)) {
+    return { id: readId.data, fault: fault(`a request names one of ${operations.join(", ")}`) };
+  }
+  return { id: readId.data, operation, payload: rest[operation] };
+}
+
+function isOperation(name: string): name is FrameOperation {
+  return operations.includes(name);
+}
+
+function fault(detail: string): HeraldError {
+  return new HeraldError("bad_request", detail);
+}
+
+/** The frame that answers a request. */
+export function responseFrame(id: FrameId, body: object): string {
+  return JSON.stringify({ response: { id, ...body } });
+}
+
+/** The frame that answers a request with a list under `name`, of what is JSON text already. */
+export function listFrame(id: FrameId, name: string, items: readonly string[]): string {
+  return `{"response":{"id":${JSON.stringify(id)},"${name}":[${items.join(",")}]}}`;
+}
+
+/** The frame that tells of an error; without `id` when the request could not be read. */
+export function errorFrame(id: FrameId | undefined, error: HeraldError): string {
+  const { status, code, message } = error;
+  const shown = { status, code, message: withoutCredentials(message) };
+  return JSON.stringify({ response: { ...(id !== undefined && { id }), error: shown } });
+}

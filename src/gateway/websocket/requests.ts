@@ -1,0 +1,42 @@
+import { type FrameOperation, frameRequests } from "../../contract/connections/frames.ts";
+import { validate } from "../../contract/errors/validation.ts";
+import type { Receipts } from "../../services/delivery/receipts.ts";
+import type { HistoryReader } from "../../services/messages/history.ts";
+import { costs } from "../limits/user-budgets.ts";
+
+type Dependencies = { history: HistoryReader; receipts: Receipts };
+
+/** What goes into the answer to a request, and what that costs its user where it is not what its bytes cost; messages are JSON texts. */
+export type Answer = { body: object; cost?: number } | { messages: string[]; cost?: undefined };
+
+/** What a request asks for that is not `connect`. */
+export type Operation = Exclude<FrameOperation, "connect">;
+
+/** Answers the requests of a connected user; throws `HeraldError`. */
+export type RequestHandler = (
+  user: { org: string; uid: string },
+  operation: Operation,
+  payload: unknown,
+) => Promise<Answer>;
+
+/** Requests that read, and receipts. */
+export function createRequestHandler({ history, receipts }: Dependencies): RequestHandler {
+  return async ({ org, uid }, operation, payload) => {
+    if (operation === "ping") {
+      validate(frameRequests.ping, payload);
+      return { body: { pong: {} } };
+    }
+    if (operation === "conversation_list") {
+      const query = validate(frameRequests.conversation_list, payload);
+      const { items, cursor } = await history.conversationsOf(org, uid, query);
+      return { body: { conversations: items, cursor } };
+    }
+    if (operation === "ack") {
+      const { ids } = validate(frameRequests.ack, payload);
+      await receipts.acknowledge({ org, uid }, ids);
+      return { body: { success: true }, cost: costs.receipts(ids.length) };
+    }
+    const { cid, ...query } = validate(frameRequests.message_list, payload);
+    return { messages: await history.messagesFor(org, uid, cid, query) };
+  };
+}

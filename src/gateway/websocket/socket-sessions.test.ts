@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { SessionEnd } from "../../contract/messages/log-event.ts";
+import { createOwner } from "../../lib/owner.ts";
+import type { Session } from "../../services/sessions/sessions.ts";
+import { endsSession } from "../fanout/player.ts";
+import { readFrame } from "./frames.ts";
+import { createSocketLine, createSocketState, type SocketState } from "./socket.ts";
+import { createSocketSessions } from "./socket-sessions.ts";
+
+const unused = () => {
+  throw new Error("not used here");
+};
+
+/** A server whose sessions are opened by `open`, which is given the socket's state; and the code that a client is closed with. */
+async function codeAfter(tokens: string[], open: (token: string, state: SocketState | undefined) => Session) {
+  let state: SocketState | undefined;
+  const sessions = createSocketSessions({
+    doorkeeper: {
+      enter: unused,
+      admit: async (_owner, token) => open(token, state),
+      renew: async (_owner, token) => open(token, state),
+      requireBudget: unused,
+    },
+    joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
+    handle: unused,
+    budgets: { require: () => undefined, charge: () => undefined },
+    clock: { now: () => 0 },
+    onError: unused,
+  });
+  await using server = Bun.serve<SocketState>({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request, running) {
+      state = createSocketState({ id: "1", address: "", owner: createOwner(unused), opening: undefined }, 0);
+      return running.upgrade(request, { data: state }) ? undefined : new Response(null, { status: 400 });
+    },
+    websocket: {
+      open(socket) {
+        socket.data.line = createSocketLine(socket, () => undefined);
+      },
+      async message(socket, text) {
+        if (socket.data.line !== undefined)
+          await sessions.answer(socket, socket.data.line, readFrame(String(text), 32));
+      },
+      close: ({ data }) => data.owner.close(),
+    },
+  });
+  const client = new WebSocket(`ws://127.0.0.1:${server.port}`);
+  const closed = Promise.withResolvers<number>();
+  const left = [...tokens];
+  const next = () => {
+    const token = left.shift();
+    if (token === undefined) client.close(1000);
+    else client.send(JSON.stringify({ request: { connect: { token }, id: token } }));
+  };
+  client.onopen = next;
+  client.onmessage = next;
+  client.onclose = ({ code }) => closed.resolve(code);
+  return await closed.promise;
+}
+
+const sessionOf = (tokenId: string): Session => ({
+  org: "o",
+  uid: "u",
+  issuedAt: 0,
+  expiresAt: 60_000,
+  tokenId,
+  head: 1,
+  headId: "e1",
+  cids: [],
+});
+
+test("a token whose end is played while it takes a session over from another does not hold the connection open", async () => {
+  const end: SessionEnd = { uids: ["u"], issuedBefore: -1, token: "t2" };
+  let looked = 0;
+  const code = await codeAfter(["t1", "t2"], (token, state) => {
+    if (token === "t2" && ++looked === 2) throw new HeraldError("unauthorized");
+    // The snapshot of t2 was read before its end was committed; now the end is played, and the connection is still that of t1.
+    const connection = state?.user?.connection;
+    if (connection !== undefined && endsSession(end, connection)) connection.end("removed");
+    return sessionOf(token);
+  });
+  expect(code).toBe(4401);
+});
+
+test("a token that was not revoked takes a session over", async () => {
+  expect(await codeAfter(["t1", "t2"], sessionOf)).toBe(1000);
+});

@@ -1,0 +1,167 @@
+import { type FrameId, frameRequests } from "../../contract/connections/frames.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { validate } from "../../contract/errors/validation.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { Session } from "../../services/sessions/sessions.ts";
+import type { Doorkeeper } from "../connections/doorkeeper.ts";
+import { tellFault } from "../connections/faults.ts";
+import type { Joiner } from "../connections/join.ts";
+import { createSessionTimer } from "../connections/session-timer.ts";
+import { costs, type UserBudgets } from "../limits/user-budgets.ts";
+import { errorFrame, type Frame, listFrame, responseFrame } from "./frames.ts";
+import type { Answer, Operation, RequestHandler } from "./requests.ts";
+import { type Closing, closeSocket, createSocketConnection, type Socket, type SocketLine } from "./socket.ts";
+
+type Dependencies = {
+  doorkeeper: Doorkeeper;
+  joiner: Joiner;
+  handle: RequestHandler;
+  budgets: UserBudgets;
+  clock: Clock;
+  onError(error: unknown): void;
+};
+
+/** What a client says of itself: the message that it saw last, and what it calls its device. */
+type Hello = { since?: string | undefined; device?: string | undefined };
+
+type Asker = { org: string; uid: string } | undefined;
+type Asked = { id: FrameId; payload: unknown };
+
+type Admit = (isRecovered: boolean | undefined) => void;
+
+/** What happens on a socket between its opening and its close: the session, and the answers to its frames. */
+export type SocketSessions = {
+  /** Begins a session on a socket that has none; resolves when it has joined or is gone. */
+  begin(socket: Socket, line: SocketLine, session: Session, hello: Hello, admit: Admit): Promise<void>;
+  /** Answers one frame, once, when little waits to be taken; a `connect` that fails closes the socket. Rejects with what fails after the answer. */
+  answer(socket: Socket, line: SocketLine, frame: Frame): Promise<void>;
+};
+
+/** The sessions of the sockets of one node. */
+export function createSocketSessions(dependencies: Dependencies): SocketSessions {
+  const { doorkeeper, joiner, handle, budgets, clock, onError } = dependencies;
+
+  function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
+    return {
+      success: true,
+      organization_id: session.org,
+      user_id: session.uid,
+      connection_id: socket.data.id,
+      expires_at: toIso(session.expiresAt),
+      ...(isRecovered !== undefined && { recovered: isRecovered }),
+    };
+  }
+
+  const begin: SocketSessions["begin"] = async (socket, line, session, { since, device }, admit) => {
+    const { data } = socket;
+    if (!line.isOpen) return;
+    data.deadline?.meet();
+    const connection = createSocketConnection(socket, line, session, device);
+    const timer = createSessionTimer({
+      owner: line.owner,
+      clock,
+      onExpiring: (expiresAt) => line.write([JSON.stringify({ session: { expires_at: toIso(expiresAt) } })]),
+      onExpired: () => line.end("bad_token"),
+    });
+    timer.extend(session.expiresAt);
+    data.user = { connection, timer };
+    await joiner.join(connection, session, since, admit);
+  };
+
+  type Reply = (frame: string) => void;
+
+  async function connect(socket: Socket, line: SocketLine, id: FrameId, payload: unknown, reply: Reply): Promise<void> {
+    const { token, since, device_id: device } = validate(frameRequests.connect, payload);
+    const { user, address } = socket.data;
+    if (user === undefined) {
+      const session = await doorkeeper.admit(line.owner, token, address);
+      await begin(socket, line, session, { since, device }, (isRecovered) =>
+        reply(responseFrame(id, connectBody(socket, session, isRecovered))),
+      );
+      return;
+    }
+    const session = await doorkeeper.renew(line.owner, token, address);
+    const { connection, timer } = user;
+    if (session.org !== connection.org || session.uid !== connection.uid) {
+      throw new HeraldError(
+        "bad_request",
+        "a connection can be extended only with a token of its own user; open another one",
+      );
+    }
+    connection.extend(session);
+    // The end of this token may have been played while another one held the connection open.
+    if (session.tokenId !== undefined) await doorkeeper.renew(line.owner, token, address);
+    timer.extend(session.expiresAt);
+    reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
+  }
+
+  /** Answers what is not `connect`, and charges it. */
+  async function ask(user: Asker, operation: Operation, { id, payload }: Asked, reply: Reply): Promise<void> {
+    if (user === undefined) {
+      // Before the session only a ping is answered, which costs nobody's budget.
+      if (operation !== "ping") throw new HeraldError("unauthorized", "`connect` with a user token first");
+      return reply(answerFrame(id, await handle({ org: "", uid: "" }, operation, payload)));
+    }
+    let cost = costs.request; // also of what is refused
+    try {
+      const answer = await handle(user, operation, payload);
+      const text = answerFrame(id, answer);
+      cost = answer.cost ?? costs.answer(text.length);
+      reply(text);
+    } finally {
+      budgets.charge(user, cost);
+    }
+  }
+
+  return {
+    begin,
+    async answer(socket, line, frame) {
+      const { data } = socket;
+      // Who does not read what was answered holds no further answer, and is cut for what it holds.
+      if (data.user !== undefined && !(await data.user.connection.isReadyForMore())) return;
+      if (frame.fault !== undefined) {
+        if (data.user !== undefined) budgets.charge(data.user.connection, costs.request);
+        return line.write([errorFrame(frame.id, frame.fault)]);
+      }
+      const isConnect = frame.operation === "connect";
+      let isFinal = isConnect;
+      let isAnswered = false;
+      const reply = (text: string) => {
+        isAnswered = true;
+        line.write([text]);
+      };
+      try {
+        if (frame.operation === "connect") return await connect(socket, line, frame.id, frame.payload, reply);
+        isFinal = true;
+        if (data.user !== undefined) await doorkeeper.requireBudget(line.owner, data.user.connection);
+        isFinal = false;
+        await ask(data.user?.connection, frame.operation, frame, reply);
+      } catch (thrown) {
+        if (isAnswered) throw thrown; // a request is answered once: what fails while its connection catches up ends the socket
+        const error = tellFault(thrown, onError);
+        line.write([errorFrame(frame.id, error)]);
+        const closing = isFinal ? closingAfter(error) : undefined;
+        if (closing !== undefined) closeSocket(socket, closing);
+      }
+    },
+  };
+}
+
+function answerFrame(id: FrameId, answer: Answer): string {
+  return "messages" in answer ? listFrame(id, "messages", answer.messages) : responseFrame(id, answer.body);
+}
+
+/** Whether and how an error on `connect` ends the socket. */
+export function closingAfter({ code, status, headers, closes }: HeraldError): Closing | undefined {
+  if (closes !== undefined) return { reason: closes };
+  if (code === "unauthorized") return { reason: "bad_token" };
+  if (code === "rate_limited") {
+    const seconds = Number(headers["Retry-After"]);
+    const [, limit] = /^"([^"]+)"/.exec(headers["RateLimit-Policy"] ?? "") ?? [];
+    return { reason: "too_many", limit, retryAfterSeconds: seconds > 0 ? seconds : undefined };
+  }
+  if (code === "bad_request") return { reason: "protocol_error" };
+  if (status >= 500) return { reason: "internal" };
+  return undefined;
+}

@@ -1,0 +1,198 @@
+import type { Server, WebSocketHandler } from "bun";
+import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
+import { problemResponse } from "../../contract/errors/problem.ts";
+import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
+import { networkOf } from "../../lib/network/addresses.ts";
+import { bearerToken } from "../../lib/network/bearer.ts";
+import type { ClientAddress } from "../../lib/network/client-address.ts";
+import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { Doorkeeper } from "../connections/doorkeeper.ts";
+import { tellFault } from "../connections/faults.ts";
+import type { Heartbeats } from "../connections/heartbeat.ts";
+import type { Origins } from "../connections/origins.ts";
+import type { Register } from "../connections/register.ts";
+import type { Backlog } from "../limits/backlog.ts";
+import { createConnectDeadline } from "../limits/connect-deadline.ts";
+import { createFrameRates } from "../limits/frame-rates.ts";
+import { errorFrame, readFrame } from "./frames.ts";
+import {
+  closeSocket,
+  createSocketLine,
+  createSocketState,
+  noteTaken,
+  type Socket,
+  type SocketLine,
+  type SocketState,
+} from "./socket.ts";
+import { closingAfter, type SocketSessions } from "./socket-sessions.ts";
+
+const abnormalCode = 1006; // RFC 6455, section 7.4.1
+
+/** The limits of WebSockets, in bytes, requests and milliseconds. */
+export type SocketLimits = {
+  frameBytes: number;
+  backlogBytes: number;
+  requestsPerWindow: number;
+  jsonDepth: number;
+  pingMs: number;
+  pongMs: number;
+};
+
+type Dependencies = {
+  doorkeeper: Doorkeeper;
+  socketSessions: SocketSessions;
+  register: Register;
+  /** What those who have no session yet go through with what they ask, by address. */
+  entrance: Turnstile;
+  backlog: Pick<Backlog, "watch" | "hold">;
+  heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
+  clientAddress: ClientAddress;
+  origins: Origins;
+  limits: SocketLimits;
+  /** Measures rates, so it must not be one that can be set. */
+  steadyClock: Clock;
+  /** Called when a connection ends that did not take what waited for it. */
+  onCut(): void;
+  onError(error: unknown): void;
+};
+
+/** The WebSocket side of the gateway. */
+export function createWebSockets(dependencies: Dependencies) {
+  const { doorkeeper, socketSessions, register, entrance, backlog, heartbeats } = dependencies;
+  const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
+
+  const rates = createFrameRates({ ...limits, clock: steadyClock });
+
+  function countPing(socket: Socket): void {
+    const error = rates.takePing(socket.data.counts);
+    if (error !== undefined) closeFor(socket, error);
+  }
+
+  /** Work on one socket goes one after another; what goes wrong closes this socket and no other. */
+  function enqueue(socket: Socket, work: () => Promise<void>): void {
+    socket.data.work = socket.data.work.then(work).catch((error: unknown) => {
+      const known = toHeraldError(error);
+      if (known.code === "internal" && socket.readyState === WebSocket.OPEN) onError(error);
+      closeSocket(socket, closingAfter(known) ?? { reason: "internal" });
+    });
+  }
+
+  function watch(socket: Socket, line: SocketLine): void {
+    const { data } = socket;
+    heartbeats.watch(line.owner, {
+      ...limits,
+      ping() {
+        data.isAlive = false;
+        socket.ping();
+      },
+      isAlive: () => data.isAlive,
+      cut: line.cut,
+    });
+    data.deadline = createConnectDeadline(line, heartbeats.timerOf(line.owner));
+  }
+
+  const handlers: WebSocketHandler<SocketState> = {
+    maxPayloadLength: Number.isFinite(limits.frameBytes) ? limits.frameBytes : 2 ** 31 - 1,
+    backpressureLimit: Number.isFinite(limits.backlogBytes) ? limits.backlogBytes : 2 ** 31 - 1,
+    closeOnBackpressureLimit: true,
+    perMessageDeflate: false,
+    sendPings: false,
+    idleTimeout: 0,
+    open(socket) {
+      const { opening } = socket.data;
+      const line = createSocketLine(socket, backlog.watch);
+      socket.data.line = line;
+      register.add("websocket", line);
+      watch(socket, line);
+      if (register.isClosing) return line.end("restarting");
+      if (opening === undefined) return;
+      if ("reason" in opening) return closeSocket(socket, opening);
+      enqueue(socket, () => socketSessions.begin(socket, line, opening.session, {}, () => undefined));
+    },
+    message(socket, text) {
+      const { data } = socket;
+      const { line, deadline, counts } = data;
+      if (line === undefined || deadline === undefined) return;
+      data.isAlive = true;
+      if (typeof text !== "string") return line.end("protocol_error");
+      const error = rates.takeRequest(counts, text.length);
+      if (error !== undefined) {
+        line.write([errorFrame(readFrame(text, limits.jsonDepth).id, error)]);
+        return closeFor(socket, error);
+      }
+      const answer = async () => {
+        if (line.isOpen) await socketSessions.answer(socket, line, readFrame(text, limits.jsonDepth));
+      };
+      const letGo = backlog.hold(line, text.length); // while it waits behind earlier ones
+      enqueue(socket, async () => {
+        letGo();
+        try {
+          if (data.user !== undefined) return await answer();
+          await deadline.during(async () => {
+            await entrance.pass(data.address, { owner: line.owner });
+            await answer();
+          });
+        } finally {
+          rates.release(counts, text.length);
+        }
+      });
+    },
+    ping: countPing,
+    pong(socket) {
+      socket.data.isAlive = true;
+      countPing(socket);
+    },
+    drain: ({ data }) => noteTaken(data),
+    close({ data }, code) {
+      // Also who hangs up without a word while bytes wait: the two cannot be told apart (Bun 1.4.5).
+      if (code === abnormalCode && data.waitingBytes > 0) onCut();
+      data.owner.close();
+      for (const resume of data.onDrain.splice(0)) resume();
+    },
+  };
+
+  /** The session that a header of the upgrade opens, if there is one, or why the socket is closed as soon as it is open. */
+  async function openSession(request: Request, address: string, owner: Owner): Promise<SocketState["opening"]> {
+    try {
+      await doorkeeper.enter(owner, address);
+      if (!request.headers.has("authorization")) return undefined;
+      return { session: await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address) };
+    } catch (error) {
+      const closing = error instanceof HeraldError && !owner.isClosed ? closingAfter(error) : undefined;
+      if (closing === undefined || closing.reason === "internal") throw error;
+      return closing;
+    }
+  }
+
+  return {
+    handlers,
+    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. `requestId` becomes the id of the connection. */
+    async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
+      const address = networkOf(clientAddress(request, server));
+      const owner = createOwner(onError);
+      onAbort(request.signal, owner.close); // before anything is taken; an upgrade aborts nothing
+      try {
+        if (request.method !== "GET")
+          throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });
+        if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
+          throw new HeraldError(
+            "bad_request",
+            "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
+          );
+        origins.require(request);
+        const opening = await openSession(request, address, owner);
+        const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
+        if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
+        throw new HeraldError("bad_request", "this is not a WebSocket handshake (RFC 6455, section 4.2.1)");
+      } catch (thrown) {
+        owner.close();
+        return problemResponse(tellFault(thrown, onError), requestId);
+      }
+    },
+  };
+}
+
+function closeFor(socket: Socket, error: HeraldError): void {
+  closeSocket(socket, closingAfter(error) ?? { reason: "too_many" });
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import { type Call, newCall } from "../calls.ts";
+import { createHeldAnswers } from "./held-answers.ts";
+
+const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
+
+type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number };
+
+function useHeld() {
+  const { hold, end } = createHeldAnswers({ clientAddress: () => "192.0.2.1" });
+  const answered: Response[] = [];
+  return {
+    end,
+    answered,
+    async answer({ status, keyId, address, bodyBytes }: Facts) {
+      const request = new Request("http://herald.test/", {
+        headers: bodyBytes === undefined ? {} : { "content-length": `${bodyBytes}` },
+      });
+      const call: Call = { ...newCall(request, peers), status, keyId, address };
+      const response = new Response(null, { status });
+      await hold(request, call, response);
+      answered.push(response);
+    },
+  };
+}
+
+const crowd = 100;
+
+test("of those who are told to come back later a few are answered at once, and the others as time goes on", async () => {
+  const { answered, answer } = useHeld();
+  for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: "many" });
+  await nextTurn();
+  await nextTurn();
+  expect(answered).toHaveLength(8);
+  await answer({ status: 429, keyId: "other" }); // next after one of the crowd
+  expect(answered.length).toBeLessThanOrEqual(16);
+});
+
+test("whoever shows no key is answered at the same pace, and addresses take turns", async () => {
+  const { answered, answer } = useHeld();
+  for (let count = 0; count < crowd; count++) void answer({ status: 200, address: "192.0.2.1" });
+  await nextTurn();
+  await answer({ status: 200, address: "192.0.2.2" });
+  expect(answered.length).toBeLessThanOrEqual(16);
+});
+
+test("what was paid for is answered in the next turn, whatever it is", async () => {
+  const { answered, answer } = useHeld();
+  for (let count = 0; count < crowd; count++) void answer({ status: 404, keyId: "many" });
+  await nextTurn();
+  expect(answered).toHaveLength(crowd);
+});
+
+test("no more bodies are held than fit into 64 MiB: others are answered in the next turn, and their connections closed", async () => {
+  const { answered, answer } = useHeld();
+  for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: `key-${count}`, bodyBytes: 1_048_576 });
+  await nextTurn();
+  await nextTurn();
+  const closed = answered.filter(({ headers }) => headers.get("connection") === "close");
+  expect([closed.length, answered.length]).toEqual([crowd - 64, crowd - 64 + 1]); // and of long ones one goes out at a time
+});
+
+test("a node that stops lets all answers go out", async () => {
+  const { answered, answer, end } = useHeld();
+  for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: "many" });
+  await nextTurn();
+  end();
+  await nextTurn();
+  expect(answered).toHaveLength(crowd);
+});

@@ -1,0 +1,218 @@
+import { isStorableText } from "../text/text.ts";
+import type { JsonReading } from "./json-body.ts";
+import {
+  addKey,
+  code,
+  endOfString,
+  type JsonProblem,
+  jsonPointer,
+  type Keys,
+  maxProblems,
+  noKeys,
+  tooDeep,
+  wouldChange,
+} from "./json-scan.ts";
+
+type Members = Record<string, unknown>;
+/** An array or object that is not closed yet; of an object also its names so far, and the one whose value comes. */
+type Level = { items: unknown[]; names?: undefined } | { members: Members; names: Keys; name: string };
+/** What may come next. `first…`: the array or object may also end there. */
+type Expected = "value" | "first value" | "name" | "first name" | "end";
+type Progress = "on" | "read" | "malformed" | "too deep";
+type Read = { readonly index: number; readonly value: unknown; readonly problems: JsonProblem[]; readSome(): Progress };
+
+const unitsPerTurn = 4_000;
+const unitsOfName = 4; // a member takes about five times what an item of an array does
+const textsAtOnce = 250;
+const plainText = /"[^"\\\u0000-\u001f]*"/y;
+const numberOrWord = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
+const space = /[ \t\n\r]*/y;
+
+/**
+ * As `readJson`, but some thousand values at a time, which is a millisecond, with `turn` between them: `JSON.parse` takes 10 to 40
+ * for a megabyte, and nothing else runs meanwhile. Texts are made by `JSON.parse`, since a slice would keep the whole text in memory.
+ */
+export async function readJsonInTurns(text: string, maxDepth: number, turn: () => Promise<void>): Promise<JsonReading> {
+  const reader = createReader(text, maxDepth);
+  for (;;) {
+    const progress = reader.readSome();
+    if (progress === "too deep") return { outcome: "altered", problems: [tooDeep(maxDepth)] };
+    if (progress === "malformed") return { outcome: "malformed", detail: `unexpected text at ${reader.index}` };
+    if (progress === "read") {
+      const { value, problems } = reader;
+      return problems.length > 0 ? { outcome: "altered", problems } : { outcome: "value", value };
+    }
+    await turn();
+  }
+}
+
+/** Reads a text to its end, or to where it is no JSON. */
+function createReader(text: string, maxDepth: number): Read {
+  const levels: Level[] = [];
+  const problems: JsonProblem[] = [];
+  let expected: Expected = "value";
+  let value: unknown;
+  let index = 0;
+  let count = 0;
+
+  function report(detail: string): void {
+    if (problems.length >= maxProblems) return;
+    const path = levels.map((level) => (level.names === undefined ? level.items.length : level.name));
+    problems.push({ pointer: jsonPointer(path), detail });
+  }
+
+  function endOfSpace(from: number): number {
+    space.lastIndex = from;
+    space.test(text);
+    return space.lastIndex;
+  }
+
+  function take(what: unknown): Progress {
+    const level = levels.at(-1);
+    if (level === undefined) value = what;
+    else if (level.names === undefined) level.items.push(what);
+    else setMember(level.members, level.name, what);
+    expected = "end";
+    count++;
+    return "on";
+  }
+
+  /** The text at `index` up to `end`, and nothing but that; it is a text, or no JSON. */
+  function readText(): string | undefined {
+    plainText.lastIndex = index;
+    const end = plainText.test(text) ? plainText.lastIndex : endOfString(text, index) + 1;
+    const read = parse(text.slice(index, end));
+    if (typeof read !== "string") return undefined;
+    index = end;
+    return read;
+  }
+
+  function checkText(read: string): void {
+    if (!isStorableText(read)) report("text must not hold U+0000 or a lone surrogate");
+  }
+
+  /** Texts without escapes that follow one another, all but the last of the array: `JSON.parse` is fastest with many at once. */
+  function takeTexts(items: unknown[]): void {
+    const start = index;
+    let end = start;
+    let next = start;
+    for (let taken = 0; taken < textsAtOnce && text.charCodeAt(next) === code.quote; taken++) {
+      plainText.lastIndex = next;
+      if (!plainText.test(text)) break;
+      const behind = plainText.lastIndex;
+      const comma = endOfSpace(behind);
+      if (text.charCodeAt(comma) !== code.comma) break;
+      end = behind;
+      next = endOfSpace(comma + 1);
+    }
+    if (end === start) return;
+    const read: unknown[] = JSON.parse(`[${text.slice(start, end)}]`);
+    for (const each of read) items.push(each);
+    count += read.length;
+    index = next;
+    expected = "value";
+  }
+
+  function open(unit: number): Progress {
+    if (levels.length >= maxDepth) return "too deep";
+    const isObject = unit === code.open;
+    levels.push(isObject ? { members: {}, names: noKeys(), name: "" } : { items: [] });
+    expected = isObject ? "first name" : "first value";
+    index++;
+    return "on";
+  }
+
+  function close(): Progress {
+    const level = levels.pop();
+    index++;
+    return take(level?.names === undefined ? level?.items : level.members);
+  }
+
+  function readEnd(unit: number): Progress {
+    const level = levels.at(-1);
+    if (level === undefined) return index === text.length ? "read" : "malformed";
+    if (unit === (level.names === undefined ? code.closeArray : code.close)) return close();
+    if (unit !== code.comma) return "malformed";
+    expected = level.names === undefined ? "value" : "name";
+    index++;
+    return "on";
+  }
+
+  function readName(unit: number): Progress {
+    if (expected === "first name" && unit === code.close) return close();
+    const level = levels.at(-1);
+    const name = unit === code.quote ? readText() : undefined;
+    index = endOfSpace(index);
+    if (name === undefined || level?.names === undefined || text.charCodeAt(index) !== code.colon) return "malformed";
+    level.name = name;
+    count += unitsOfName;
+    if (!addKey(level.names, name)) report("this member is there twice; send it once");
+    checkText(name);
+    expected = "value";
+    index++;
+    return "on";
+  }
+
+  function readValue(unit: number): Progress {
+    if (unit === code.open || unit === code.openArray) return open(unit);
+    if (unit === code.closeArray && expected === "first value") return close();
+    if (unit !== code.quote) return readNumberOrWord();
+    const level = levels.at(-1);
+    if (level?.names === undefined && level !== undefined) {
+      const before = index;
+      takeTexts(level.items);
+      if (index > before) return "on";
+    }
+    const read = readText();
+    if (read === undefined) return "malformed";
+    checkText(read);
+    return take(read);
+  }
+
+  function readNumberOrWord(): Progress {
+    numberOrWord.lastIndex = index;
+    const token = numberOrWord.exec(text)?.[0];
+    if (token === undefined) return "malformed";
+    index += token.length;
+    if (wouldChange(token)) report("this number would change on the way; send it as a string");
+    return take(JSON.parse(token));
+  }
+
+  function step(): Progress {
+    index = endOfSpace(index);
+    const unit = text.charCodeAt(index);
+    if (expected === "end") return readEnd(unit);
+    return expected === "name" || expected === "first name" ? readName(unit) : readValue(unit);
+  }
+
+  return {
+    get index() {
+      return index;
+    },
+    get value() {
+      return value;
+    },
+    problems,
+    readSome() {
+      const until = count + unitsPerTurn;
+      for (;;) {
+        const progress = step();
+        if (progress !== "on" || count >= until) return progress;
+      }
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `JSON.parse` does it: `__proto__` is a name like any other. */
+function setMember(members: Members, name: string, value: unknown): void {
+  if (name !== "__proto__") members[name] = value;
+  else Object.defineProperty(members, name, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,32 @@
+import type { Clock } from "../time/clock.ts";
+
+/**
+ * What `make` gives, made again only when the last one was begun `maxAgeMs` or more ago. Who asks while it is made waits for that
+ * one. What rejects is not kept.
+ */
+export function createRecentCopy<Value>(
+  make: () => Promise<Value>,
+  { maxAgeMs, clock }: { maxAgeMs: number; clock: Clock },
+): () => Promise<Value> {
+  let copy: Promise<Value> | undefined;
+  let begunAt = Number.NEGATIVE_INFINITY;
+  let isMaking = false;
+
+  async function begin(): Promise<Value> {
+    isMaking = true;
+    begunAt = clock.now();
+    try {
+      return await make();
+    } catch (error) {
+      copy = undefined;
+      throw error;
+    } finally {
+      isMaking = false;
+    }
+  }
+
+  return () => {
+    if (copy === undefined || (!isMaking && clock.now() - begunAt >= maxAgeMs)) copy = begin();
+    return copy;
+  };
+}

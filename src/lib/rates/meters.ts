@@ -1,0 +1,41 @@
+import { forgetOldest } from "../keeping/forget-oldest.ts";
+import type { Clock } from "../time/clock.ts";
+
+/** How much of something each name did lately. */
+export type Meters = {
+  note(name: string, amount?: number): void;
+  /** How much it was in the last whole second. */
+  of(name: string): number;
+};
+
+type Meter = { second: number; amount: number; before: number };
+
+/** Meters of `maxNames` names at most: the one that was there first is forgotten first. */
+export function createMeters({ clock, maxNames = 10_000 }: { clock: Clock; maxNames?: number }): Meters {
+  const meters = new Map<string, Meter>();
+
+  function turn(meter: Meter): Meter {
+    const second = Math.floor(clock.now() / 1000);
+    if (meter.second === second) return meter;
+    meter.before = meter.second === second - 1 ? meter.amount : 0;
+    meter.second = second;
+    meter.amount = 0;
+    return meter;
+  }
+
+  return {
+    note(name, amount = 1) {
+      let meter = meters.get(name);
+      if (meter === undefined) {
+        meter = { second: 0, amount: 0, before: 0 };
+        meters.set(name, meter);
+        forgetOldest(meters, maxNames);
+      }
+      turn(meter).amount += amount;
+    },
+    of(name) {
+      const meter = meters.get(name);
+      return meter === undefined ? 0 : turn(meter).before;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { forgetOldest } from "../keeping/forget-oldest.ts";
+import type { Clock } from "../time/clock.ts";
+
+/** How fast a bucket fills, in units a second, and how many it holds. Where one of them is `Infinity` it never runs dry. */
+export type Rate = { perSecond: number; burst: number };
+
+/**
+ * A bucket of units for each name. Who has one unit left may go on, whatever that will cost, and pays then or later: what a request
+ * costs is known when it was answered. Who owes waits until the debt is paid and one unit is there again.
+ */
+export type TokenBuckets = {
+  /** For how many milliseconds `name` has to wait; 0 when it may go on. */
+  waitMs(name: string, rate: Rate): number;
+  /** Takes `cost` units; a negative cost gives them back. */
+  charge(name: string, rate: Rate, cost: number): void;
+};
+
+type Bucket = { units: number; at: number };
+
+/** Buckets are made when first charged. There are `maxBuckets` at most: the one that rested longest is forgotten first. */
+export function createTokenBuckets({
+  clock,
+  maxBuckets = 10_000,
+}: {
+  clock: Clock;
+  maxBuckets?: number;
+}): TokenBuckets {
+  const buckets = new Map<string, Bucket>();
+
+  function refill(bucket: Bucket, { perSecond, burst }: Rate): void {
+    const now = clock.now();
+    bucket.units = Math.min(Math.max(1, burst), bucket.units + (Math.max(0, now - bucket.at) / 1000) * perSecond);
+    bucket.at = now;
+  }
+
+  return {
+    waitMs(name, rate) {
+      const bucket = buckets.get(name);
+      if (bucket === undefined || isLifted(rate)) return 0;
+      refill(bucket, rate);
+      return bucket.units >= 1 ? 0 : Math.ceil(((1 - bucket.units) / rate.perSecond) * 1000);
+    },
+    charge(name, rate, cost) {
+      if (isLifted(rate)) return;
+      const bucket = buckets.get(name) ?? { units: Math.max(1, rate.burst), at: clock.now() };
+      buckets.delete(name); // so that the map is in the order of use
+      buckets.set(name, bucket);
+      forgetOldest(buckets, maxBuckets);
+      refill(bucket, rate);
+      bucket.units = Math.min(Math.max(1, rate.burst), bucket.units - cost);
+    },
+  };
+}
+
+function isLifted({ perSecond, burst }: Rate): boolean {
+  return perSecond === Number.POSITIVE_INFINITY || burst === Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,52 @@
+import type { Logger } from "pino";
+import type { HttpServer } from "../network/http-server.ts";
+import type { Clock } from "../time/clock.ts";
+import { readTls, type Tls, type TlsFiles } from "./tls-files.ts";
+
+const checkEveryMs = 10_000;
+
+type Options = { files: TlsFiles; current: Tls; server: Pick<HttpServer, "replaceTls">; clock: Clock; log: Logger };
+
+/**
+ * Takes up a certificate that has changed, within 10 seconds, or at once on SIGHUP. Files that cannot be used change nothing and are
+ * told of once. Other than events of the file system, looking at the files sees every way of replacing them. Gives the
+ * function that ends it.
+ */
+export function followTls({ files, current, server, clock, log }: Options): () => void {
+  let known = current;
+  let told = "";
+  const tell = (tls: Tls) => log.info({ valid_until: new Date(tls.expiresAt).toISOString() }, "serving TLS");
+
+  function replace(tls: Tls): void {
+    known = tls;
+    try {
+      server.replaceTls(tls);
+    } catch (error) {
+      log.fatal(
+        { err: error },
+        "the port was lost while the certificate changed; the process ends, so that it is started anew",
+      );
+      process.exit(1);
+    }
+    tell(tls);
+  }
+
+  function check(): void {
+    try {
+      const found = readTls(files, clock);
+      told = "";
+      if (found.cert !== known.cert || found.key !== known.key) replace(found);
+    } catch (error) {
+      if (String(error) !== told) log.error({ err: error }, "the new certificate cannot be used; the one before stays");
+      told = String(error);
+    }
+  }
+
+  tell(current);
+  process.on("SIGHUP", check);
+  const timer = setInterval(check, checkEveryMs);
+  return () => {
+    clearInterval(timer);
+    process.off("SIGHUP", check);
+  };
+}

@@ -1,0 +1,60 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import type { Clock } from "../time/clock.ts";
+
+/** The files of a certificate, with the chain behind it, and of its private key, both in PEM form. */
+export type TlsFiles = { cert: string; key: string };
+
+/** What the files hold. */
+export type Tls = { cert: string; key: string; expiresAt: number };
+
+/** Why files cannot be used, and which of them. */
+export class TlsFileError extends Error {
+  override readonly name = "TlsFileError";
+  constructor(
+    readonly which: keyof TlsFiles,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Reads a certificate and its key. Throws `TlsFileError` unless they belong together and the certificate is valid now. */
+export function readTls(files: TlsFiles, clock: Clock): Tls {
+  const [cert, key] = [read("cert", files.cert), read("key", files.key)];
+  const certificate = parse("cert", files.cert, "holds no certificate in PEM form", () => new X509Certificate(cert));
+  const privateKey: KeyObject = parse(
+    "key",
+    files.key,
+    "holds no private key in PEM form, or one with a passphrase",
+    () => createPrivateKey(key),
+  );
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new TlsFileError("key", `${files.key} is not the key of the certificate in ${files.cert}`);
+  const expiresAt = Date.parse(certificate.validTo);
+  if (expiresAt <= clock.now()) throw new TlsFileError("cert", `${files.cert} expired on ${certificate.validTo}`);
+  if (Date.parse(certificate.validFrom) > clock.now())
+    throw new TlsFileError("cert", `${files.cert} is not valid before ${certificate.validFrom}`);
+  // What the server itself will do with them, such as reading the rest of the chain.
+  parse("cert", files.cert, "cannot be served; look at the chain behind the first certificate", () =>
+    createSecureContext({ cert, key }),
+  );
+  return { cert, key, expiresAt };
+}
+
+function read(which: keyof TlsFiles, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new TlsFileError(which, `${file} cannot be read (${error instanceof Error ? error.message : String(error)})`);
+  }
+}
+
+function parse<T>(which: keyof TlsFiles, file: string, fault: string, make: () => T): T {
+  try {
+    return make();
+  } catch {
+    throw new TlsFileError(which, `${file} ${fault}`);
+  }
+}

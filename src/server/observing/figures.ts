@@ -1,0 +1,102 @@
+import type { Bus } from "../../bus/bus.ts";
+import type { CommitMark } from "../../contract/messages/log-event.ts";
+import type { NodeFigures } from "../../contract/nodes.ts";
+import type { GatewayFigures } from "../../gateway/figures.ts";
+import type { Call, Route } from "../../http/calls.ts";
+import { watchEventLoop } from "../../lib/event-loop/event-loop.ts";
+import { createHistogram, createRecent, type Histogram, spanBuckets } from "../../lib/observing/histogram.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+
+/** A node looks at this many of its beats, which are 2 s apart, for what happened lately. */
+const recentBeats = 15;
+const largestBatchDoublings = 9; // 512: more than a commit takes
+const sendRoutes = { "/admin/message": "message", "/admin/message/system": "system_message" } as const;
+const noSends = { stored: 0, replayed: 0, dry_run: 0, refused: 0, failed: 0 };
+
+/** What became of a send, as it is counted. */
+export type SendResult = keyof typeof noSends;
+
+/** What is counted of the calls of one route. */
+export type RouteFigures = Route & { statuses: Map<number, number>; durations: Histogram };
+
+/** What a node counts since its start, in plain numbers; times in milliseconds. */
+export type Figures = {
+  gateway: GatewayFigures;
+  sends: Record<(typeof sendRoutes)[keyof typeof sendRoutes], Record<SendResult, number>>;
+  calls: Map<Route, RouteFigures>;
+  /** How many sends each commit took, and how long it took. */
+  commits: { sizes: Histogram; durations: Histogram };
+  eventLoopDelays: Histogram;
+};
+
+type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
+
+/** Counts what a node does. The gateway's figures are its own. */
+export function createCounting({ nodeId, clock, steadyClock }: Dependencies) {
+  const commits = {
+    sizes: createHistogram({ lowest: 1, doublings: largestBatchDoublings }),
+    durations: createHistogram(spanBuckets),
+  };
+  const sends: Figures["sends"] = { message: { ...noSends }, system_message: { ...noSends } };
+  const calls: Figures["calls"] = new Map();
+  const eventLoopDelays = createHistogram(spanBuckets);
+
+  return {
+    figures: { sends, calls, commits, eventLoopDelays },
+    /** Counts a commit of this many sends, and gives the mark of its events. */
+    onCommit(count: number, tookMs: number): CommitMark {
+      commits.sizes.observe(count);
+      commits.durations.observe(tookMs);
+      return { node: nodeId, steadyMs: steadyClock.now(), wallMs: clock.now() };
+    },
+    /** For what answers calls. */
+    onAnswer(call: Call): void {
+      const { route, status, tookMs } = call;
+      let figures = calls.get(route);
+      if (figures === undefined) {
+        figures = { ...route, statuses: new Map(), durations: createHistogram(spanBuckets) };
+        calls.set(route, figures);
+      }
+      figures.statuses.set(status, (figures.statuses.get(status) ?? 0) + 1);
+      figures.durations.observe(tookMs);
+      const operation = sendRoutes[route.path as keyof typeof sendRoutes];
+      if (operation !== undefined) sends[operation][resultOf(call)]++;
+    },
+    /** Begins to watch the event loop; gives the function that ends it. */
+    watchEventLoop: () => watchEventLoop(eventLoopDelays),
+  };
+}
+
+function resultOf({ status, isReplay }: Call): SendResult {
+  if (status === 201) return isReplay ? "replayed" : "stored";
+  if (status < 300) return "dry_run";
+  return status < 500 ? "refused" : "failed";
+}
+
+/** What `GET /admin/nodes` shows of the figures. Called once for each beat: it is the beats that make out what is recent. */
+export function createNodeFigures({ gateway, sends, eventLoopDelays }: Figures, bus: Pick<Bus, "state">) {
+  const { own, bus: heard, store } = gateway.latency;
+  const latency = createRecent([own, heard, store], recentBeats);
+  const delay = createRecent([eventLoopDelays], recentBeats);
+
+  return (): NodeFigures => {
+    const { message, system_message: system } = sends;
+    const figures: NodeFigures = {
+      sends: message.stored + system.stored,
+      send_errors: message.failed + system.failed,
+      deliveries: gateway.deliveries.message + gateway.deliveries.system_message,
+      slow_consumers_cut: gateway.slowConsumersCut,
+      repairs: gateway.repairs,
+      latency_ms: { p50: shown(latency.quantile(0.5)), p99: shown(latency.quantile(0.99)) },
+      event_loop_delay_ms: { p50: shown(delay.quantile(0.5)) ?? 0, p99: shown(delay.quantile(0.99)) ?? 0 },
+      bus: bus.state(),
+    };
+    latency.turn();
+    delay.turn();
+    return figures;
+  };
+}
+
+function shown(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms * 100) / 100;
+}

@@ -1,0 +1,68 @@
+import type { BusState } from "../../bus/bus.ts";
+import type { Health } from "../../http/routes/open.ts";
+import { createRecentCopy } from "../../lib/keeping/recent-copy.ts";
+import { createRecent, type Histogram } from "../../lib/observing/histogram.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+
+const storeMayTakeMs = 2_000;
+const storeMayBeOldMs = 1_000;
+const lookEveryMs = 5_000;
+const looks = 6;
+const lateMs = 1_000;
+
+type Dependencies = {
+  isStopping(): boolean;
+  /** `ok`, or why the database does not answer. */
+  checkStore(): Promise<string>;
+  busState(): BusState;
+  eventLoopDelays: Histogram;
+  /** A clock that only goes forward. */
+  clock: Clock;
+};
+
+/** What a node says of itself to load balancers and orchestrators: what is wrong, and whether that keeps it from working. */
+export function createHealth({ isStopping, checkStore, busState, eventLoopDelays, clock }: Dependencies) {
+  const delays = createRecent([eventLoopDelays], looks);
+  const timer = setInterval(() => delays.turn(), lookEveryMs);
+  timer.unref();
+  // A database that hangs is not asked once more by each probe, nor one that answers by each of many strangers.
+  const askStore = createRecentCopy(checkStore, { maxAgeMs: storeMayBeOldMs, clock });
+
+  function checkProcess(): Health["checks"] {
+    const isLate = (delays.quantile(1) ?? 0) > lateMs;
+    return {
+      node: isStopping() ? "stopping" : "ok",
+      event_loop: isLate ? "late: within the last 30 s something took this node longer than a second at a time" : "ok",
+    };
+  }
+
+  async function checkStoreInTime(): Promise<string> {
+    const tooLate = Bun.sleep(storeMayTakeMs).then(() => `does not answer within ${storeMayTakeMs / 1000} s`);
+    return await Promise.race([askStore(), tooLate]);
+  }
+
+  function checkBus(): Health["checks"] {
+    const state = busState();
+    if (state === "none") return {};
+    return {
+      bus:
+        state === "up"
+          ? "ok"
+          : "reconnecting: messages of other nodes are heard within 5 s, and who is online cannot be asked",
+    };
+  }
+
+  return {
+    /** Whether the process is alive: whoever can ask is answered. A database that is away is no reason to start it anew. */
+    async liveness(): Promise<Health> {
+      return { isOk: true, checks: checkProcess() };
+    },
+    /** Whether it takes requests. Without the bus it does, only later; without the database it cannot. */
+    async readiness(): Promise<Health> {
+      const store = await checkStoreInTime();
+      const checks = { ...checkProcess(), store, ...checkBus() };
+      return { isOk: !isStopping() && store === "ok", checks };
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,146 @@
+import { AggregatorRegistry, Registry } from "prom-client";
+import type { BusState, DropReason } from "../../bus/bus.ts";
+import { about } from "../../contract/documents/about.ts";
+import { type MetricFamily, type MetricName, type MetricSample, metricCatalogue } from "../../contract/metrics.ts";
+import type { HeldFigures } from "../../gateway/figures.ts";
+import { createRecentCopy } from "../../lib/keeping/recent-copy.ts";
+import type { Histogram } from "../../lib/observing/histogram.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { Figures } from "./figures.ts";
+import { measureProcess } from "./process-figures.ts";
+
+const maxAgeMs = 1_000;
+
+/** What is measured when it is asked for. */
+type Measured = {
+  figures: Figures;
+  node: { id: string; name: string | undefined; worker: number | undefined };
+  connections: { websocket: number; sse: number };
+  held: HeldFigures;
+  organizations: number;
+  lagEvents: number;
+  bus: BusState;
+  busDropped: Readonly<Record<DropReason, number>>;
+};
+
+/** The media type of what a scrape gives. */
+export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** Every metric of this process; those of a worker carry its number. */
+export function measure({
+  figures,
+  node,
+  connections,
+  held,
+  organizations,
+  lagEvents,
+  bus,
+  busDropped,
+}: Measured): MetricFamily[] {
+  const { gateway, sends, commits, calls, eventLoopDelays } = figures;
+  const families: MetricFamily[] = [
+    family("herald_build_info", one({ version: about.version, bun: Bun.version }, 1)),
+    family("herald_node_info", one({ node: node.id, name: node.name ?? "" }, 1)),
+    family(
+      "herald_sends_total",
+      Object.entries(sends).flatMap(([operation, results]) => each(results, (result) => ({ operation, result }))),
+    ),
+    family("herald_commit_batch_size", buckets("herald_commit_batch_size", commits.sizes, 1)),
+    family("herald_commit_duration_seconds", seconds("herald_commit_duration_seconds", commits.durations)),
+    family(
+      "herald_deliveries_total",
+      each(gateway.deliveries, (kind) => ({ kind })),
+    ),
+    family(
+      "herald_delivery_latency_seconds",
+      Object.entries(gateway.latency).flatMap(([via, spans]) =>
+        seconds("herald_delivery_latency_seconds", spans, { via }),
+      ),
+    ),
+    family("herald_sequencer_lag_events", one({}, lagEvents)),
+    family("herald_repairs_total", one({}, gateway.repairs)),
+    family("herald_log_breaks_total", one({}, gateway.breaks)),
+    family("herald_events_passed_over_total", one({}, gateway.passedOver)),
+    family(
+      "herald_connections",
+      each(connections, (transport) => ({ transport })),
+    ),
+    family("herald_organizations", one({}, organizations)),
+    family(
+      "herald_held",
+      each(held, (what) => ({ what })),
+    ),
+    family("herald_slow_consumers_cut_total", one({}, gateway.slowConsumersCut)),
+    family("herald_bus_connected", bus === "none" ? [] : one({}, bus === "up" ? 1 : 0)),
+    family("herald_bus_hints_dropped_total", bus === "none" ? [] : each(busDropped, (reason) => ({ reason }))),
+    family("herald_event_loop_delay_seconds", seconds("herald_event_loop_delay_seconds", eventLoopDelays)),
+    family(
+      "herald_http_requests_total",
+      [...calls.values()].flatMap(({ path: route, method, statuses }) =>
+        [...statuses].map(([status, value]) => ({ labels: { route, method, status: String(status) }, value })),
+      ),
+    ),
+    family(
+      "herald_http_request_duration_seconds",
+      [...calls.values()].flatMap(({ path: route, method, durations }) =>
+        seconds("herald_http_request_duration_seconds", durations, { route, method }),
+      ),
+    ),
+    ...Object.entries(measureProcess()).map(([name, value]) => family(name as MetricName, one({}, value))),
+  ];
+  if (node.worker === undefined) return families;
+  const worker = String(node.worker);
+  return families.map(({ name, values }) => ({
+    name,
+    values: values.map((sample) => ({ ...sample, labels: { worker, ...sample.labels } })),
+  }));
+}
+
+/** The text that Prometheus reads: the metrics of one process or of several, whose labels must tell them apart. */
+async function printMetrics(processes: MetricFamily[][]): Promise<string> {
+  const described = processes.map((families) =>
+    families.map(({ name, values }) => ({ name, values, aggregator: "first", ...metricCatalogue[name] })),
+  );
+  return await AggregatorRegistry.aggregate(described).metrics();
+}
+
+/** The text of the metrics that `gather` tells, at most a second old: writing it takes milliseconds, and strangers may ask. */
+export function createScrape(gather: () => Promise<MetricFamily[][]>, clock: Clock): () => Promise<string> {
+  return createRecentCopy(async () => await printMetrics(await gather()), { maxAgeMs, clock });
+}
+
+function family(name: MetricName, values: MetricSample[]): MetricFamily {
+  return { name, values };
+}
+
+function one(labels: MetricSample["labels"], value: number): MetricSample[] {
+  return [{ labels, value }];
+}
+
+function each(counts: Record<string, number>, labelsOf: (name: string) => MetricSample["labels"]): MetricSample[] {
+  return Object.entries(counts).map(([name, value]) => ({ labels: labelsOf(name), value }));
+}
+
+/** A histogram of milliseconds, in seconds. */
+function seconds(name: MetricName, spans: Histogram, labels: MetricSample["labels"] = {}): MetricSample[] {
+  return buckets(name, spans, 1000, labels);
+}
+
+function buckets(
+  name: MetricName,
+  histogram: Histogram,
+  perUnit: number,
+  labels: MetricSample["labels"] = {},
+): MetricSample[] {
+  const { count, sum } = histogram;
+  return [
+    ...histogram.cumulative().map((bucket) => ({
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le: String(Number((bucket.upTo / perUnit).toPrecision(6))) },
+      value: bucket.count,
+    })),
+    { metricName: `${name}_bucket`, labels: { ...labels, le: "+Inf" }, value: count },
+    { metricName: `${name}_sum`, labels, value: sum / perUnit },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}

@@ -1,0 +1,53 @@
+import type { Logger } from "pino";
+import type { Config } from "../../config.ts";
+import type { CommitMark } from "../../contract/messages/log-event.ts";
+import type { Guard } from "../../lib/observing/guard.ts";
+import type { CommitObserver } from "../../store/log/send-log.ts";
+import type { createCounting } from "./figures.ts";
+import type { Tracing } from "./tracing.ts";
+
+/**
+ * Watches commits: it counts sends and, where there are traces, continues them. What fails here fails no send.
+ */
+export function observeCommits(
+  counting: Pick<ReturnType<typeof createCounting>, "onCommit">,
+  tracing: Pick<Tracing, "onAppend" | "onCommit"> | undefined,
+  guard: Guard,
+): CommitObserver {
+  return {
+    onAppend: tracing && ((send) => guard(() => tracing.onAppend(send))),
+    onCommit(sends, tookMs) {
+      let mark: CommitMark | undefined;
+      guard(() => {
+        mark = counting.onCommit(sends.length, tookMs);
+      });
+      const counted = mark;
+      if (tracing === undefined || counted === undefined) return () => counted;
+      return (send) => {
+        let traced = counted;
+        guard(() => {
+          traced = tracing.onCommit(send, sends.length, counted);
+        });
+        return traced;
+      };
+    },
+  };
+}
+
+/** The traces of the settings. Without a collector nothing of OpenTelemetry is even loaded. */
+export async function openTracing(
+  config: Config,
+  { nodeId, redact, log }: { nodeId: string; redact(text: string): string; log: Logger },
+): Promise<Tracing | undefined> {
+  const { HERALD_OTLP_URL: url, HERALD_TRACE_RATIO: ratio, HERALD_NODE_NAME: name } = config;
+  if (url === undefined) return undefined;
+  const { createTracing } = await import("./tracing.ts");
+  return createTracing({
+    url,
+    ratio,
+    node: { id: nodeId, name },
+    redact,
+    onError: (error) => log.warn({ err: error }, "traces cannot be sent to HERALD_OTLP_URL; some are lost"),
+    onRecovery: () => log.info("traces are sent again"),
+  });
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { pino } from "pino";
+import { type Call, callOf } from "../../http/calls.ts";
+import { createRequestLog } from "./request-log.ts";
+
+function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown>[] {
+  const written: string[] = [];
+  const log = pino({ level, base: null, timestamp: false }, { write: (line) => void written.push(line) });
+  const logRequest = createRequestLog(log);
+  for (const call of calls)
+    logRequest({
+      ...callOf({ method: "POST", path: "/admin/message" }, { requestIP: () => null }),
+      keyId: "a key",
+      org: "an organization",
+      requestId: "a request",
+      status: 201,
+      tookMs: 1.2345,
+      ...call,
+    });
+  return written.map((line) => JSON.parse(line));
+}
+
+const levels = (level: string, ...calls: Partial<Call>[]) =>
+  lines(level, ...calls).map(({ level: number }) => pino.levels.labels[Number(number)]);
+
+test("a line holds the route and not the path, the status, the time, and ids", () => {
+  const route = { method: "DELETE", path: "/admin/organizations/{org}/users/{uid}" };
+  expect(lines("info", { route, status: 204 })).toEqual([
+    {
+      level: 30,
+      method: "DELETE",
+      route: "/admin/organizations/{org}/users/{uid}",
+      status: 204,
+      duration_ms: 1.23,
+      request_id: "a request",
+      key_id: "a key",
+      org: "an organization",
+      msg: "request",
+    },
+  ]);
+});
+
+test("sends that are stored and probes that find all well are told at debug, unless they took a second", () => {
+  const probe = { route: { method: "GET", path: "/readyz" }, status: 200 };
+  const scrape = { route: { method: "GET", path: "/metrics" }, status: 200 };
+  const system = { route: { method: "POST", path: "/admin/message/system" } };
+  expect(lines("info", {}, system, probe, scrape)).toEqual([]);
+  expect(levels("debug", {}, system, probe, scrape)).toEqual(["debug", "debug", "debug", "debug"]);
+  expect(levels("debug", { tookMs: 1000 }, { ...probe, tookMs: 1500 })).toEqual(["info", "info"]);
+});
+
+test("what is refused is told at info, what fails at warn, also of sends and probes", () => {
+  const probe = { route: { method: "GET", path: "/readyz" } };
+  expect(levels("info", { status: 422 }, { ...probe, status: 503 }, { status: 507 })).toEqual(["info", "warn", "warn"]);
+  const made = { route: { method: "PUT", path: "/admin/organizations/{org}" }, status: 201 };
+  expect(levels("info", made)).toEqual(["info"]);
+  expect(lines("silent", { status: 500 })).toEqual([]);
+});

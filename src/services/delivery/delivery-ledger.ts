@@ -1,0 +1,223 @@
+import { spans } from "../../contract/delivery.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { LogEvent } from "../../contract/messages/log-event.ts";
+import { groupInSpans } from "../../lib/spans.ts";
+import { createId, timeOfId } from "../../lib/text/ids.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { DeliveryWrites, NewAudience, NewDelivery, Play } from "../../store/delivery/ports.ts";
+import type { Audience, AudienceVersion } from "../messages/audience.ts";
+import { createHearers, type Hearers } from "./hearers.ts";
+
+/** What the ledger needs to know of an event. */
+export type PlayedEvent = Pick<LogEvent, "org" | "offset" | "id" | "cid">;
+
+/** Writes down who was given what by this node. Nothing waits for it, and nothing that it is told of costs more than a moment. */
+export type DeliveryLedger = {
+  /** The event was written to the connections of this audience. */
+  played(event: PlayedEvent, audience: Audience): void;
+  /** The event was written to as many connections of these users. */
+  playedTo(event: PlayedEvent, uids: string[], connections: number): void;
+  /** Each event was written to one connection of this user. */
+  given(uid: string, events: readonly PlayedEvent[]): void;
+  /** The store may have lost its end: what is written from now on builds on nothing that was stored before. */
+  renew(): void;
+  /** Stores what is written down. Rejects when the store is away: what fits is kept, and stored with the next. */
+  flush(): Promise<void>;
+};
+
+type Options = {
+  deliveries: DeliveryWrites;
+  clock: Clock;
+  /** So many plays could not be kept while the store was away: reports will not tell of them. */
+  onLost(plays: number): void;
+  /** How much is kept while the store is away, in names of users; a play weighs as much as eight. About 30 MB. */
+  maxWeight?: number;
+};
+
+/** Deliveries that are not stored yet. `audience` is stored with them, before them. */
+type Entry = { delivery: NewDelivery; audience: NewAudience | undefined; weight: number };
+type OpenEntry = Entry & { version: AudienceVersion };
+type Given = { event: PlayedEvent; hearers: Hearers; first: number; last: number };
+
+const defaultMaxWeight = 1_000_000;
+const entriesAtOnce = 500; // sends of an embedded database have their turn between two transactions
+const weightAtOnce = 200_000;
+const playWeight = 8;
+
+/** A ledger over the store. Events that went to the same audience one after another share a row. */
+export function createDeliveryLedger({
+  deliveries,
+  clock,
+  onLost,
+  maxWeight = defaultMaxWeight,
+}: Options): DeliveryLedger {
+  const open = new Map<Audience, OpenEntry>();
+  const handed = new WeakSet<AudienceVersion>();
+  const given = new Map<string, Given>();
+  let entries: Entry[] = [];
+  let weight = 0;
+  let givenWeight = 0;
+  let nobody = createHearers();
+  let epoch = 0;
+  let flushing: Promise<void> | undefined;
+
+  function push<Pushed extends Entry>(entry: Pushed): Pushed {
+    entries.push(entry);
+    weight += entry.weight;
+    if (weight > maxWeight) loseOldest();
+    return entry;
+  }
+
+  /** The oldest go: the store has been away for long when they are still here. The newest stays, however large it is. */
+  function loseOldest(): void {
+    let count = 0;
+    let plays = 0;
+    while (weight > maxWeight / 2 && count < entries.length - 1) {
+      const entry = entries[count];
+      if (entry === undefined) break;
+      count++;
+      weight -= entry.weight;
+      plays += entry.delivery.plays.length;
+      if (entry.audience !== undefined) epoch++; // nothing may build on an audience that was not stored
+    }
+    entries = entries.slice(count);
+    if (count === 0) return;
+    open.clear();
+    onLost(plays);
+  }
+
+  function closeGiven(): void {
+    const groups = groupInSpans(given.values(), {
+      keyOf: ({ event: { org, cid = "" }, hearers }) => joinIds(hearers.id, org, cid),
+      placeOf: ({ event }) => event.offset,
+      span: spans.delivery,
+    });
+    for (const group of groups) {
+      const [{ event, hearers }] = group;
+      const plays = group.map(({ event: { offset }, first, last }): Play => [offset, first, last]);
+      push(entryOf(event, { uids: hearers.uids(), connections: hearers.connections, plays }));
+    }
+    given.clear();
+    nobody = createHearers();
+    givenWeight = 0;
+  }
+
+  /** Takes the oldest entries, as many as one transaction should hold. */
+  function take(): Entry[] {
+    let count = 0;
+    const most = Math.min(entries.length, entriesAtOnce);
+    for (let taken = 0; count < most && taken < weightAtOnce; count++) taken += entries[count]?.weight ?? 0;
+    const batch = entries.slice(0, count);
+    entries = entries.slice(count);
+    for (const entry of batch) weight -= entry.weight;
+    open.clear();
+    return batch;
+  }
+
+  function putBack(batch: Entry[]): void {
+    entries = [...batch, ...entries];
+    for (const entry of batch) weight += entry.weight;
+    if (weight > maxWeight) loseOldest();
+  }
+
+  async function store(batch: Entry[]): Promise<void> {
+    try {
+      await deliveries.record({
+        audiences: batch.flatMap(({ audience }) => audience ?? []),
+        deliveries: batch.map(({ delivery }) => delivery),
+      });
+    } catch (error) {
+      // What is wrong with the batch itself would be wrong for ever.
+      if (error instanceof HeraldError) putBack(batch);
+      else {
+        epoch++;
+        onLost(batch.reduce((sum, { delivery }) => sum + delivery.plays.length, 0));
+      }
+      throw error;
+    }
+  }
+
+  async function storeAll(): Promise<void> {
+    closeGiven();
+    while (entries.length > 0) await store(take());
+  }
+
+  return {
+    played(event, audience) {
+      if (audience.connections === 0) return;
+      const now = clock.now();
+      const version = audience.version(now, epoch);
+      const { offset } = event;
+      const last = open.get(audience);
+      if (last !== undefined && last.version === version && fits(last, audience.connections, offset)) {
+        last.delivery.plays.push([offset, now, now]);
+        last.weight += playWeight;
+        weight += playWeight;
+        if (weight > maxWeight) loseOldest();
+        return;
+      }
+      const { listed, kept } = version;
+      const entry = entryOf(event, {
+        uids: listed,
+        audience: kept?.id,
+        connections: audience.connections,
+        plays: [[offset, now, now]],
+      });
+      if (kept !== undefined && !handed.has(version)) {
+        handed.add(version);
+        entry.audience = { ...kept, org: event.org, cid: audience.cid, offset };
+        entry.weight += kept.added.length + kept.removed.length;
+      }
+      open.set(audience, push({ ...entry, version }));
+    },
+    playedTo(event, uids, connections) {
+      if (connections === 0) return;
+      const now = clock.now();
+      push(entryOf(event, { uids, connections, plays: [[event.offset, now, now]] }));
+    },
+    given(uid, events) {
+      const now = clock.now();
+      for (const { org, offset, id, cid } of events) {
+        const key = joinIds(org, offset);
+        const known = given.get(key);
+        const before = known?.hearers ?? nobody;
+        givenWeight += (known === undefined ? playWeight : 0) + (before.knows(uid) ? 0 : 1);
+        const hearers = before.with(uid);
+        given.set(key, {
+          event: known?.event ?? { org, offset, id, cid },
+          hearers,
+          first: known?.first ?? now,
+          last: now,
+        });
+      }
+      if (weight + givenWeight > maxWeight) closeGiven();
+    },
+    renew() {
+      epoch++;
+      open.clear();
+    },
+    async flush() {
+      flushing ??= storeAll().finally(() => {
+        flushing = undefined;
+      });
+      await flushing;
+    },
+  };
+}
+
+type Facts = Pick<NewDelivery, "uids" | "connections" | "plays"> & { audience?: string | undefined };
+
+function entryOf({ org, cid, id }: PlayedEvent, { uids, audience, connections, plays }: Facts): Entry {
+  return {
+    delivery: { id: createId(timeOfId(id)), org, cid, kind: "delivery", connections, audience, uids, plays },
+    audience: undefined,
+    weight: plays.length * playWeight + (uids?.length ?? 0),
+  };
+}
+
+/** Whether an event may share the row of those before it. */
+function fits({ delivery }: Entry, connections: number, offset: number): boolean {
+  const [first] = delivery.plays;
+  return delivery.connections === connections && first !== undefined && offset - first[0] < spans.delivery;
+}

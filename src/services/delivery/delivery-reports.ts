@@ -1,0 +1,97 @@
+import type { DeliveryFigures, Fate, MessageReport, SystemMessageReport } from "../../contract/delivery.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
+import type { DeliveryReads, SentReads, StoredDelivery } from "../../store/delivery/ports.ts";
+import type { Organizations } from "../../store/ports.ts";
+import { requireOrganization } from "../directory/directory.ts";
+
+/** Tells what became of what was sent. */
+export type DeliveryReports = {
+  /** Throws `message_not_found`, also when the message is of a conversation that was deleted. */
+  message(org: string, serverMid: string): Promise<MessageReport>;
+  /** Throws `message_not_found`; `invalid_request` without `senderId` when several senders used that id. */
+  systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SystemMessageReport>;
+};
+
+type Dependencies = { deliveries: DeliveryReads; sent: SentReads; organizations: Pick<Organizations, "get"> };
+
+/** Reports over the store, where all nodes write down what they delivered. */
+export function createDeliveryReports({ deliveries, sent, organizations }: Dependencies): DeliveryReports {
+  async function notFound(org: string): Promise<never> {
+    await requireOrganization(organizations, org);
+    throw new HeraldError("message_not_found");
+  }
+
+  return {
+    async message(org, serverMid) {
+      const event = (await sent.message(org, serverMid)) ?? (await notFound(org));
+      const { message }: { message: Message } = JSON.parse(event.payload);
+      const found = await deliveries.of(org, event.cid, event.offset);
+      const acknowledged = usersOf(found, "receipt");
+      return {
+        message,
+        key_id: event.keyId,
+        delivery: figuresOf(event.recipients, found, usersOf(found, "delivery"), acknowledged),
+      };
+    },
+    async systemMessage(org, mid, senderId) {
+      const [event, another] = await sent.systemMessages(org, mid, senderId);
+      if (event === undefined) return await notFound(org);
+      if (another !== undefined) throw severalSenders();
+      const found = await deliveries.of(org, undefined, event.offset);
+      const delivered = usersOf(found, "delivery");
+      // Two senders may have used the id that was acknowledged, so it counts for what the user was given.
+      const acknowledged = usersOf(found, "receipt").intersection(delivered);
+      const uids = event.uids ?? [];
+      const known = await sent.usersAt(org, uids, event.offset);
+      const fateOf = (uid: string): Fate => {
+        if (delivered.has(uid)) return "delivered";
+        return known.has(uid) ? "offline" : "unknown";
+      };
+      const { system_message }: SystemMessageEvent = JSON.parse(event.payload);
+      return {
+        system_message,
+        key_id: event.keyId,
+        delivery: {
+          ...figuresOf(event.recipients, found, delivered, acknowledged),
+          by_user: Object.fromEntries(uids.map((uid) => [uid, fateOf(uid)])), // own members, also `__proto__`
+        },
+      };
+    },
+  };
+}
+
+function usersOf(found: StoredDelivery[], kind: StoredDelivery["kind"]): Set<string> {
+  return new Set(found.filter((one) => one.kind === kind).flatMap(({ uids }) => uids));
+}
+
+function figuresOf(
+  recipients: number,
+  found: StoredDelivery[],
+  delivered: Set<string>,
+  acknowledged: Set<string>,
+): DeliveryFigures {
+  let connections = 0;
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const one of found) {
+    if (one.kind !== "delivery") continue;
+    connections += one.connections;
+    first = Math.min(first, one.first);
+    last = Math.max(last, one.last);
+  }
+  return {
+    recipients,
+    delivered_users: delivered.size,
+    delivered_connections: connections,
+    acknowledged_users: acknowledged.size,
+    first_delivered_at: Number.isFinite(first) ? toIso(first) : null,
+    last_delivered_at: Number.isFinite(last) ? toIso(last) : null,
+  };
+}
+
+function severalSenders(): HeraldError {
+  const detail = "several senders have used this id; name the one that is meant by `senderId`";
+  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "/senderId", detail: "is required here" }] });
+}

@@ -1,0 +1,81 @@
+import type { Resource } from "../../contract/directory.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ConversationChange, Conversations, Organizations, Participants } from "../../store/ports.ts";
+import type { LargeChanges } from "../limits/large-changes.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+import { type Page, type PageQuery, pageOfEntities, toResource } from "../pages.ts";
+import { type PutResource, requireOrganization, toPutResource } from "./directory.ts";
+
+type Dependencies = {
+  organizations: Organizations;
+  conversations: Conversations;
+  participants: Participants;
+  /** A change of membership is an event, too, and may be a large one. */
+  use: Pick<OrganizationUse, "requireRoom">;
+  largeChanges: LargeChanges;
+  maxParticipants: number;
+  clock: Clock;
+};
+
+/** Conversations and who takes part in them. */
+export function createConversationDirectory(dependencies: Dependencies) {
+  const { organizations, conversations, participants, use, largeChanges, maxParticipants, clock } = dependencies;
+
+  async function requireConversation(org: string, cid: string): Promise<Resource> {
+    const conversation = await conversations.get(org, cid);
+    if (conversation !== undefined) return toResource(conversation);
+    await requireOrganization(organizations, org);
+    throw new HeraldError("conversation_not_found");
+  }
+
+  function requireDone(change: ConversationChange): PutResource {
+    if (change.outcome === "done") return toPutResource(change.put);
+    if (change.outcome === "too_many") {
+      const detail = `a conversation may have ${maxParticipants} participants at most`;
+      throw new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
+    }
+    const codes = {
+      organization: "organization_not_found",
+      conversation: "conversation_not_found",
+      participant: "user_not_found",
+    } as const;
+    throw new HeraldError(codes[change.missing]);
+  }
+
+  return {
+    /** Creates or updates a conversation; what is left out stays. */
+    async put(
+      org: string,
+      cid: string,
+      change: { name?: string | null | undefined; participants?: string[] | undefined },
+    ): Promise<PutResource> {
+      if (change.participants !== undefined) use.requireRoom(org);
+      const put = () => conversations.put(org, cid, change, clock.now());
+      return toPutResource(await largeChanges.run(org, change.participants?.length ?? 0, put));
+    },
+    get: requireConversation,
+    async remove(org: string, cid: string): Promise<void> {
+      if (!(await conversations.remove(org, cid, clock.now()))) await requireConversation(org, cid);
+    },
+    async list(org: string, query: PageQuery): Promise<Page<Resource>> {
+      await requireOrganization(organizations, org);
+      return await pageOfEntities(query, (page) => conversations.list(org, page));
+    },
+    /** Adds a participant, who is made a user if need be. */
+    async addParticipant(org: string, cid: string, uid: string): Promise<PutResource> {
+      use.requireRoom(org);
+      return requireDone(await participants.add(org, cid, uid, maxParticipants, clock.now()));
+    },
+    async removeParticipant(org: string, cid: string, uid: string): Promise<void> {
+      requireDone(await participants.remove(org, cid, uid, clock.now()));
+    },
+    async listParticipants(org: string, cid: string, query: PageQuery): Promise<Page<Resource>> {
+      await requireConversation(org, cid);
+      return await pageOfEntities(query, (page) => participants.list(org, cid, page));
+    },
+  };
+}
+
+/** Conversations and who takes part in them. */
+export type ConversationDirectory = ReturnType<typeof createConversationDirectory>;

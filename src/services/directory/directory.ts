@@ -1,0 +1,96 @@
+import type { Resource, User } from "../../contract/directory.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { Entity, Organizations, Put, Users } from "../../store/ports.ts";
+import { type Page, type PageQuery, pageOf, pageOfEntities, toResource, toUser } from "../pages.ts";
+import type { Tokens } from "../sessions/tokens.ts";
+
+/** What a `PUT` came to. */
+export type PutResource = { resource: Resource; isNew: boolean };
+
+/** What a `PUT` of a user changes; what is left out stays. */
+export type UserChange = { name?: string | null | undefined; blocked?: boolean | undefined };
+
+type Dependencies = { organizations: Organizations; users: Users; tokens: Tokens; clock: Clock };
+
+/** The resource of a `PUT` that found its organization; else throws. */
+export function toPutResource(put: Put | undefined): PutResource {
+  if (put === undefined) throw new HeraldError("organization_not_found");
+  return { resource: toResource(put.entity), isNew: put.isNew };
+}
+
+/** Throws unless the organization is there. */
+export async function requireOrganization(organizations: Pick<Organizations, "get">, org: string): Promise<Entity> {
+  const entity = await organizations.get(org);
+  if (entity === undefined) throw new HeraldError("organization_not_found");
+  return entity;
+}
+
+/** Organizations and users. */
+export function createDirectory({ organizations, users, tokens, clock }: Dependencies) {
+  async function requireUser(org: string, uid: string): Promise<Entity> {
+    const user = await users.get(org, uid);
+    if (user !== undefined) return user;
+    await requireOrganization(organizations, org);
+    throw new HeraldError("user_not_found");
+  }
+
+  return {
+    /** Creates or updates an organization; a name left out stays. */
+    async putOrganization(org: string, name: string | null | undefined): Promise<PutResource> {
+      return toPutResource(await organizations.put(org, name, clock.now()));
+    },
+    /** Deletes an organization with all that it holds, and closes its connections. */
+    async deleteOrganization(org: string): Promise<void> {
+      if (!(await organizations.remove(org, clock.now()))) throw new HeraldError("organization_not_found");
+    },
+    /** All organizations, or for a caller who is bound to one just that. */
+    async listOrganizations(query: PageQuery, only: string | null = null): Promise<Page<Resource>> {
+      return await pageOfEntities(query, async (page) => {
+        if (only === null) return await organizations.list(page);
+        const organization = page.after === undefined ? await organizations.get(only) : undefined;
+        return organization === undefined ? [] : [organization];
+      });
+    },
+    /** Creates or updates a user; what is left out stays. Who becomes blocked is closed everywhere. */
+    async putUser(org: string, uid: string, { name, blocked }: UserChange): Promise<PutResource> {
+      const put = await users.put(org, uid, name, clock.now(), blocked);
+      if (put === undefined) throw new HeraldError("organization_not_found");
+      return { resource: toUser(put.entity), isNew: put.isNew };
+    },
+    async getUser(org: string, uid: string): Promise<User> {
+      return toUser(await requireUser(org, uid));
+    },
+    /** Deletes a user: out of all conversations, connections closed, tokens refused. */
+    async deleteUser(org: string, uid: string): Promise<void> {
+      if (!(await users.remove(org, uid, clock.now()))) await requireUser(org, uid);
+    },
+    async listUsers(org: string, query: PageQuery): Promise<Page<User>> {
+      await requireOrganization(organizations, org);
+      return await pageOf(query, (page) => users.list(org, page), toUser);
+    },
+    /** Issues a token that is valid although the user may have been signed out a moment ago. */
+    async createToken(org: string, uid: string, ttlSeconds: number): Promise<{ token: string; expires_at: string }> {
+      await requireUser(org, uid);
+      const { token, expiresAt } = await tokens.issue({
+        org,
+        uid,
+        ttlSeconds,
+        issuedAfter: await users.tokensValidAfter(org, uid),
+      });
+      return { token, expires_at: toIso(expiresAt) };
+    },
+    /** Revokes one token; does nothing when it is revoked already. */
+    async revokeToken(org: string, uid: string, jti: string): Promise<void> {
+      if (!(await users.revokeToken(org, uid, jti, clock.now()))) await requireUser(org, uid);
+    },
+    /** Signs a user out everywhere. */
+    async endSessions(org: string, uid: string): Promise<void> {
+      if (!(await users.endSessions(org, uid, clock.now()))) await requireUser(org, uid);
+    },
+  };
+}
+
+/** Organizations and users. */
+export type Directory = ReturnType<typeof createDirectory>;

@@ -1,0 +1,86 @@
+import type { OrganizationChange, OrganizationShown } from "../../contract/directory.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { OrganizationBudget, Organizations, OwnLimits } from "../../store/ports.ts";
+import type { Caller } from "../keys/permissions.ts";
+import type { OrganizationLimits } from "../limits/organization-limits.ts";
+import { toResource } from "../pages.ts";
+import type { Presence } from "../presence.ts";
+import { type PutResource, requireOrganization, toPutResource } from "./directory.ts";
+
+type Dependencies = {
+  organizations: Organizations;
+  limits: Pick<OrganizationLimits, "refresh">;
+  presence: Pick<Presence, "useOf">;
+  clock: Clock;
+};
+
+/** Organizations with what they may use, and what they use. */
+export type OrganizationDirectory = {
+  /**
+   * Creates or updates an organization; what is left out stays. Limits are for keys that are bound to no organization: for others
+   * it throws `insufficient_scope`, since they would lift their own.
+   */
+  put(caller: Caller, org: string, change: OrganizationChange): Promise<PutResource>;
+  get(org: string): Promise<OrganizationShown>;
+};
+
+/** Organizations over the store. After a change this node asks the store, so that the change holds here at once. */
+export function createOrganizationDirectory({ organizations, limits, presence, clock }: Dependencies) {
+  const directory: OrganizationDirectory = {
+    async put({ rights }, org, change) {
+      if (change.limits !== undefined && rights.org !== null) {
+        const detail = "`limits` are set with a key for all organizations, with the scope `directory:write`";
+        throw new HeraldError("insufficient_scope", detail);
+      }
+      const put = await organizations.put(org, change.name, clock.now(), ownLimitsOf(change.limits));
+      await limits.refresh(org);
+      return toPutResource(put);
+    },
+    async get(org) {
+      const entity = await requireOrganization(organizations, org);
+      const [[budget], use] = await Promise.all([organizations.budgets([org]), useOf(org)]);
+      return { ...toResource(entity), ...show(budget, use) };
+    },
+  };
+
+  /** Nothing where a node does not answer: an organization can be shown all the same. */
+  async function useOf(org: string) {
+    try {
+      return await presence.useOf(org);
+    } catch (error) {
+      if (error instanceof HeraldError) return undefined;
+      throw error;
+    }
+  }
+
+  return directory;
+}
+
+function ownLimitsOf(change: OrganizationChange["limits"] = {}): Partial<OwnLimits> {
+  const { requests_per_second, messages_per_second, connections, stored_bytes } = change;
+  return {
+    ...(requests_per_second !== undefined && { requestsPerSecond: requests_per_second }),
+    ...(messages_per_second !== undefined && { messagesPerSecond: messages_per_second }),
+    ...(connections !== undefined && { connections }),
+    ...(stored_bytes !== undefined && { storedBytes: stored_bytes }),
+  };
+}
+
+function show(budget: OrganizationBudget | undefined, use: Awaited<ReturnType<Presence["useOf"]>> | undefined) {
+  const limits = budget?.limits;
+  return {
+    limits: {
+      requests_per_second: limits?.requestsPerSecond ?? null,
+      messages_per_second: limits?.messagesPerSecond ?? null,
+      connections: limits?.connections ?? null,
+      stored_bytes: limits?.storedBytes ?? null,
+    },
+    usage: {
+      requests_per_second: use?.requests ?? null,
+      messages_per_second: use?.messages ?? null,
+      connections: use?.connections ?? null,
+      stored_bytes: budget?.storedBytes ?? 0,
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { timingSafeEqual } from "node:crypto";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import { createApiKey } from "../../contract/keys/api-key.ts";
+import type { ApiKeyWithSecret } from "../../contract/keys/keys.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { KeyDigest } from "./key-digest.ts";
+import { type Caller, permitRights, unrestricted } from "./permissions.ts";
+
+/** What the key is called in a path, in the audit log and in the log. */
+export const bootstrapId = "bootstrap";
+
+/** The key as it is kept, and digests of those before it, each with its end (milliseconds). */
+export type KeptBootstrap = { key: string; former: { digest: string; endsAt: number }[] };
+
+/** Where Herald keeps the key that it has made. Other processes may keep theirs there, too. */
+export type BootstrapStore = {
+  /** `undefined` when it cannot be read now. */
+  read(): Promise<KeptBootstrap | undefined>;
+  /** All of it or nothing, also when the process dies. */
+  replace(kept: KeptBootstrap): Promise<void>;
+};
+
+/** The key with every scope, which is in no database. */
+export type BootstrapKey = {
+  /** Who calls with a key of this digest; takes constant time. */
+  recognize(digested: Buffer): Caller | undefined;
+  /** Makes a new key; the one before it works for `overlapSeconds` more. Throws what `permitRights` throws, and `bad_request` for a key of the settings. */
+  rotate(caller: Caller, overlapSeconds: number): Promise<ApiKeyWithSecret>;
+  /** Takes up what another process has made of it. */
+  refresh(): Promise<void>;
+};
+
+type Options = {
+  initial: KeptBootstrap;
+  /** Absent: the key stands in the settings. */
+  store: BootstrapStore | undefined;
+  digest: KeyDigest;
+  clock: Clock;
+  /** Told of each key that is one from now on. */
+  onKey(key: string): void;
+};
+
+const maxFormer = 4;
+
+/** The bootstrap key over the file that it is kept in. */
+export function createBootstrapKey({ initial, store, digest, clock, onKey }: Options): BootstrapKey {
+  const current: Caller = { keyId: bootstrapId, rights: unrestricted, secretExpiresAt: undefined };
+  let kept = initial;
+  let digested = digest.of(initial.key);
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function use(next: KeptBootstrap): void {
+    if (next.key !== kept.key) {
+      onKey(next.key);
+      digested = digest.of(next.key);
+    }
+    kept = next;
+  }
+
+  async function read(): Promise<void> {
+    const next = await store?.read();
+    if (next !== undefined) use(next);
+  }
+
+  async function replace(file: BootstrapStore, overlapSeconds: number): Promise<ApiKeyWithSecret> {
+    await read();
+    const now = clock.now();
+    const endsAt = now + overlapSeconds * 1000;
+    const { key } = createApiKey();
+    const before = [{ digest: digested.toString("base64url"), endsAt }, ...kept.former];
+    const former = before
+      .map((one) => ({ ...one, endsAt: Math.min(one.endsAt, endsAt) }))
+      .filter((one) => one.endsAt > now)
+      .slice(0, maxFormer);
+    await file.replace({ key, former });
+    use({ key, former });
+    return {
+      id: bootstrapId,
+      name: bootstrapId,
+      scopes: unrestricted.scopes,
+      organization: null,
+      allowed_senders: null,
+      cidrs: null,
+      expires_at: null,
+      created_at: toIso(now),
+      last_used_at: null,
+      old_secret_expires_at: overlapSeconds > 0 ? toIso(endsAt) : null,
+      key,
+    };
+  }
+
+  return {
+    recognize(given) {
+      let caller: Caller | undefined;
+      const now = clock.now();
+      for (const { digest: text, endsAt } of kept.former) {
+        const isThis = timingSafeEqual(Buffer.from(text, "base64url"), given);
+        if (isThis && now < endsAt)
+          caller = { ...current, rights: { ...unrestricted, expiresAt: endsAt }, secretExpiresAt: endsAt };
+      }
+      return timingSafeEqual(digested, given) ? current : caller;
+    },
+    async rotate(caller, overlapSeconds) {
+      permitRights(caller, unrestricted);
+      if (store === undefined)
+        throw new HeraldError(
+          "bad_request",
+          "the admin API key of this server is the setting HERALD_ADMIN_API_KEY; change it there, on every node",
+        );
+      const rotated = turn.then(() => replace(store, overlapSeconds));
+      turn = rotated.catch(() => undefined);
+      return await rotated;
+    },
+    refresh: read,
+  };
+}

@@ -1,0 +1,114 @@
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { forgetOldest } from "../../lib/keeping/forget-oldest.ts";
+import { createAddressSet } from "../../lib/network/addresses.ts";
+import { createBatcher } from "../../lib/queues/batcher.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { KeyChange, KeyReads, StoredKey } from "../../store/ports.ts";
+import type { Caller } from "./permissions.ts";
+
+/** A secret of a key as requests are checked against it. */
+export type KnownSecret = { digest: Buffer; endsAt: number; caller: Caller };
+
+/** A key as requests are checked against it. */
+export type KnownKey = {
+  secrets: KnownSecret[];
+  /** Absent: the key may be used from anywhere. */
+  isFrom: ((address: string) => boolean) | undefined;
+};
+
+/** The keys that this node has met, as the store has them. */
+export type KeyCache = {
+  /** `undefined` when the key is not known here, and for every key while nobody knows what became of it since. */
+  get(id: string): KnownKey | undefined;
+  /** Asks the store what changed, and for the key `id`. Resolves with whether it answered; many that ask at once share a query. */
+  refresh(id?: string): Promise<boolean>;
+};
+
+type Options = {
+  keys: KeyReads;
+  /** A clock that only goes forward. */
+  elapsed: Clock;
+  onError(error: unknown): void;
+  /** How long what the store said is relied on, in milliseconds. */
+  trustMs?: number;
+  maxKeys?: number;
+};
+
+// Less than the 5 s within which a revocation holds on every node (api.md, section 5).
+const defaultTrustMs = 4_000;
+const defaultMaxKeys = 10_000;
+const paceMs = 10;
+const maxIdsPerQuery = 1_000;
+const maxWaiting = 20_000;
+
+/**
+ * Keeps keys in memory, so that no request asks the database for one that is known. One query at a time, and at most one
+ * in 10 ms, asks what changed since the one before: unknown keys cannot hammer the database, and an answer can never
+ * overwrite a later one. When the key that was changed last is no longer as it was, all keys are forgotten: the database
+ * may have lost its end, and with it revocations, whose versions other changes may now have. When there are too many keys, the one
+ * that was there first goes first.
+ */
+export function createKeyCache(options: Options): KeyCache {
+  const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
+  const known = new Map<string, KnownKey>();
+  let seen: KeyChange | undefined; // a key that was changed last, as far as this cache knows
+  let trustedUntil = Number.NEGATIVE_INFINITY;
+
+  async function read(ids: (string | undefined)[]): Promise<void> {
+    const startedAt = elapsed.now();
+    const asked = new Set(ids.filter((id) => id !== undefined));
+    seen ??= await keys.latest();
+    const changes = await keys.changes(seen?.version ?? 0, seen === undefined ? [...asked] : [...asked, seen.id]);
+    // Otherwise that key was changed again, or the database lost its last change: nobody can say what else it lost.
+    if (!changes.some(({ id, version, mark }) => id === seen?.id && version === seen.version && mark === seen.mark))
+      known.clear();
+    for (const change of changes) {
+      const { id, key } = change;
+      if (key === undefined) known.delete(id);
+      else if (asked.has(id) || known.has(id)) known.set(id, toKnown(key));
+      forgetOldest(known, maxKeys);
+    }
+    seen = latestOf(changes);
+    trustedUntil = startedAt + trustMs;
+  }
+
+  const lookups = createBatcher<string | undefined, boolean>({
+    async flush(ids) {
+      await Bun.sleep(paceMs);
+      let hasAnswered = true;
+      try {
+        await read(ids);
+      } catch (error) {
+        hasAnswered = false;
+        if (!(error instanceof HeraldError)) onError(error);
+      }
+      return ids.map(() => ({ status: "fulfilled", value: hasAnswered }));
+    },
+    maxBatch: maxIdsPerQuery,
+    maxWaiting,
+    whenFull: () => unavailable({ detail: "too many calls with keys that are not known here; try again" }),
+  });
+
+  return {
+    get: (id) => (elapsed.now() < trustedUntil ? known.get(id) : undefined),
+    refresh: (id) => lookups.add(id),
+  };
+}
+
+function latestOf(changes: KeyChange[]): KeyChange | undefined {
+  return changes.reduce<KeyChange | undefined>(
+    (latest, change) => (latest === undefined || change.version > latest.version ? change : latest),
+    undefined,
+  );
+}
+
+function toKnown(key: StoredKey): KnownKey {
+  const { id: keyId, scopes, org, senders, networks, expiresAt } = key;
+  const secrets = key.secrets.map((secret): KnownSecret => {
+    const endsAt = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, secret.expiresAt ?? Number.POSITIVE_INFINITY);
+    const rights = { scopes, org, senders, networks, expiresAt: Number.isFinite(endsAt) ? endsAt : null };
+    const secretExpiresAt = secret.expiresAt === null ? undefined : endsAt;
+    return { digest: Buffer.from(secret.digest, "base64url"), endsAt, caller: { keyId, rights, secretExpiresAt } };
+  });
+  return { secrets, isFrom: networks === null ? undefined : createAddressSet(networks).has };
+}

@@ -1,0 +1,35 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { KeyWrites } from "../../store/ports.ts";
+
+/** Notes which keys are used, and tells the store now and then: no request waits for it. */
+export type KeyUsage = {
+  note(id: string): void;
+  /** Writes what was noted since the last time. Never rejects: what cannot be written is written with the next. */
+  flush(): Promise<void>;
+};
+
+const idsPerWrite = 500;
+
+type Options = { keys: Pick<KeyWrites, "markUsed">; clock: Clock; onError(error: unknown): void };
+
+/** Usage of keys, as coarse as the times between two calls of `flush`. */
+export function createKeyUsage({ keys, clock, onError }: Options): KeyUsage {
+  const used = new Set<string>();
+  return {
+    note: (id) => void used.add(id),
+    async flush() {
+      const ids = [...used];
+      used.clear();
+      for (let start = 0; start < ids.length; start += idsPerWrite) {
+        try {
+          await keys.markUsed(ids.slice(start, start + idsPerWrite), clock.now());
+        } catch (error) {
+          for (const id of ids.slice(start)) used.add(id);
+          if (!(error instanceof HeraldError)) onError(error); // that the store is away is told elsewhere
+          return;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "bun:test";
+import { openKeys } from "../../../test/harness/servers/keyring.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type { CreateKeyRequest } from "../../contract/keys/keys.ts";
+
+type Wanted = Partial<CreateKeyRequest>;
+
+const inAnHour = toIso(Date.UTC(2026, 10, 20, 1));
+const inTwoHours = toIso(Date.UTC(2026, 10, 20, 2));
+
+/** What the key of a caller is, and what it asks for and is granted. */
+const granted: [what: string, own: Wanted, wanted: Wanted][] = [
+  ["everything of everything", {}, {}],
+  ["a scope that it has", { scopes: ["keys:manage", "observe"] }, { scopes: ["observe"] }],
+  ["itself over again", { scopes: ["keys:manage", "observe"] }, { scopes: ["observe", "keys:manage"] }],
+  ["its organization", { organization: "o1" }, { organization: "o1" }],
+  ["one organization of all", {}, { organization: "o2" }],
+  ["some of its senders", { allowed_senders: ["a", "b"] }, { allowed_senders: ["b"] }],
+  ["a part of its network", { cidrs: ["10.0.0.0/8"] }, { cidrs: ["10.1.0.0/16"] }],
+  ["an earlier end", { expires_at: inTwoHours }, { expires_at: inAnHour }],
+];
+
+/** What the key of a caller is, what it asks for, and the code with which that is refused. */
+const refused: [what: string, own: Wanted, wanted: Wanted, code: string][] = [
+  ["a scope that it has not", { scopes: ["keys:manage"] }, { scopes: ["message:send"] }, "insufficient_scope"],
+  ["all scopes by naming them all but one", { scopes: ["keys:manage"] }, { scopes: ["*"] }, "insufficient_scope"],
+  ["another organization", { organization: "o1" }, { organization: "o2" }, "organization_forbidden"],
+  ["one that is not there", { organization: "o1" }, { organization: "o9" }, "organization_forbidden"],
+  ["all organizations", { organization: "o1" }, { organization: null }, "organization_forbidden"],
+  ["a sender more", { allowed_senders: ["a"] }, { allowed_senders: ["a", "b"] }, "sender_forbidden"],
+  ["any sender", { allowed_senders: ["a"] }, { allowed_senders: null }, "sender_forbidden"],
+  ["a wider network", { cidrs: ["10.1.0.0/16"] }, { cidrs: ["10.0.0.0/8"] }, "insufficient_scope"],
+  ["one network more", { cidrs: ["10.0.0.0/8"] }, { cidrs: ["10.0.0.0/8", "::/0"] }, "insufficient_scope"],
+  ["any network", { cidrs: ["10.0.0.0/8"] }, { cidrs: null }, "insufficient_scope"],
+  ["a later end", { expires_at: inAnHour }, { expires_at: inTwoHours }, "insufficient_scope"],
+  ["no end", { expires_at: inAnHour }, { expires_at: null }, "insufficient_scope"],
+];
+
+describe("a key that manages keys", () => {
+  /** A caller with a key of its own, and how many keys there are. */
+  async function open(own: Wanted) {
+    const context = await openKeys();
+    const { key } = await context.create({ scopes: ["*"], ...own });
+    const caller = await context.authenticate(key, () => "10.1.0.1");
+    const count = async () => (await context.keys.list(context.admin, { limit: 10 })).items.length;
+    return { ...context, caller, count };
+  }
+
+  test.each(granted)("makes one with %s", async (_what, own, wanted) => {
+    await using context = await open(own);
+    const made = await context.keys.create(context.caller, { name: "made", scopes: ["keys:manage"], ...wanted });
+    expect(made).toMatchObject({ name: "made", ...wanted });
+    expect(await context.count()).toBe(2);
+  });
+
+  test.each(refused)("is refused one with %s", async (_what, own, wanted, code) => {
+    await using context = await open(own);
+    const made = context.keys.create(context.caller, { name: "made", scopes: ["keys:manage"], ...wanted });
+    await expect(made).rejects.toMatchObject({ code });
+    expect(await context.count()).toBe(1);
+  });
+
+  test.each(granted)("rotates one with %s, which gives it that key's secret", async (_what, own, wanted) => {
+    await using context = await open(own);
+    const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
+    const { key } = await context.keys.rotate(context.caller, target.id, 60);
+    expect(key).not.toBe(target.key);
+    const endAt = expect.any(Number);
+    expect(await context.ask(target.key, "10.1.0.1")).toMatchObject({ secretExpiresAt: endAt });
+  });
+
+  test.each(refused.filter(([, , wanted]) => wanted.organization !== "o9"))(
+    "is refused to rotate one with %s, which would give it that key's secret",
+    async (_what, own, wanted, code) => {
+      await using context = await open(own);
+      const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
+      const rotated = context.keys.rotate(context.caller, target.id, 60);
+      await expect(rotated).rejects.toMatchObject({ code: code === "organization_forbidden" ? "not_found" : code });
+      expect(await context.ask(target.key, "10.1.0.1")).toMatchObject({ secretExpiresAt: undefined });
+    },
+  );
+
+  test("leaves out what it does not care for, and gives then what it has itself", async () => {
+    await using context = await openKeys();
+    const own = { organization: "o1", allowed_senders: ["a"], cidrs: ["10.0.0.0/8"], expires_at: inAnHour };
+    const { key } = await context.create(own);
+    const caller = await context.authenticate(key, () => "10.0.0.1");
+    expect(await context.keys.create(caller, { name: "n", scopes: ["observe"] })).toMatchObject(own);
+  });
+
+  test("that is bound to an organization neither sees, rotates nor revokes keys of others", async () => {
+    await using context = await openKeys();
+    const bound = await context.create({ organization: "o1" });
+    const caller = await context.authenticate(bound.key, () => undefined);
+    const free = await context.create();
+    const other = await context.create({ organization: "o2" });
+    expect((await context.keys.list(caller, { limit: 10 })).items.map(({ id }) => id)).toEqual([bound.id]);
+    for (const id of [free.id, other.id, "nobody's", "bootstrap"]) {
+      await expect(context.keys.get(caller, id)).rejects.toMatchObject({ code: "not_found" });
+      await expect(context.keys.rotate(caller, id, 0)).rejects.toMatchObject({ code: "not_found" });
+      await expect(context.keys.revoke(caller, id)).rejects.toMatchObject({ code: "not_found" });
+    }
+    for (const { key, id } of [free, other]) expect(await context.ask(key)).toMatchObject({ keyId: id });
+    await context.keys.revoke(caller, bound.id);
+    expect(await context.ask(bound.key)).toBe("unauthorized");
+  });
+
+  test("may revoke a key that may more: that takes rights away, and gives none", async () => {
+    await using context = await openKeys();
+    const { key } = await context.create({ scopes: ["keys:manage"] });
+    const mighty = await context.create();
+    const caller = await context.authenticate(key, () => undefined);
+    await context.keys.revoke(caller, mighty.id);
+    expect(await context.ask(mighty.key)).toBe("unauthorized");
+  });
+
+  test("makes none that has ended already, and none for an organization that is not there", async () => {
+    await using context = await openKeys();
+    await expect(context.create({ expires_at: toIso(context.time.now) })).rejects.toMatchObject({
+      code: "invalid_request",
+      fields: [{ pointer: "/expires_at", detail: "must lie in the future" }],
+    });
+    await expect(context.create({ organization: "o9" })).rejects.toMatchObject({ code: "organization_not_found" });
+  });
+});
+
+/** What a key made by one with `own` has where it asks for nothing else. */
+function inheritedFrom({ scopes: _, ...own }: Wanted): Wanted {
+  return own;
+}

@@ -1,0 +1,140 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import { createApiKey } from "../../contract/keys/api-key.ts";
+import type { ApiKey, ApiKeyWithSecret, CreateKeyRequest, OwnKey } from "../../contract/keys/keys.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ApiKeys, KeyRights, StoredKey } from "../../store/ports.ts";
+import { type Page, type PageQuery, pageOf } from "../pages.ts";
+import { type BootstrapKey, bootstrapId } from "./bootstrap-key.ts";
+import type { KeyCache } from "./key-cache.ts";
+import type { KeyDigest } from "./key-digest.ts";
+import { type Caller, permitRights } from "./permissions.ts";
+
+/** Makes, shows, rotates and revokes API keys. A caller who is bound to an organization sees only keys of that one. */
+export type Keys = {
+  /** Throws what `permitRights` throws for a key that may more than the caller, and `organization_not_found`. */
+  create(caller: Caller, request: CreateKeyRequest): Promise<ApiKeyWithSecret>;
+  list(caller: Caller, query: PageQuery): Promise<Page<ApiKey>>;
+  /** Throws `not_found`, as the others do, also for keys that the caller does not see. */
+  get(caller: Caller, id: string): Promise<ApiKey>;
+  /** The caller's own key; what ends it sooner, as the end of an old secret, counts. */
+  getOwn(caller: Caller): Promise<OwnKey>;
+  /** A new secret for a key that may no more than the caller; the one before it works for `overlapSeconds` more. Also for the bootstrap key. */
+  rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
+  /** Holds on this node when it resolves, on others when they have asked the store for changes. Gives the key as it was. */
+  revoke(caller: Caller, id: string): Promise<ApiKey>;
+};
+
+/** Secrets that one key has at most, the newest and those that were rotated away and still work. */
+const maxSecrets = 5;
+
+type Dependencies = {
+  keys: ApiKeys;
+  bootstrap: Pick<BootstrapKey, "rotate">;
+  digest: KeyDigest;
+  cache: Pick<KeyCache, "refresh">;
+  clock: Clock;
+};
+
+/** API keys over the store. After each change the node asks the store, so that the change holds here at once. */
+export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependencies): Keys {
+  const digestText = (key: string) => digest.of(key).toString("base64url");
+
+  async function find(caller: Caller, id: string): Promise<StoredKey> {
+    const key = await keys.get(id);
+    const isSeen = key !== undefined && (caller.rights.org === null || caller.rights.org === key.org);
+    if (!isSeen) throw new HeraldError("not_found", "there is no such API key");
+    return key;
+  }
+
+  function show(key: StoredKey): ApiKey {
+    const { id, name, scopes, org, senders, networks, expiresAt, createdAt, lastUsedAt } = key;
+    const oldSecretsEnd = Math.max(...key.secrets.map((secret) => secret.expiresAt ?? 0));
+    return {
+      id,
+      name,
+      scopes,
+      organization: org,
+      allowed_senders: senders,
+      cidrs: networks,
+      expires_at: toIsoOrNull(expiresAt),
+      created_at: toIso(createdAt),
+      last_used_at: toIsoOrNull(lastUsedAt),
+      old_secret_expires_at: toIsoOrNull(oldSecretsEnd > clock.now() ? oldSecretsEnd : null),
+    };
+  }
+
+  return {
+    async create(caller, { name, ...request }) {
+      const now = clock.now();
+      const rights = rightsOf(request, caller.rights);
+      if (rights.expiresAt !== null && rights.expiresAt <= now) throw endsInThePast();
+      permitRights(caller, rights);
+      const { id, key } = createApiKey();
+      const stored = { ...rights, id, name, createdAt: now };
+      const hashed = { digest: digestText(key), pepper: digest.pepper };
+      if (!(await keys.create({ ...stored, ...hashed }))) throw new HeraldError("organization_not_found");
+      await cache.refresh(id);
+      return { ...show({ ...stored, secrets: [], lastUsedAt: null }), key };
+    },
+    async list(caller, query) {
+      const org = caller.rights.org ?? undefined;
+      return await pageOf(query, (page) => keys.list({ ...page, org }), show);
+    },
+    get: async (caller, id) => show(await find(caller, id)),
+    async getOwn({ keyId, rights: { scopes, org, senders, expiresAt } }) {
+      const key = await keys.get(keyId);
+      return {
+        id: key === undefined ? null : keyId,
+        name: key?.name ?? bootstrapId,
+        scopes,
+        organization: org,
+        allowed_senders: senders,
+        expires_at: toIsoOrNull(expiresAt),
+      };
+    },
+    async rotate(caller, id, overlapSeconds) {
+      if (id === bootstrapId && caller.rights.org === null) return await bootstrap.rotate(caller, overlapSeconds);
+      permitRights(caller, await find(caller, id));
+      const now = clock.now();
+      const { key } = createApiKey(id);
+      const rotated = await keys.rotate(id, {
+        digest: digestText(key),
+        pepper: digest.pepper,
+        othersEndAt: now + overlapSeconds * 1000,
+        keep: maxSecrets,
+        now,
+      });
+      if (rotated === undefined) throw new HeraldError("not_found", "there is no such API key");
+      await cache.refresh(id);
+      return { ...show(rotated), key };
+    },
+    async revoke(caller, id) {
+      const key = await find(caller, id);
+      await keys.revoke(id, clock.now());
+      await cache.refresh(id);
+      return show(key);
+    },
+  };
+}
+
+/** What a request asks for; what it leaves out is as with the caller's own key. */
+function rightsOf(request: Omit<CreateKeyRequest, "name">, own: KeyRights): KeyRights {
+  const { scopes, organization, allowed_senders: senders, cidrs, expires_at: expiresAt } = request;
+  return {
+    scopes,
+    org: organization === undefined ? own.org : organization,
+    senders: senders === undefined ? own.senders : senders,
+    networks: cidrs === undefined ? own.networks : cidrs,
+    expiresAt: expiresAt === undefined ? own.expiresAt : expiresAt === null ? null : Date.parse(expiresAt),
+  };
+}
+
+function endsInThePast(): HeraldError {
+  const fields = [{ pointer: "/expires_at", detail: "must lie in the future" }];
+  return new HeraldError("invalid_request", "/expires_at: must lie in the future", { fields });
+}
+
+function toIsoOrNull(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : toIso(milliseconds);
+}

@@ -1,0 +1,48 @@
+import { unavailable } from "../../contract/errors/errors.ts";
+import { createLimiter, type Limiter } from "../../lib/queues/limiter.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+
+/** Changes of the directory whose input is long: it is in memory until they are through. */
+export type LargeChanges = {
+  /**
+   * Runs a change with so many names, when not too many others of the organization are under way. Rejects with `unavailable`, and then
+   * nothing was changed, when too many names wait, or for too long.
+   */
+  run<Result>(org: string, names: number, change: () => Promise<Result>): Promise<Result>;
+};
+
+const namesAtOnce = 250; // what one transaction takes holds nobody up
+// The second prepares while the first is written. More would not be faster, since they take turns in the database.
+const placesOfOrganization = 2;
+const mostWaiting = { maxWaiting: 200, maxWeight: 1_000_000 };
+const maxWaitMs = 15_000;
+
+/** Each organization has places of its own, so that none waits for another's. */
+export function createLargeChanges({ clock }: { clock: Clock }): LargeChanges {
+  const limiters = new Map<string, Limiter>();
+
+  function limiterOf(org: string): Limiter {
+    const known = limiters.get(org);
+    if (known !== undefined) return known;
+    const limiter = createLimiter({ places: placesOfOrganization, ...mostWaiting, maxWaitMs, whenBusy, clock });
+    limiters.set(org, limiter);
+    return limiter;
+  }
+
+  return {
+    async run(org, names, change) {
+      if (names <= namesAtOnce) return await change();
+      const limiter = limiterOf(org);
+      try {
+        return await limiter.run(change, undefined, org, names);
+      } finally {
+        if (limiter.running + limiter.waiting === 0) limiters.delete(org);
+      }
+    },
+  };
+}
+
+function whenBusy(): Error {
+  const detail = "too many large changes of this organization's directory wait; nothing was changed, try again";
+  return unavailable({ detail, retryAfterSeconds: 5 });
+}

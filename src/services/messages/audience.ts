@@ -1,0 +1,114 @@
+import { audienceLivesMs } from "../../contract/delivery.ts";
+import { createId } from "../../lib/text/ids.ts";
+
+/** So few users are listed with each delivery rather than kept apart. */
+const mostListed = 16;
+const longestChain = 1_000;
+
+/** The users of an audience at one moment. */
+export type AudienceVersion = {
+  /** What was lost from the store before this has no part in it. */
+  readonly epoch: number;
+  /** The users, where they are few. */
+  readonly listed: string[] | undefined;
+  /** Else: how they differ from those of `parent`. */
+  readonly kept: { id: string; parent: string | undefined; added: string[]; removed: string[] } | undefined;
+};
+
+/** The users who hear one conversation on this node, with their connections. */
+export type Audience = {
+  readonly org: string;
+  readonly cid: string;
+  readonly connections: number;
+  /** Its users as they are now. */
+  uids(): Iterable<string>;
+  /** A connection of the user's came. */
+  add(uid: string): void;
+  /** A connection of the user's, which had come, went. */
+  remove(uid: string): void;
+  /** Its users as they are now: the same version as long as nobody comes or goes, a new chain in a new `epoch`. */
+  version(now: number, epoch: number): AudienceVersion;
+};
+
+type Chain = { epoch: number; bornAt: number; length: number; weight: number; lastId: string };
+
+/**
+ * An empty audience. A version costs as much as has changed since the one before: now and then all users are written out
+ * anew, when the changes since have become as many as they are.
+ */
+export function createAudience(org: string, cid: string): Audience {
+  const users = new Map<string, number>();
+  const changes = new Map<string, boolean>();
+  let connections = 0;
+  let current: AudienceVersion | undefined;
+  let chain: Chain | undefined;
+
+  /** Coming and going again is no change. */
+  function note(uid: string, isIn: boolean): void {
+    if (current === undefined) return;
+    if (changes.get(uid) === !isIn) changes.delete(uid);
+    else changes.set(uid, isIn);
+  }
+
+  function begin(now: number, epoch: number): AudienceVersion {
+    const id = createId(now);
+    chain = { epoch, bornAt: now, length: 1, weight: 0, lastId: id };
+    return { epoch, listed: undefined, kept: { id, parent: undefined, added: [...users.keys()], removed: [] } };
+  }
+
+  function goOn(known: Chain, now: number): AudienceVersion {
+    const id = createId(now);
+    const of = (isIn: boolean) => [...changes].filter(([, value]) => value === isIn).map(([uid]) => uid);
+    const kept = { id, parent: known.lastId, added: of(true), removed: of(false) };
+    chain = { ...known, length: known.length + 1, weight: known.weight + changes.size, lastId: id };
+    return { epoch: known.epoch, listed: undefined, kept };
+  }
+
+  function isGood(known: Chain, now: number, epoch: number): boolean {
+    return known.epoch === epoch && now - known.bornAt < audienceLivesMs && now >= known.bornAt;
+  }
+
+  return {
+    org,
+    cid,
+    get connections() {
+      return connections;
+    },
+    uids: () => users.keys(),
+    add(uid) {
+      const count = users.get(uid) ?? 0;
+      users.set(uid, count + 1);
+      connections++;
+      if (count === 0) note(uid, true);
+    },
+    remove(uid) {
+      const count = users.get(uid) ?? 0;
+      if (count === 0) return;
+      connections--;
+      if (count > 1) {
+        users.set(uid, count - 1);
+        return;
+      }
+      users.delete(uid);
+      note(uid, false);
+    },
+    version(now, epoch) {
+      const isSame = current !== undefined && changes.size === 0;
+      if (isSame && current?.listed !== undefined) return current;
+      if (isSame && current !== undefined && chain !== undefined && isGood(chain, now, epoch)) return current;
+      if (users.size <= mostListed) {
+        chain = undefined;
+        current = { epoch, listed: [...users.keys()], kept: undefined };
+      } else {
+        const goesOn =
+          chain !== undefined &&
+          isGood(chain, now, epoch) &&
+          chain.length < longestChain &&
+          chain.weight + changes.size <= users.size;
+        current = goesOn && chain !== undefined ? goOn(chain, now) : begin(now, epoch);
+      }
+      changes.clear();
+      return current;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { setImmediate } from "node:timers/promises";
+import type { DryRunResponse } from "../../contract/delivery.ts";
+import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { SentReads } from "../../store/delivery/ports.ts";
+import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
+import type { Caller } from "../keys/permissions.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+import type { Presence } from "../presence.ts";
+import { refusalOf, type Sent, toMessageSend } from "./messages.ts";
+import { toSystemSend } from "./system-messages.ts";
+
+/** Tries sends out: whom they would reach. They throw what the sends would throw, and `unavailable` where a node stays silent. */
+export type DryRuns = {
+  message(caller: Caller, request: SendMessageRequest): Promise<Sent<DryRunResponse>>;
+  systemMessage(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<DryRunResponse>>;
+};
+
+type Dependencies = {
+  checks: Pick<BatchLog, "check">;
+  use: Pick<OrganizationUse, "requireRoomFor">;
+  sent: Pick<SentReads, "usersAt">;
+  participants: Pick<ParticipantReads, "list">;
+  presence: Pick<Presence, "count">;
+  clock: Clock;
+};
+
+/** Nodes are asked about so many users at once: a message between nodes has a limit. */
+const usersAtOnce = 1_000;
+
+/** Dry runs by the rules of the log itself. Nothing is stored, no id is used. */
+export function createDryRuns({ checks, use, sent, participants, presence, clock }: Dependencies): DryRuns {
+  async function requireFit(send: NewSend): Promise<{ participants: number; isReplay: boolean }> {
+    await use.requireRoomFor(send);
+    const check = await checks.check(send);
+    if (check.outcome === "conflict" || check.outcome === "refused") throw refusalOf(check);
+    return { participants: check.participants, isReplay: check.outcome === "replayed" };
+  }
+
+  async function countOnline(org: string, pages: AsyncIterable<string[]>): Promise<number> {
+    let online = 0;
+    for await (const uids of pages) {
+      if (uids.length > 0) online += (await presence.count(org, uids)).count;
+      await setImmediate(); // others have their turn between two pages
+    }
+    return online;
+  }
+
+  async function* participantsOf(org: string, cid: string): AsyncGenerator<string[], void> {
+    for (let after: string | undefined; ; ) {
+      const page = await participants.list(org, cid, { after, limit: usersAtOnce });
+      yield page.map(({ id }) => id);
+      if (page.length < usersAtOnce) return;
+      after = page.at(-1)?.id;
+    }
+  }
+
+  return {
+    async message(caller, request) {
+      const send = toMessageSend(caller, request, clock.now());
+      const { participants: recipients, isReplay } = await requireFit(send);
+      const online = await countOnline(send.org, participantsOf(send.org, request.message.cid));
+      return { answer: { dry_run: { recipients, online, unknown_users: [] } }, isReplay };
+    },
+    async systemMessage(caller, request) {
+      const send = toSystemSend(caller, request, clock.now());
+      const { isReplay } = await requireFit(send);
+      const known = await sent.usersAt(send.org, send.uids);
+      const online = await countOnline(send.org, pagesOf(send.uids));
+      const unknown_users = send.uids.filter((uid) => !known.has(uid));
+      return { answer: { dry_run: { recipients: send.uids.length, online, unknown_users } }, isReplay };
+    },
+  };
+}
+
+async function* pagesOf(uids: string[]): AsyncGenerator<string[], void> {
+  for (let start = 0; start < uids.length; start += usersAtOnce) yield uids.slice(start, start + usersAtOnce);
+}

@@ -1,0 +1,178 @@
+import { z } from "zod";
+import type { ConversationView } from "../../contract/connections/frames.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import { isObject, parseJson } from "../../lib/json/json-values.ts";
+import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import { encodeCursor } from "../../lib/text/cursor.ts";
+import type {
+  Conversations,
+  History,
+  Organizations,
+  Participants,
+  Standing,
+  StoredMessage,
+} from "../../store/ports.ts";
+import { requireOrganization } from "../directory/directory.ts";
+import { type Page, type PageQuery, parseCursor, toPage } from "../pages.ts";
+
+/** Which messages: older than `before`, newer than `after` (then oldest first). */
+export type MessageQuery = { limit: number; before?: string | undefined; after?: string | undefined };
+
+type Dependencies = {
+  history: History;
+  organizations: Organizations;
+  conversations: Conversations;
+  participants: Participants;
+  standing: Standing;
+  /** Long pages are read one after another, at a pace. Organizations take turns. */
+  longPages: PacedWork;
+  /** Told of a message whose row is not what Herald wrote. It is left out, and those beside it are read. */
+  onUnreadable(place: { org: string; offset: number }): void;
+};
+
+/** A page of messages, each the JSON text that was delivered: nothing is made again. */
+export type MessagePage = { items: string[]; cursor: string | null };
+
+type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
+
+const maxPageBytes = 512 * 1024;
+const shortPageBytes = 64 * 1024;
+const rowsAtOnce = 100;
+const [opening, closing] = ['{"message":', "}"];
+
+const messagePlace = z.strictObject({
+  after: z.int().optional(),
+  before: z.int().optional(),
+  direction: z.enum(["forward", "backward"]),
+});
+const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() });
+
+/** Reads conversations and their messages, for callers of the admin API and for participants. */
+export function createHistoryReader(dependencies: Dependencies) {
+  const { history, organizations, conversations, participants, standing, longPages, onUnreadable } = dependencies;
+
+  async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
+    const offsetOf = async (id: string | undefined) => {
+      if (id === undefined) return undefined;
+      const offset = await history.offsetOf(org, cid, id);
+      if (offset === undefined) throw new HeraldError("message_not_found");
+      return offset;
+    };
+    return {
+      after: await offsetOf(after),
+      before: await offsetOf(before),
+      direction: after === undefined ? "backward" : "forward",
+    };
+  }
+
+  /** At most `limit` messages, up to the one that makes them `maxBytes` or more. */
+  async function readUpTo(
+    org: string,
+    cid: string,
+    range: Range,
+    { limit, maxBytes }: { limit: number; maxBytes: number },
+  ): Promise<{ messages: StoredMessage[]; isFull: boolean }> {
+    const messages: StoredMessage[] = [];
+    let bytes = 0;
+    let rest = range;
+    while (messages.length < limit && bytes < maxBytes) {
+      const count = Math.min(rowsAtOnce, limit - messages.length);
+      const rows = await history.messages(org, cid, { ...rest, limit: count, maxBytes: maxBytes - bytes });
+      for (const row of rows) {
+        rest = beyond(rest, row);
+        if (!isMessage(row)) {
+          onUnreadable({ org, offset: row.offset });
+          continue;
+        }
+        bytes += Buffer.byteLength(row.payload);
+        messages.push(row);
+      }
+      if (rows.length < count) break; // the end, or `maxBytes`
+    }
+    return { messages, isFull: bytes >= maxBytes };
+  }
+
+  /**
+   * Calls `finish` with at most `limit` messages, up to the one that makes them half a MiB or more: a page must not cut the connection that
+   * asked for it. Who asks for a long page waits for it with empty hands.
+   */
+  async function read<Made>(
+    org: string,
+    cid: string,
+    range: Range,
+    limit: number,
+    finish: (messages: StoredMessage[]) => Made | Promise<Made>,
+  ): Promise<Made> {
+    const short = await readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes });
+    if (!short.isFull) return await finish(short.messages);
+    return await longPages.run(
+      async () => finish((await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes })).messages),
+      { key: org },
+    );
+  }
+
+  async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
+    return (await history.messages(org, cid, { ...beyond(range, last), limit: 1, maxBytes: 1 })).length > 0;
+  }
+
+  return {
+    /** A page of a conversation's messages, newest first; with `after`, oldest first. It may be shorter than `limit`. */
+    async messages(org: string, cid: string, query: MessageQuery & PageQuery): Promise<MessagePage> {
+      if ((await conversations.get(org, cid)) === undefined) {
+        await requireOrganization(organizations, org);
+        throw new HeraldError("conversation_not_found");
+      }
+      const range = parseCursor(query.cursor, messagePlace) ?? (await rangeOf(org, cid, query));
+      return await read(org, cid, range, query.limit, async (messages) => {
+        const last = messages.at(-1);
+        const cursor =
+          last !== undefined && (await isMore(org, cid, range, last)) ? encodeCursor(beyond(range, last)) : null;
+        return { items: messages.map(textOf), cursor };
+      });
+    },
+    /** The same for one of its participants. Throws `not_a_participant`, also when there is no such conversation. */
+    async messagesFor(org: string, uid: string, cid: string, query: MessageQuery): Promise<string[]> {
+      if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
+      const range = await rangeOf(org, cid, query);
+      return await read(org, cid, range, query.limit, (messages) => messages.map(textOf));
+    },
+    /** The user's conversations, most recently active first. */
+    async conversationsOf(org: string, uid: string, { limit, cursor }: PageQuery): Promise<Page<ConversationView>> {
+      const after = parseCursor(cursor, conversationPlace);
+      const read = await standing.conversations(org, uid, { after, limit: limit + 1 });
+      return toPage(
+        read,
+        limit,
+        ({ id, name, createdAt, updatedAt }): ConversationView => ({
+          _id: id,
+          name,
+          type: "g",
+          created_at: toIso(createdAt),
+          updated_at: toIso(updatedAt),
+        }),
+        ({ updatedAt, id }) => ({ updatedAt, id }),
+      );
+    },
+  };
+}
+
+/** Reads conversations and their messages. */
+export type HistoryReader = ReturnType<typeof createHistoryReader>;
+
+/** The part of a range that lies beyond a message, in the range's direction. */
+function beyond(range: Range, { offset }: StoredMessage): Range {
+  return range.direction === "forward" ? { ...range, after: offset } : { ...range, before: offset };
+}
+
+/** The message of an event, which is all that its text holds. */
+function textOf({ payload }: StoredMessage): string {
+  return payload.slice(opening.length, -closing.length);
+}
+
+/** Whether a row is what Herald wrote: an object whose one member is the message. */
+function isMessage({ payload }: StoredMessage): boolean {
+  if (!payload.startsWith(opening)) return false;
+  const event = parseJson(payload);
+  return isObject(event) && isObject(event.message) && Object.keys(event).length === 1;
+}

@@ -1,0 +1,116 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso, toSeconds } from "../../contract/identifiers.ts";
+import type { Message } from "../../contract/messages/events.ts";
+import type { SendMessageRequest, SendMessageResponse } from "../../contract/messages/messages.ts";
+import { canonicalJson } from "../../lib/json/canonical-json.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { AppendResult, NewSend, SendLog } from "../../store/ports.ts";
+import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+
+/** What a caller is told, and whether it was told so before. */
+export type Sent<Answer> = { answer: Answer; isReplay: boolean };
+
+/** Sends messages into conversations. */
+export type Messages = {
+  /**
+   * Stores the message; everyone online hears it after that. The same `message.id` again gives the first answer again.
+   * Throws the errors of `sendMessage` in the contract.
+   */
+  send(caller: Caller, request: SendMessageRequest): Promise<Sent<SendMessageResponse>>;
+};
+
+/** The hash that tells a retry from another payload under the same id. */
+export function fingerprintOf(payload: unknown): string {
+  return Bun.CryptoHasher.hash("sha256", canonicalJson(payload), "base64url");
+}
+
+/** What the caller is told of a send that the log refused. */
+export function refusalOf(result: Extract<AppendResult, { outcome: "conflict" | "refused" }>): HeraldError {
+  if (result.outcome === "conflict") return new HeraldError("message_id_conflict");
+  const codes = {
+    organization: "organization_not_found",
+    conversation: "conversation_not_found",
+    participant: "sender_not_participant",
+    user: "sender_not_found",
+  } as const;
+  return new HeraldError(codes[result.missing]);
+}
+
+/** What the log stored, now or before; throws what the log refused. */
+function requireStored(result: AppendResult): {
+  id: string;
+  mid: string | undefined;
+  createdAt: number;
+  isReplay: boolean;
+} {
+  if (result.outcome === "conflict" || result.outcome === "refused") throw refusalOf(result);
+  return { id: result.id, mid: result.mid, createdAt: result.createdAt, isReplay: result.outcome === "replayed" };
+}
+
+/** What is appended for a request. Throws what the caller's key does not allow. */
+export function toMessageSend(
+  caller: Caller,
+  { organizationId, senderId, message: { id: mid, ...content } }: SendMessageRequest,
+  createdAt: number,
+): NewSend {
+  permitOrganization(caller, organizationId);
+  permitSender(caller, senderId);
+  const id = createId();
+  const attachments = content.attachments.map((attachment) => ({
+    file_id: attachment.file_id ?? createId(),
+    file_name: attachment.name,
+  }));
+  const message: Message = {
+    _id: id,
+    t: toSeconds(createdAt),
+    from: senderId,
+    body: content.body,
+    cid: content.cid,
+    x: content.x,
+    attachments,
+    created_at: toIso(createdAt),
+  };
+  return {
+    org: organizationId,
+    kind: "message",
+    id,
+    cid: content.cid,
+    sender: senderId,
+    mid,
+    fingerprint: mid === undefined ? "" : fingerprintOf([content.body, content.cid, content.x, content.attachments]),
+    payload: JSON.stringify({ message }),
+    uids: undefined,
+    createdAt,
+    keyId: caller.keyId,
+  };
+}
+
+/** What takes sends: the log, what holds organizations to their limits, and a clock. */
+export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
+
+/** Hands a send to the log, if its organization may send now. Throws what the log or the organization's limits refuse. */
+export async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnType<typeof requireStored>> {
+  const admitted = use.admitSend(send);
+  const tell = typeof admitted === "function" ? admitted : await admitted;
+  let isStored = false;
+  try {
+    const stored = requireStored(await sends.append(send));
+    isStored = !stored.isReplay;
+    return stored;
+  } finally {
+    tell(isStored);
+  }
+}
+
+/** Messages over the log. The rules are checked where they hold: in the transaction that stores the message. */
+export function createMessages(sending: Sending): Messages {
+  return {
+    async send(caller, request) {
+      const stored = await append(sending, toMessageSend(caller, request, sending.clock.now()));
+      const answer = { ask: { mid: stored.mid ?? stored.id, server_mid: stored.id, t: toSeconds(stored.createdAt) } };
+      return { answer, isReplay: stored.isReplay };
+    },
+  };
+}

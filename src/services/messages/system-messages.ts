@@ -1,0 +1,54 @@
+import { toSeconds } from "../../contract/identifiers.ts";
+import type { SystemMessageEvent } from "../../contract/messages/events.ts";
+import type { SendSystemMessageRequest, SendSystemMessageResponse } from "../../contract/messages/messages.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { NewSend } from "../../store/ports.ts";
+import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
+import { append, fingerprintOf, type Sending, type Sent } from "./messages.ts";
+
+/** Sends system messages to lists of users. */
+export type SystemMessages = {
+  /** Stores the system message; those of its `uids` who are online hear it after that. Retries as for messages. */
+  send(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<SendSystemMessageResponse>>;
+};
+
+/**
+ * What is appended for a request. Recipients know a system message by its `mid`, so the id that the server assigns
+ * identifies the send as a caller's would. Throws what the caller's key does not allow.
+ */
+export function toSystemSend(
+  caller: Caller,
+  { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids } }: SendSystemMessageRequest,
+  createdAt: number,
+): NewSend & { mid: string; uids: string[] } {
+  permitOrganization(caller, organizationId);
+  permitSender(caller, senderId);
+  const id = createId();
+  const mid = givenMid ?? id;
+  const uids = [...new Set(givenUids)];
+  const event: SystemMessageEvent = { system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x } };
+  return {
+    org: organizationId,
+    kind: "system",
+    id,
+    cid: undefined,
+    sender: senderId,
+    mid,
+    fingerprint: fingerprintOf([x, uids.toSorted()]),
+    payload: JSON.stringify(event),
+    uids,
+    createdAt,
+    keyId: caller.keyId,
+  };
+}
+
+/** System messages over the log. */
+export function createSystemMessages(sending: Sending): SystemMessages {
+  return {
+    async send(caller, request) {
+      const send = toSystemSend(caller, request, sending.clock.now());
+      const stored = await append(sending, send);
+      return { answer: { ack: { mid: send.mid, t: toSeconds(stored.createdAt) } }, isReplay: stored.isReplay };
+    },
+  };
+}

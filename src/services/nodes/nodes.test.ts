@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import { nodeExample } from "../../contract/documents/examples.ts";
+import { createLoneRegistry } from "../../store/nodes/nodes.ts";
+import type { NodeRegistry } from "../../store/ports.ts";
+import { createNodes } from "./nodes.ts";
+
+const { figures } = nodeExample;
+
+function createNode(registry: NodeRegistry, id: string) {
+  return createNodes({
+    id,
+    name: `name of ${id}`,
+    url: () => `http://${id}`,
+    activity: () => ({ connections: 3, organizations: 2, lag: { events: 1, checkedAt: 2_000 }, figures }),
+    registry,
+    clock: { now: () => 1_000 },
+  });
+}
+
+describe("nodes", () => {
+  test("that share a registry live while they beat; who misses three beats is silent, until it beats again", async () => {
+    const registry = createLoneRegistry();
+    const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
+    await one.beat();
+    await two.beat();
+    for (let beat = 1; beat <= 3; beat++) {
+      await one.beat();
+      expect(await one.live()).toEqual(["1", "2"]);
+    }
+    await one.beat();
+    expect(await one.live()).toEqual(["1"]);
+    expect((await one.list()).items.map(({ id, state }) => [id, state])).toEqual([
+      ["1", "live"],
+      ["2", "silent"],
+    ]);
+    expect(await two.live()).toEqual(["2", "1"]);
+    await two.beat();
+    expect(await one.live()).toEqual(["1", "2"]);
+  });
+
+  test("are forgotten after thirty missed beats, and known again when they beat after all", async () => {
+    const registry = createLoneRegistry();
+    const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
+    await two.beat();
+    for (let beat = 0; beat < 30; beat++) await one.beat();
+    expect((await one.list()).items).toHaveLength(2);
+    await one.beat();
+    expect((await one.list()).items).toHaveLength(1);
+    await two.beat();
+    expect(await one.live()).toEqual(["1", "2"]);
+  });
+
+  test("count as living from their first beat on, before anybody has looked, and no more once they have left", async () => {
+    const registry = createLoneRegistry();
+    const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
+    expect(await one.live()).toEqual(["1"]);
+    await two.beat();
+    expect(await one.live()).toEqual(["1", "2"]);
+    await two.leave();
+    await two.beat();
+    expect(await one.live()).toEqual(["1"]);
+  });
+
+  test("miss no beats while the registry is away, since then nobody can beat", async () => {
+    const registry = createLoneRegistry();
+    const [one, two] = [
+      createNode({ ...registry, beat: () => Promise.reject(new Error("away")) }, "1"),
+      createNode(registry, "2"),
+    ];
+    await two.beat();
+    for (let beat = 0; beat < 9; beat++) await expect(one.beat()).rejects.toThrow("away");
+    expect(await one.live()).toEqual(["1", "2"]);
+  });
+
+  test("beat once when they are asked to while a beat is under way: what piles up says nothing about others", async () => {
+    const registry = createLoneRegistry();
+    const one = createNode(registry, "1");
+    await Promise.all([one.beat(), one.beat(), one.beat()]);
+    expect((await registry.list()).map(({ beat }) => beat)).toEqual([1]);
+    await one.beat();
+    expect((await registry.list()).map(({ beat }) => beat)).toEqual([2]);
+  });
+
+  test("know which of the others live and do not sign what they say on the bus", async () => {
+    const registry = createLoneRegistry();
+    const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
+    await registry.beat("old", JSON.stringify({ id: "old" }));
+    expect([...one.unsigning]).toEqual([]);
+    await two.beat();
+    await one.beat();
+    expect([...one.unsigning]).toEqual(["old"]);
+    for (let beat = 0; beat < 3; beat++) await one.beat();
+    expect([...one.unsigning]).toEqual([]);
+    await registry.beat("old", JSON.stringify({ id: "old", signs: true }));
+    await one.beat();
+    expect([...one.unsigning]).toEqual([]);
+  });
+
+  test("say what they are and do", async () => {
+    const one = createNode(createLoneRegistry(), "1");
+    await one.beat();
+    expect((await one.list()).items).toEqual([
+      {
+        id: "1",
+        name: "name of 1",
+        version: expect.any(String),
+        url: "http://1",
+        started_at: "1970-01-01T00:00:01.000Z",
+        reported_at: "1970-01-01T00:00:01.000Z",
+        connections: 3,
+        organizations: 2,
+        lag_events: 1,
+        lag_checked_at: "1970-01-01T00:00:02.000Z",
+        figures,
+        state: "live",
+      },
+    ]);
+  });
+});

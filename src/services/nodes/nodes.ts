@@ -1,0 +1,130 @@
+import { about } from "../../contract/documents/about.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import { type Node, type NodeFigures, type NodeStatus, nodeStatus } from "../../contract/nodes.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { NodeRegistry, RegisteredNode } from "../../store/ports.ts";
+
+const silentAfterBeats = 3;
+const forgottenAfterBeats = 30;
+
+/** The nodes that share a database: who they are, and which of them live. */
+export type Nodes = {
+  /**
+   * Says that this node lives, and looks who else does. Called every few seconds; a call while another is under way
+   * waits for that one.
+   */
+  beat(): Promise<void>;
+  /** The ids of the nodes that live, this one among them. */
+  live(): Promise<string[]>;
+  /** The ids of the nodes that live and are of a version that does not sign what it says on the bus, as of the last beat. */
+  readonly unsigning: ReadonlySet<string>;
+  /** All nodes, also those that were alive a minute ago. */
+  list(): Promise<{ items: Node[] }>;
+  /** Takes this node out; it beats no more. */
+  leave(): Promise<void>;
+};
+
+/** What a node is doing. Asked once for each beat. `checkedAt` in milliseconds. */
+export type Activity = {
+  connections: number;
+  organizations: number;
+  lag: { events: number; checkedAt: number | undefined };
+  figures: NodeFigures;
+};
+
+type Dependencies = {
+  id: string;
+  name: string | undefined;
+  url(): string;
+  activity(): Activity;
+  registry: NodeRegistry;
+  clock: Clock;
+};
+
+/** What a node writes into the registry for the others alone. Versions before 0.1.0 say nothing of it. */
+type Abilities = { signs: true };
+
+/**
+ * Another node is taken for silent when it stayed silent while this one beat three times, and is forgotten after thirty.
+ * Beats are counted and not seconds: clocks differ, and while the database is away no node can beat.
+ */
+export function createNodes({ id, name, url, activity, registry, clock }: Dependencies): Nodes {
+  const startedAt = clock.now();
+  let seen = new Map<string, { beat: number; missedBeats: number }>();
+  let unsigning: ReadonlySet<string> = new Set();
+  let beating: Promise<void> | undefined;
+  let hasLeft = false;
+
+  function describe(): NodeStatus & Abilities {
+    const { connections, organizations, lag, figures } = activity();
+    return {
+      id,
+      name: name ?? null,
+      version: about.version,
+      url: url(),
+      started_at: toIso(startedAt),
+      reported_at: toIso(clock.now()),
+      connections,
+      organizations,
+      lag_events: lag.events,
+      lag_checked_at: lag.checkedAt === undefined ? null : toIso(lag.checkedAt),
+      figures,
+      signs: true,
+    };
+  }
+
+  async function beatOnce(): Promise<void> {
+    await registry.beat(id, JSON.stringify(describe()));
+    const before = seen;
+    seen = new Map();
+    const unsigningNow = new Set<string>();
+    for (const node of await registry.list()) {
+      const known = before.get(node.id);
+      const missedBeats = known?.beat === node.beat ? known.missedBeats + 1 : 0;
+      if (missedBeats < forgottenAfterBeats) seen.set(node.id, { beat: node.beat, missedBeats });
+      else await registry.remove(node.id, node.beat);
+      if (!isSilent(node) && !signs(node)) unsigningNow.add(node.id);
+    }
+    unsigning = unsigningNow;
+  }
+
+  function isSilent(node: RegisteredNode): boolean {
+    const known = seen.get(node.id);
+    return known?.beat === node.beat && known.missedBeats >= silentAfterBeats;
+  }
+
+  return {
+    async beat() {
+      if (hasLeft) return;
+      beating ??= beatOnce().finally(() => {
+        beating = undefined;
+      });
+      await beating;
+    },
+    get unsigning() {
+      return unsigning;
+    },
+    async live() {
+      const others = (await registry.list()).filter((node) => node.id !== id && !isSilent(node));
+      return [id, ...others.map((node) => node.id)];
+    },
+    async list() {
+      const items = (await registry.list()).map((node): Node => {
+        const status = nodeStatus.strip().parse(JSON.parse(node.status)); // a newer node may say more
+        return { ...status, state: isSilent(node) ? "silent" : "live" };
+      });
+      return { items };
+    },
+    async leave() {
+      hasLeft = true;
+      await beating?.catch(() => undefined);
+      await registry.remove(id);
+    },
+  };
+}
+
+/** Whether a node signs what it says on the bus. */
+function signs({ status }: RegisteredNode): boolean {
+  const said: Partial<Abilities> = JSON.parse(status);
+  return said.signs === true;
+}

@@ -1,0 +1,100 @@
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { createBatcher } from "../../lib/queues/batcher.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { Standing, Users } from "../../store/ports.ts";
+import type { Refusals } from "../limits/refusals.ts";
+import { createKnownRevocations } from "./known-revocations.ts";
+import type { Identity, Tokens } from "./tokens.ts";
+
+const maxNewcomers = 200;
+const maxNewcomersWaiting = 20_000;
+
+/** A user who may connect, and where the user stood in the log when that was decided. */
+export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
+
+/** Decides who may connect. */
+export type Sessions = {
+  /** Whether so many tokens from an address were not valid of late that whoever comes from there can wait a little. */
+  isSuspect(address: string): boolean;
+  /**
+   * Whom a token names, by its signature and its claims alone: asks no database. Throws `unauthorized`, and in its place
+   * `rate_limited` when too many tokens from that address were not valid of late: a valid one is never refused for those. A token
+   * that `open` has found to be revoked is refused at once, so that whoever has it uses up nothing of its user's.
+   */
+  identify(token: string, address: string): Promise<Identity>;
+  /**
+   * Reads in one snapshot whether the token was revoked or the user blocked, the head, and the conversations. Whatever is
+   * committed later has an offset beyond `head`, a sign-out or a block too. A valid token of an unknown user creates the user.
+   * Throws `unauthorized`.
+   */
+  open(identity: Identity): Promise<Session>;
+};
+
+/** Sessions of users with tokens. */
+export function createSessions({
+  tokens,
+  standing,
+  users,
+  refusals,
+  clock,
+}: {
+  tokens: Tokens;
+  standing: Pick<Standing, "snapshot">;
+  users: Pick<Users, "ensure">;
+  refusals: Refusals;
+  clock: Clock;
+}): Sessions {
+  const newcomers = createBatcher<{ org: string; uid: string }, void>({
+    async flush(batch) {
+      await users.ensure(batch, clock.now());
+      return batch.map(() => ({ status: "fulfilled", value: undefined }));
+    },
+    maxBatch: maxNewcomers,
+    maxWaiting: maxNewcomersWaiting,
+    keyOf: ({ org }) => org,
+    whenFull: () => unavailable({ detail: "too many users connect for the first time; try again" }),
+  });
+
+  const revocations = createKnownRevocations();
+
+  async function verify(token: string, address: string): Promise<Identity> {
+    try {
+      return await tokens.verify(token);
+    } catch (error) {
+      if (error instanceof HeraldError && error.code === "unauthorized") {
+        refusals.admit(address);
+        refusals.note(address);
+      }
+      throw error;
+    }
+  }
+
+  return {
+    isSuspect: (address) => !refusals.hasRoom(address),
+    async identify(token, address) {
+      const identity = await verify(token, address);
+      if (revocations.has(identity)) throw revoked();
+      return identity;
+    },
+    async open(identity) {
+      const { org, uid, issuedAt, tokenId } = identity;
+      const snapshot = await standing.snapshot(org, uid, tokenId);
+      const validAfter = snapshot?.tokensValidAfter ?? 0;
+      const isRevoked = validAfter > 0 && issuedAt <= validAfter;
+      if (isRevoked) revocations.learnUser(identity, validAfter);
+      if (snapshot?.isRevoked === true) revocations.learnToken(identity);
+      if (snapshot === undefined || isRevoked || snapshot.isRevoked) throw revoked();
+      const { head, headId, cids, isUser, isBlocked } = snapshot;
+      if (isBlocked) {
+        const detail = "this user is blocked; only whoever runs this service can take that back";
+        throw new HeraldError("unauthorized", detail, { closes: "removed" });
+      }
+      if (!isUser) await newcomers.add({ org, uid });
+      return { ...identity, head, headId, cids };
+    },
+  };
+}
+
+function revoked(): HeraldError {
+  return new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
+}

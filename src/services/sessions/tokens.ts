@@ -1,0 +1,152 @@
+import {
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+  SignJWT,
+} from "jose";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { isIdentifier } from "../../contract/identifiers.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ProviderKeys } from "./provider-keys.ts";
+
+/** Who a token speaks for. Times in milliseconds since the Unix epoch. */
+export type Identity = {
+  org: string;
+  uid: string;
+  issuedAt: number;
+  expiresAt: number;
+  /** Its `jti`, where it has one that can stand in a path: by it the token can be revoked. */
+  tokenId?: string | undefined;
+};
+
+/** Issues and verifies user tokens (JWT, RFC 7519). */
+export type Tokens = {
+  /** A token that counts as issued after `issuedAfter`, so that a sign-out just before does not refuse it. */
+  issue(options: {
+    org: string;
+    uid: string;
+    ttlSeconds: number;
+    issuedAfter: number;
+  }): Promise<{ token: string; expiresAt: number }>;
+  /** Throws `unauthorized` for a token that is not valid now, `unavailable` when the provider's keys cannot be had. */
+  verify(token: string): Promise<Identity>;
+};
+
+type Options = {
+  /** The HS256 secret, at least 32 bytes. */
+  secret: string;
+  /** The secret before it: signs nothing any more, but its tokens are still taken. */
+  previousSecret?: string | undefined;
+  /** An identity provider whose tokens are taken too; with an `issuer`, only those that name it. */
+  provider?: { keys: ProviderKeys; issuer?: string | undefined } | undefined;
+  /** How long a token may live; one that lives longer is refused, whoever signed it. */
+  maxSeconds: number;
+  clock: Clock;
+};
+
+const audience = "herald";
+const skewSeconds = 30;
+const providerAlgorithms = ["RS256", "ES256", "EdDSA"];
+/** Where a token could bring its own key along, or say where to get it (RFC 7515, sections 4.1.2, 4.1.3, 4.1.5, 4.1.6). */
+const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof ProtectedHeaderParameters)[];
+
+/**
+ * The algorithm is bound to the key: HS256 to Herald's secrets, the others to the provider's key set. `none`, and tokens that
+ * bring a key along, are refused (RFC 8725, sections 2.1, 3.1 and 3.10). `iat` carries milliseconds as a fraction, which
+ * RFC 7519, section 2 allows: a sign-out must tell tokens of one second apart.
+ */
+export function createTokens({ secret, previousSecret, provider, maxSeconds, clock }: Options): Tokens {
+  const ownKey = importKey(secret);
+  const previousKey = previousSecret === undefined ? undefined : importKey(previousSecret);
+  const common = { audience, typ: "JWT", clockTolerance: skewSeconds, requiredClaims: ["exp", "sub", "org"] };
+
+  async function verifySignature(token: string): Promise<JWTPayload> {
+    const header = decodeProtectedHeader(token);
+    if (ownKeyHeaders.some((name) => header[name] !== undefined))
+      throw unauthorized("a token must not bring its own key along");
+    const options: JWTVerifyOptions = { ...common, currentDate: new Date(clock.now()) };
+    if (provider === undefined || header.alg === "HS256") return await verifyOwn(token, options);
+    const { payload } = await jwtVerify(token, provider.keys, {
+      ...options,
+      algorithms: providerAlgorithms,
+      ...(provider.issuer !== undefined && { issuer: provider.issuer }),
+    });
+    return payload;
+  }
+
+  async function verifyOwn(token: string, common: JWTVerifyOptions): Promise<JWTPayload> {
+    const options = { ...common, algorithms: ["HS256"] };
+    try {
+      return (await jwtVerify(token, await ownKey, options)).payload;
+    } catch (error) {
+      if (previousKey === undefined || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      return (await jwtVerify(token, await previousKey, options)).payload;
+    }
+  }
+
+  function toIdentity({ sub, org, iat, exp, jti }: JWTPayload): Identity {
+    if (sub === undefined || !isIdentifier(sub)) throw unauthorized("the token's `sub` is not a user id");
+    if (typeof org !== "string" || !isIdentifier(org))
+      throw unauthorized("the token's `org` is not an organization id");
+    // A token from the future would outlive a sign-out of today.
+    if ((iat ?? 0) > clock.now() / 1000 + skewSeconds) throw unauthorized("the token's `iat` lies in the future");
+    const expiresAt = (exp ?? 0) * 1000;
+    // Of a token that does not say when it was issued, what is left of its life counts.
+    const lifeMs = iat === undefined ? expiresAt - clock.now() - skewSeconds * 1000 : expiresAt - iat * 1000;
+    if (Math.floor(lifeMs) > maxSeconds * 1000)
+      throw unauthorized(
+        `the token lives longer than the ${maxSeconds} seconds that this server allows; issue it for less`,
+      );
+    if (!Number.isFinite(new Date(expiresAt).getTime())) throw unauthorized("the token's `exp` is out of range");
+    return {
+      org,
+      uid: sub,
+      issuedAt: Math.floor((iat ?? 0) * 1000 + 0.5),
+      expiresAt: graceful(expiresAt),
+      tokenId: typeof jti === "string" && isIdentifier(jti) ? jti : undefined,
+    };
+  }
+
+  /** A token that only the clock skew keeps valid is valid until the skew ends. */
+  function graceful(expiresAt: number): number {
+    return expiresAt > clock.now() ? expiresAt : expiresAt + skewSeconds * 1000;
+  }
+
+  return {
+    async issue({ org, uid, ttlSeconds, issuedAfter }) {
+      const issuedAt = Math.max(clock.now(), issuedAfter + 1);
+      const expiresAt = issuedAt + ttlSeconds * 1000;
+      const token = await new SignJWT({ org })
+        .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+        .setSubject(uid)
+        .setAudience(audience)
+        .setJti(createId())
+        .setIssuedAt(issuedAt / 1000)
+        .setExpirationTime(expiresAt / 1000)
+        .sign(await ownKey);
+      return { token, expiresAt };
+    },
+    async verify(token) {
+      try {
+        return toIdentity(await verifySignature(token));
+      } catch (error) {
+        if (error instanceof HeraldError) throw error;
+        throw unauthorized("the user token is not valid or has expired; get a fresh one", error);
+      }
+    },
+  };
+}
+
+/** The secret as a key for HS256 (RFC 7518, section 3.2). From bytes, jose would make one for each token. */
+function importKey(secret: string): Promise<CryptoKey> {
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), hmac, false, ["sign", "verify"]);
+}
+
+function unauthorized(detail: string, cause?: unknown): HeraldError {
+  return new HeraldError("unauthorized", detail, { headers: { "WWW-Authenticate": "Bearer" }, cause });
+}

@@ -1,0 +1,138 @@
+import { spans } from "../../contract/delivery.ts";
+import { createAudienceReader } from "../messages/audience.ts";
+import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
+import type { DeliveryReads, DeliveryWrites, NewAudience, NewDelivery, Play, StoredDelivery } from "./ports.ts";
+import { findAcknowledged, receiptOf } from "./receipts.ts";
+
+/** What stands in place of a conversation for system messages; no identifier is empty. */
+const noConversation = "";
+
+type DeliveryRow = Row & {
+  kind: NewDelivery["kind"];
+  connections: number;
+  audience: string | null;
+  uids: string | null;
+  plays: string;
+};
+
+/**
+ * Writes who got what, beside the sends: it meets nothing that they touch. Of an organization that is not there any more
+ * nothing is written.
+ */
+export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWrites {
+  const findLive = `SELECT id FROM organization WHERE deleted_at IS NULL AND id IN (${driver.dialect.textsOf("?")})`;
+
+  /** Those of the organizations that there are; from now on the transaction may touch their rows. */
+  async function enter(sql: Transaction, orgs: string[]): Promise<Set<string>> {
+    const found = await sql.all<{ id: string }>(findLive, JSON.stringify([...new Set(orgs)]));
+    const live = found.map(({ id }) => id);
+    await sql.limitTo(live);
+    return new Set(live);
+  }
+
+  return {
+    async record({ audiences, deliveries }) {
+      await driver.aside(async (sql) => {
+        const live = await enter(
+          sql,
+          deliveries.map(({ org }) => org),
+        );
+        const isLive = ({ org }: { org: string }) => live.has(org);
+        await sql.rows.insert("audience", audiences.filter(isLive).map(toAudienceRow), "skip");
+        await sql.rows.insert("delivery", deliveries.filter(isLive).map(toDeliveryRow), "skip");
+      });
+    },
+    async acknowledge(receipts) {
+      await driver.aside(async (sql) => {
+        const live = await enter(
+          sql,
+          receipts.map(({ org }) => org),
+        );
+        const acknowledged = await findAcknowledged(
+          sql.rows,
+          receipts.filter(({ org }) => live.has(org)),
+        );
+        await sql.rows.insert("delivery", acknowledged.map(receiptOf).map(toDeliveryRow), "skip");
+      });
+    },
+  };
+}
+
+const columns = "kind, connections, audience, uids, plays";
+const inSpan = `org = ? AND cid = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
+const findDeliveries = `SELECT ${columns} FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
+const findReceipts = `SELECT ${columns} FROM delivery
+  WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND connections = 1`;
+const findGathered = `SELECT ${columns} FROM delivery WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
+
+/** Reads who got what. A row whose audience is gone tells nothing: no more is claimed than can be shown. */
+export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryReads {
+  const readAudience = createAudienceReader(reader);
+  return {
+    async of(org, cid = noConversation, offset) {
+      const read = (find: string, kind: NewDelivery["kind"]) =>
+        reader.allOf<DeliveryRow>(org, find, org, cid, offset, offset + spans[kind], offset);
+      const found = await Promise.all([
+        read(findDeliveries, "delivery"),
+        reader.allOf<DeliveryRow>(org, findReceipts, org, cid, offset),
+        read(findGathered, "receipt"),
+      ]);
+      const audiences = new Map<string, string[] | undefined>();
+      const stored: StoredDelivery[] = [];
+      for (const row of found.flat()) {
+        const play = decodePlays(row.plays).find(([played]) => played === offset);
+        if (play === undefined) continue;
+        const { audience } = row;
+        if (audience !== null && !audiences.has(audience)) audiences.set(audience, await readAudience(org, audience));
+        const uids: string[] | undefined = audience === null ? JSON.parse(row.uids ?? "[]") : audiences.get(audience);
+        if (uids === undefined) continue;
+        const [, first, last] = play;
+        stored.push({ kind: row.kind, connections: Number(row.connections), uids, first, last });
+      }
+      return stored;
+    },
+  };
+}
+
+function toAudienceRow({ id, org, cid, offset, parent, added, removed }: NewAudience): Row {
+  return {
+    org,
+    cid,
+    offset,
+    id,
+    parent: parent ?? null,
+    added: JSON.stringify(added),
+    removed: JSON.stringify(removed),
+  };
+}
+
+/** A delivery as a row. */
+export function toDeliveryRow({ id, org, cid, kind, connections, audience, uids, plays }: NewDelivery): Row {
+  return {
+    org,
+    cid: cid ?? noConversation,
+    offset: plays.at(-1)?.[0] ?? 0,
+    id,
+    first_offset: plays[0]?.[0] ?? 0,
+    kind,
+    connections,
+    audience: audience ?? null,
+    uids: uids === undefined ? null : JSON.stringify(uids),
+    plays: encodePlays(plays),
+  };
+}
+
+/** Plays as text: the offset and the time of the first, then all of them relative to that; the last time where it differs. */
+function encodePlays(plays: Play[]): string {
+  const [beginOffset, beganAt] = plays[0] ?? [0, 0, 0];
+  const relative = plays.map(([offset, first, last]) =>
+    last === first ? [offset - beginOffset, first - beganAt] : [offset - beginOffset, first - beganAt, last - beganAt],
+  );
+  return JSON.stringify([beginOffset, beganAt, relative]);
+}
+
+/** What a row says in `plays`. */
+export function decodePlays(text: string): Play[] {
+  const [beginOffset, beganAt, relative]: [number, number, [number, number, number?][]] = JSON.parse(text);
+  return relative.map(([offset, first, last = first]) => [beginOffset + offset, beganAt + first, beganAt + last]);
+}

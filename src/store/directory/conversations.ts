@@ -1,0 +1,152 @@
+import { isAmongSorted, sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
+import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { createId } from "../../lib/text/ids.ts";
+import { emitMembership, type MembershipOf } from "../log/control-events.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { ConversationReads, ConversationWrites, Put } from "../ports.ts";
+import type { Driver, Reader } from "../sql/driver.ts";
+import { inSteps, rowsOfStep } from "../sql/steps.ts";
+import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
+import { createMembership } from "./membership.ts";
+import { leaveToRemoval } from "./removals.ts";
+
+const find = "SELECT id, name, created_at FROM conversation WHERE org = ? AND id = ?";
+const findOtherCall = `SELECT id FROM event
+  WHERE org = ? AND cid = ? AND "offset" > ? AND kind = 'membership' AND fingerprint <> ? LIMIT 1`;
+
+type Dependencies = { driver: Driver; writer: LogWriter };
+type Name = string | null | undefined;
+type Begun = { put: Put; head: number; isDone: boolean };
+
+/**
+ * Writes conversations. A conversation made again begins with an empty history. A set of participants that is too large for one
+ * transaction is replaced in steps: first those who are new come, then those who are not named go. Every step has its event.
+ */
+export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
+  const membership = createMembership(driver);
+  const { participantsOfStep: rows } = driver.dialect;
+  const sorting = createTurnstile(1); // however many sets are put at once, a turn of the event loop sorts a part of one
+
+  /** Makes or renames the conversation, and replaces its participants if that fits into one step. Else it only tells that it begins. */
+  async function begin(of: MembershipOf, name: Name, wanted: string[] | undefined): Promise<Begun | undefined> {
+    const { org, cid, now } = of;
+    return await writer.transaction([org], async (transaction) => {
+      const { sql, heads } = transaction;
+      const head = heads.get(org);
+      if (head === undefined) return undefined;
+      const [row] = await sql.all<EntityRow>(find, org, cid);
+      if (row === undefined) {
+        await sql.run(
+          "INSERT INTO conversation (org, id, name, log_start, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
+          org,
+          cid,
+          name ?? null,
+          head,
+          now,
+          now,
+        );
+      } else if (name !== undefined) {
+        await sql.run("UPDATE conversation SET name = ? WHERE org = ? AND id = ?", name, org, cid);
+      }
+      const entity = toEntity(row ?? { id: cid, name: null, created_at: now });
+      const put: Put = {
+        entity: { ...entity, name: name === undefined ? entity.name : name },
+        isNew: row === undefined,
+      };
+      return { put, head, isDone: wanted === undefined || (await replaceAtOnce(transaction, of, wanted)) };
+    });
+  }
+
+  async function replaceAtOnce(transaction: LogTransaction, of: MembershipOf, wanted: string[]): Promise<boolean> {
+    const before = wanted.length > rowsOfStep ? [] : await membership.page(transaction, of, "", rowsOfStep + 1);
+    if (wanted.length > rowsOfStep || before.length > rowsOfStep) {
+      emitMembership(transaction, of, { added: [], removed: [] });
+      return false;
+    }
+    await membership.change(transaction, of, {
+      uids: wanted,
+      leaving: rangeOf("", before),
+      kept: before.filter((uid) => isAmongSorted(wanted, uid)),
+    });
+    return true;
+  }
+
+  /** Replaces the participants after `begin`, until another call begins to, or the conversation is deleted: then that one is the last. */
+  async function replaceInSteps(
+    of: MembershipOf,
+    wanted: string[], // sorted: neighbours are in the same pages of the database
+    { put: { isNew }, head: beganAt }: Begun,
+  ): Promise<void> {
+    const { org, cid, call = "" } = of;
+    let lookedAt = beganAt;
+
+    /** Runs a step, unless the set is not this call's any more. */
+    async function step(work: (transaction: LogTransaction) => Promise<void>): Promise<boolean> {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        const head = heads.get(org);
+        if (head === undefined || (await sql.all(find, org, cid)).length === 0) return false;
+        if ((await sql.all(findOtherCall, org, cid, lookedAt, call)).length > 0) return false;
+        lookedAt = head;
+        await work(transaction);
+        return true;
+      });
+    }
+
+    for (let from = 0; from < wanted.length; from += rows) {
+      const uids = wanted.slice(from, from + rows);
+      if (!(await step((transaction) => membership.change(transaction, of, { uids })))) return;
+    }
+    if (isNew) return;
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const from: string = after;
+      const isOn = await step(async (transaction) => {
+        const uids = await membership.page(transaction, of, from, rows);
+        const kept = uids.filter((uid) => isAmongSorted(wanted, uid));
+        await membership.change(transaction, of, { leaving: rangeOf(from, uids), kept });
+        after = uids.length < rows ? undefined : uids.at(-1);
+      });
+      if (!isOn) return;
+    }
+  }
+
+  return {
+    async put(org, cid, { name, participants }, now) {
+      const of = { org, cid, now, call: createId() };
+      const wanted = participants && (await sortInTurns(participants, () => sorting.pass(org)));
+      const begun = await begin(of, name, wanted);
+      if (begun !== undefined && wanted !== undefined && !begun.isDone) await replaceInSteps(of, wanted, begun);
+      return begun?.put;
+    },
+    async remove(org, cid, now) {
+      const of = { org, cid, now, call: createId() };
+      let hasBegun = false;
+      return await inSteps(() =>
+        writer.transaction([org], async (transaction) => {
+          const { sql, heads } = transaction;
+          const upTo = heads.get(org);
+          if (upTo === undefined || (await sql.all(find, org, cid)).length === 0) return hasBegun;
+          hasBegun = true;
+          const uids = await membership.page(transaction, of, "", rowsOfStep + 1);
+          const isLast = uids.length <= rowsOfStep;
+          if (isLast) await leaveToRemoval(sql, { org, cid, upTo, now });
+          await membership.change(transaction, of, { leaving: rangeOf("", isLast ? uids : uids.slice(0, rows)) });
+          if (!isLast) return "more";
+          await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
+          return true;
+        }),
+      );
+    },
+  };
+}
+
+/** From `after` to the last of a page of uids that follow it; `undefined` when there are none. */
+function rangeOf(after: string, uids: string[]): { after: string; upTo: string } | undefined {
+  const upTo = uids.at(-1);
+  return upTo === undefined ? undefined : { after, upTo };
+}
+
+/** Reads conversations. */
+export function createConversationReads({ reader }: { reader: Reader }): ConversationReads {
+  return createEntityReads(reader, { table: "conversation", columns: "id, name, created_at", isLive: "true" });
+}

@@ -1,0 +1,46 @@
+import { type MembershipOf, recordMembership } from "../log/control-events.ts";
+import type { LogTransaction } from "../log/log-writer.ts";
+import type { Driver, SqlValue } from "../sql/driver.ts";
+import { ensureUsers } from "./users.ts";
+
+/** A range of uids: those after `after` up to `upTo`. */
+type UidRange = { after: string; upTo: string };
+
+/** Changes who takes part in a conversation, within a transaction that has locked the organization. */
+export function createMembership(driver: Driver) {
+  const textsOf = driver.dialect.textsOf("?");
+  const readPage = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?";
+  const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
+    SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true
+    ON CONFLICT DO NOTHING RETURNING uid`;
+  // A range, which is found on the index. For `uid IN (…)` PostgreSQL may go through all participants, and compare each with each.
+  const leave = `DELETE FROM participant
+    WHERE org = ? AND cid = ? AND uid > ? AND uid <= ? AND uid NOT IN (${textsOf}) RETURNING uid`;
+
+  async function uidsOf({ sql }: LogTransaction, text: string, ...values: SqlValue[]): Promise<string[]> {
+    return (await sql.all<{ uid: string }>(text, ...values)).map(({ uid }) => uid);
+  }
+
+  return {
+    /** The first participants after `after`, in order. */
+    page: (transaction: LogTransaction, { org, cid }: MembershipOf, after: string, limit: number) =>
+      uidsOf(transaction, readPage, org, cid, after, limit),
+    /** Takes those of a range out who are not among `kept`, adds those of `uids` who do not take part yet, and emits one event. */
+    async change(
+      transaction: LogTransaction,
+      of: MembershipOf,
+      { uids = [], leaving, kept = [] }: { uids?: string[]; leaving?: UidRange | undefined; kept?: string[] },
+    ): Promise<void> {
+      const { sql, heads } = transaction;
+      const { org, cid, now } = of;
+      const head = heads.get(org) ?? 0;
+      const removed =
+        leaving === undefined
+          ? []
+          : await uidsOf(transaction, leave, org, cid, leaving.after, leaving.upTo, JSON.stringify(kept));
+      const added = uids.length === 0 ? [] : await uidsOf(transaction, join, org, cid, now, head, JSON.stringify(uids));
+      await ensureUsers(driver, sql, { org, uids: added, head, now });
+      await recordMembership(transaction, of, { added, removed });
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { unavailable } from "../../contract/errors/errors.ts";
+import { revokeSomeKeysOf } from "../keys.ts";
+import { emitSessionEnd } from "../log/control-events.ts";
+import type { LogWriter } from "../log/log-writer.ts";
+import { storedBytes } from "../log/stored-bytes.ts";
+import type { OrganizationBudget, OrganizationReads, OrganizationWrites, OwnLimits, Put } from "../ports.ts";
+import type { Driver, Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import { inSteps, rowsOfStep } from "../sql/steps.ts";
+import { type EntityRow, toEntity } from "./entity.ts";
+import { leaveToRemoval, removeSomeOf } from "./removals.ts";
+
+const find = "SELECT id, name, created_at FROM organization WHERE id = ? AND deleted_at IS NULL";
+const findBudgets = `SELECT id, limit_requests, limit_messages, limit_connections, limit_bytes, stored_bytes FROM organization
+  WHERE deleted_at IS NULL`;
+const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL
+  WHERE organization.deleted_at IS NOT NULL`;
+
+// Of a deleted organization the log holds its end, and nothing else once it is made again.
+const count = `UPDATE organization SET counted_to = head,
+  stored_bytes = (SELECT COALESCE(SUM(${storedBytes}), 0) FROM event WHERE event.org = organization.id) WHERE id = ?`;
+
+type BudgetRow = Row & {
+  id: string;
+  limit_requests: number | null;
+  limit_messages: number | null;
+  limit_connections: number | null;
+  limit_bytes: number | null;
+  stored_bytes: number;
+};
+
+const rowsOfPut = 500;
+const stepsOfPut = 200;
+
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/**
+ * Writes organizations. The row of a deleted one stays, so that its log's offsets are never given twice and its tokens stay
+ * refused. What it held is left to be removed in small steps; who makes it again goes through the rest of them first, so that
+ * it begins empty.
+ */
+export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
+  /** Revokes keys: made again under the same id the organization may be somebody else's. */
+  const revokeSome = (sql: Sql, org: string, now: number) =>
+    revokeSomeKeysOf(driver.dialect, sql, { org, now, limit: rowsOfStep });
+
+  /** The same until none is left. Who makes the organization again meanwhile has revoked the rest before: then there are only new ones. */
+  async function revokeMore(sql: Transaction, org: string, now: number): Promise<true | "more"> {
+    const isStillDeleted = `SELECT id FROM organization WHERE id = ? AND deleted_at = ?${driver.dialect.forUpdate}`;
+    if ((await sql.all(isStillDeleted, org, now)).length === 0) return true;
+    await sql.limitTo([org]);
+    return (await revokeSome(sql, org, now)) < rowsOfStep ? true : "more";
+  }
+
+  return {
+    async put(org, name, now, limits = {}) {
+      for (let step = 0; step < stepsOfPut; step++) {
+        const put = await driver.transaction(
+          async (sql): Promise<Put | undefined> => {
+            const [row] = await sql.all<EntityRow>(find, org);
+            if (row !== undefined) {
+              if (name !== undefined) await sql.run("UPDATE organization SET name = ? WHERE id = ?", name, org);
+              await setLimits(sql, org, limits);
+              return { entity: toEntity({ ...row, name: name === undefined ? row.name : name }), isNew: false };
+            }
+            if (await removeSomeOf(sql, driver.dialect, org, rowsOfPut)) return undefined;
+            const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
+            if (!isNew) return undefined; // another node has made it meanwhile, and it is found the next time
+            await sql.limitTo([org]);
+            await sql.run(count, org);
+            await setLimits(sql, org, limits);
+            return { entity: { id: org, name: name ?? null, createdAt: now }, isNew };
+          },
+          { of: org },
+        );
+        if (put !== undefined) return put;
+      }
+      throw unavailable({ detail: "what a deleted organization of this id held is still being removed; try again" });
+    },
+    async remove(org, now) {
+      const isRemoved = await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        const upTo = heads.get(org);
+        if (upTo === undefined) return false;
+        await sql.run("UPDATE organization SET deleted_at = ?, tokens_valid_after = ? WHERE id = ?", now, now, org);
+        await leaveToRemoval(sql, { org, upTo, now });
+        await revokeSome(sql, org, now);
+        emitSessionEnd(transaction, { org, now });
+        return true;
+      });
+      if (isRemoved) await inSteps(() => driver.transaction((sql) => revokeMore(sql, org, now), { of: org }));
+      return isRemoved;
+    },
+  };
+}
+
+async function setLimits(sql: Sql, org: string, limits: Partial<OwnLimits>): Promise<void> {
+  const columns = {
+    limit_requests: limits.requestsPerSecond,
+    limit_messages: limits.messagesPerSecond,
+    limit_connections: limits.connections,
+    limit_bytes: limits.storedBytes,
+  };
+  for (const [column, limit] of Object.entries(columns)) {
+    if (limit === undefined) continue;
+    await sql.run(`UPDATE organization SET ${column} = CAST(? AS BIGINT) WHERE id = ?`, limit, org);
+  }
+}
+
+/** Reads organizations. */
+export function createOrganizationReads({ reader }: { reader: Reader }): OrganizationReads {
+  return {
+    async get(org) {
+      const [row] = await reader.all<EntityRow>(find, org);
+      return row && toEntity(row);
+    },
+    async list({ after, limit }) {
+      const rows = await reader.all<EntityRow>(
+        "SELECT id, name, created_at FROM organization WHERE id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?",
+        after ?? "",
+        limit,
+      );
+      return rows.map(toEntity);
+    },
+    async budgets(orgs) {
+      const ofThese = `${findBudgets} AND id IN (${reader.dialect.textsOf("?")})`;
+      return (await reader.all<BudgetRow>(ofThese, JSON.stringify(orgs))).map(toBudget);
+    },
+  };
+}
+
+function toBudget(row: BudgetRow): OrganizationBudget {
+  const numberOrNull = (value: number | null) => (value === null ? null : Number(value));
+  return {
+    id: row.id,
+    limits: {
+      requestsPerSecond: numberOrNull(row.limit_requests),
+      messagesPerSecond: numberOrNull(row.limit_messages),
+      connections: numberOrNull(row.limit_connections),
+      storedBytes: numberOrNull(row.limit_bytes),
+    },
+    storedBytes: Number(row.stored_bytes),
+  };
+}

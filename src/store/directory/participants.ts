@@ -1,0 +1,137 @@
+import { recordMembership } from "../log/control-events.ts";
+import { headColumns, toHead } from "../log/head.ts";
+import type { LogWriter } from "../log/log-writer.ts";
+import type { ParticipantReads, ParticipantWrites, Standing } from "../ports.ts";
+import type { Driver, Reader } from "../sql/driver.ts";
+import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
+import { ensureUsers } from "./users.ts";
+
+const findConversation = "SELECT participants FROM conversation WHERE org = ? AND id = ?";
+const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid = ?";
+const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, log_start) VALUES (?, ?, ?, ?, ?)";
+const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
+
+// One statement, since that sees one moment, and since a connect reads nothing else. Whether the token was
+// revoked hangs on no row, so it is asked once.
+const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
+    u.blocked_at, CASE WHEN EXISTS (SELECT 1 FROM revoked_token WHERE org = ? AND uid = ? AND jti = ?) THEN 1 ELSE 0 END AS is_revoked,
+    CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
+  FROM organization o
+  LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
+  LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
+  WHERE o.id = ? AND o.deleted_at IS NULL`;
+
+type SnapshotRow = {
+  head: number;
+  head_id: string | null;
+  org_valid_after: number;
+  user_valid_after: number | null;
+  blocked_at: number | null;
+  is_revoked: number;
+  uid: string | null;
+  cid: string | null;
+};
+
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/** Writes who takes part in a conversation. */
+export function createParticipantWrites({ driver, writer }: Dependencies): ParticipantWrites {
+  return {
+    async add(org, cid, uid, maxParticipants, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        const head = heads.get(org);
+        if (head === undefined) return { outcome: "missing", missing: "organization" };
+        const [conversation] = await sql.all<{ participants: number }>(findConversation, org, cid);
+        if (conversation === undefined) return { outcome: "missing", missing: "conversation" };
+        const isNew = (await sql.all(findParticipant, org, cid, uid)).length === 0;
+        if (isNew) {
+          if (Number(conversation.participants) >= maxParticipants) return { outcome: "too_many" };
+          await ensureUsers(driver, sql, { org, uids: [uid], head, now });
+          await sql.run(insertParticipant, org, cid, uid, now, head);
+          await recordMembership(transaction, { org, cid, now }, { added: [uid], removed: [] });
+        }
+        const [user] = await sql.all<EntityRow>(findUser, org, uid);
+        if (user === undefined) throw new Error("a participant who is no user");
+        return { outcome: "done", put: { entity: toEntity(user), isNew } };
+      });
+    },
+    async remove(org, cid, uid, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org)) return { outcome: "missing", missing: "organization" };
+        if ((await sql.all(findConversation, org, cid)).length === 0)
+          return { outcome: "missing", missing: "conversation" };
+        const [user] = await sql.all<EntityRow>(findUser, org, uid);
+        const removed = await sql.run("DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ?", org, cid, uid);
+        if (user === undefined || removed === 0) return { outcome: "missing", missing: "participant" };
+        await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
+        return { outcome: "done", put: { entity: toEntity(user), isNew: false } };
+      });
+    },
+  };
+}
+
+/** Reads who takes part in a conversation. */
+export function createParticipantReads({ reader }: { reader: Reader }): ParticipantReads {
+  return {
+    async list(org, cid, { after, limit }) {
+      const rows = await reader.allOf<EntityRow>(
+        org,
+        `SELECT u.id, u.name, u.created_at FROM participant p JOIN "user" u ON u.org = p.org AND u.id = p.uid
+         WHERE p.org = ? AND p.cid = ? AND p.uid > ? AND ${isLiveOrganization("p.org")} ORDER BY p.uid LIMIT ?`,
+        org,
+        cid,
+        after ?? "",
+        limit,
+      );
+      return rows.map(toEntity);
+    },
+    async has(org, cid, uid) {
+      const find = `${findParticipant} AND ${isLiveOrganization("org")}`;
+      return (await reader.allOf(org, find, org, cid, uid)).length > 0;
+    },
+  };
+}
+
+/** Where users stand in the log. */
+export function createStanding({ reader }: { reader: Reader }): Standing {
+  return {
+    async snapshot(org, uid, jti) {
+      const rows = await reader.allOf<SnapshotRow>(org, readSnapshot, org, uid, jti ?? null, uid, uid, org);
+      const [first] = rows;
+      if (first === undefined) return undefined;
+      const { offset: head, id: headId } = toHead(first);
+      return {
+        head,
+        headId,
+        cids: rows.flatMap(({ cid }) => (cid === null ? [] : [cid])),
+        tokensValidAfter: Math.max(Number(first.org_valid_after), Number(first.user_valid_after ?? 0)),
+        isUser: first.uid !== null,
+        isRevoked: Number(first.is_revoked) === 1,
+        isBlocked: first.blocked_at !== null,
+      };
+    },
+    async conversations(org, uid, { after, limit }) {
+      const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
+      const rows = await reader.allOf<{ id: string; name: string | null; created_at: number; updated_at: number }>(
+        org,
+        `SELECT c.id, c.name, c.created_at, c.updated_at FROM participant p JOIN conversation c ON c.org = p.org AND c.id = p.cid
+         WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
+         ORDER BY c.updated_at DESC, c.id LIMIT ?`,
+        org,
+        uid,
+        updatedAt,
+        updatedAt,
+        id,
+        limit,
+      );
+      return rows.map((row) => ({
+        id: row.id,
+        name: row.name,
+        createdAt: Number(row.created_at),
+        updatedAt: Number(row.updated_at),
+      }));
+    },
+  };
+}

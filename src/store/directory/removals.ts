@@ -1,0 +1,85 @@
+import { revokeSomeKeysOf } from "../keys.ts";
+import { removeFirstEvents } from "../log/stored-bytes.ts";
+import { type Ordered, removeFirst } from "../retention/remove-first.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Row, Sql, Transaction } from "../sql/driver.ts";
+
+/** What of a deleted conversation is still stored: its events up to an offset. `cid` `""`: all of a deleted organization. */
+type Removal = Row & { org: string; cid: string; up_to: number; removed_at: number };
+
+const wholeOrganization = "";
+const find = "SELECT org, cid, up_to, removed_at FROM removal";
+
+/** Leaves what a deleted conversation, or without `cid` organization, holds to be removed later, in small steps. */
+export async function leaveToRemoval(
+  sql: Sql,
+  { org, cid = wholeOrganization, upTo, now }: { org: string; cid?: string; upTo: number; now: number },
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO removal (org, cid, up_to, removed_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (org, cid) DO UPDATE SET up_to = excluded.up_to, removed_at = excluded.removed_at`,
+    org,
+    cid,
+    upTo,
+    now,
+  );
+}
+
+/** Removes at most `limit` rows of what an organization held before it was deleted. False when nothing was left of it. */
+export async function removeSomeOf(sql: Transaction, dialect: Dialect, org: string, limit: number): Promise<boolean> {
+  const findOne = `${find} WHERE org = ? AND cid = ''`;
+  const [removal] = await sql.all<Removal>(findOne + dialect.forUpdate, org);
+  if (removal === undefined) return false;
+  await removeSome(sql, dialect, removal, limit);
+  return true;
+}
+
+/** Removes at most `limit` rows of what was deleted: conversations before a time, organizations at once. Gives their number. */
+export async function removeSomeOfAny(
+  sql: Transaction,
+  dialect: Dialect,
+  { deletedBefore, limit }: { deletedBefore: number; limit: number },
+): Promise<number> {
+  const findOne = `${find} WHERE cid = '' OR removed_at < ? ORDER BY org, cid LIMIT 1`;
+  // The lock keeps an organization from being made again before this is through.
+  const [removal] = await sql.all<Removal>(findOne + dialect.forUpdate, deletedBefore);
+  return removal === undefined ? 0 : await removeSome(sql, dialect, removal, limit);
+}
+
+/** When nothing was left the removal itself goes, which counts as a row. */
+async function removeSome(sql: Transaction, dialect: Dialect, removal: Removal, limit: number): Promise<number> {
+  const { org, cid, up_to: upTo, removed_at: now } = removal;
+  await sql.limitTo([org]);
+  // Whoever deleted the organization has revoked its keys, unless the node or the database was lost meanwhile.
+  const revoked = cid === wholeOrganization ? await revokeSomeKeysOf(dialect, sql, { org, now, limit }) : 0;
+  if (revoked > 0) return revoked;
+  for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo)) {
+    const remove = rows.table === "event" ? removeFirstEvents : removeFirst;
+    const removed = await remove(sql, rows, limit);
+    if (removed > 0) return removed;
+  }
+  return await sql.run("DELETE FROM removal WHERE org = ? AND cid = ?", org, cid);
+}
+
+function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
+  const upToThere = { where: `org = ? AND cid = ? AND "offset" <= ?`, values: [org, cid, upTo] };
+  return [
+    { table: "event", key: [`"offset"`], ...upToThere },
+    { table: "delivery", key: ["kind", `"offset"`, "id"], ...upToThere },
+    { table: "audience", key: [`"offset"`, "id"], ...upToThere },
+  ];
+}
+
+function rowsOfOrganization(org: string, upTo: number): Ordered[] {
+  const ofOrganization = { where: "org = ?", values: [org] };
+  return [
+    { table: "removal", key: ["cid"], where: "org = ? AND cid <> ''", values: [org] }, // what follows includes theirs
+    { table: "event", key: [`"offset"`], where: `org = ? AND "offset" <= ?`, values: [org, upTo] },
+    { table: "delivery", key: ["cid", "kind", `"offset"`, "id"], ...ofOrganization },
+    { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },
+    { table: "participant", key: ["cid", "uid"], ...ofOrganization },
+    { table: "conversation", key: ["id"], ...ofOrganization },
+    { table: "revoked_token", key: ["uid", "jti"], ...ofOrganization },
+    { table: `"user"`, key: ["id"], ...ofOrganization },
+  ];
+}

@@ -1,0 +1,136 @@
+import { createId } from "../../lib/text/ids.ts";
+import { emitBlock, emitSessionEnd, emitTokenEnd, recordLeaving } from "../log/control-events.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { UserReads, UserWrites } from "../ports.ts";
+import type { Driver, Reader, Sql } from "../sql/driver.ts";
+import { inSteps, rowsOfStep } from "../sql/steps.ts";
+import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
+
+const columns = "id, name, created_at, blocked_at";
+const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
+const findDeletedToo = `SELECT ${columns}, deleted_at FROM "user" WHERE org = ? AND id = ?`;
+const revoke =
+  "INSERT INTO revoked_token (org, uid, jti, id) VALUES (?, ?, ?, ?) ON CONFLICT (org, uid, jti) DO NOTHING";
+const isAbsent = `ON CONFLICT (org, id) DO UPDATE
+  SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
+
+/** Who becomes a user: after which offset of the organization's log, and when (milliseconds). */
+export type NewUsers = { org: string; uids: string[]; head: number; now: number };
+
+/** Makes those of `uids` that are no users into users. A user deleted before starts anew, but its old tokens stay refused. */
+export async function ensureUsers(driver: Driver, sql: Sql, { org, uids, head, now }: NewUsers): Promise<void> {
+  if (uids.length === 0) return;
+  const insert = `INSERT INTO "user" (org, id, created_at, log_start)
+    SELECT ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${driver.dialect.textsOf("?")}) AS uid WHERE true ${isAbsent}`;
+  await sql.run(insert, org, now, head, JSON.stringify(uids));
+}
+
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/** Writes users. The row of a deleted one stays, so that tokens issued before the deletion are refused for ever. */
+export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
+  return {
+    async put(org, uid, name, now, isBlocked) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        const head = heads.get(org);
+        if (head === undefined) return undefined;
+        const [found] = await sql.all<EntityRow & { deleted_at: number | null }>(findDeletedToo, org, uid);
+        const isNew = found === undefined || found.deleted_at !== null;
+        if (isNew) await ensureUsers(driver, sql, { org, uids: [uid], head, now });
+        const before = { blocked_at: found?.blocked_at ?? null };
+        const row = isNew ? { id: uid, name: null, created_at: now, ...before } : found;
+        if (name !== undefined) await sql.run(`UPDATE "user" SET name = ? WHERE org = ? AND id = ?`, name, org, uid);
+        const after = isBlocked === undefined ? before : { blocked_at: isBlocked ? (before.blocked_at ?? now) : null };
+        if (after.blocked_at !== before.blocked_at) {
+          await sql.run(`UPDATE "user" SET blocked_at = ? WHERE org = ? AND id = ?`, after.blocked_at, org, uid);
+          if (isBlocked) emitBlock(transaction, { org, now }, uid);
+        }
+        return { entity: toEntity({ ...row, ...after, name: name === undefined ? row.name : name }), isNew };
+      });
+    },
+    async ensure(users, now) {
+      const uidsOf = Map.groupBy(users, ({ org }) => org);
+      await writer.transaction([...uidsOf.keys()], async ({ sql, heads }) => {
+        for (const [org, ofOrg] of uidsOf) {
+          const head = heads.get(org);
+          const uids = [...new Set(ofOrg.map(({ uid }) => uid))].sort(); // in one order, so that no two wait for each other
+          if (head !== undefined) await ensureUsers(driver, sql, { org, uids, head, now });
+        }
+      });
+    },
+    async remove(org, uid, now) {
+      let hasBegun = false;
+      return await inSteps(() =>
+        writer.transaction([org], async (transaction) => {
+          const { sql, heads } = transaction;
+          const head = heads.get(org);
+          if (head === undefined || (await sql.all(find, org, uid)).length === 0) return hasBegun;
+          hasBegun = true;
+          if (!(await leaveSome(driver, transaction, { org, uid, now }))) return "more";
+          await sql.run(`UPDATE "user" SET deleted_at = ?, log_end = ? WHERE org = ? AND id = ?`, now, head, org, uid);
+          await endSessions(transaction, org, uid, now);
+          return true;
+        }),
+      );
+    },
+    async endSessions(org, uid, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+        await endSessions(transaction, org, uid, now);
+        return true;
+      });
+    },
+    async revokeToken(org, uid, jti, now) {
+      return await writer.transaction([org], async (transaction) => {
+        const { sql, heads } = transaction;
+        if (!heads.has(org) || (await sql.all(find, org, uid)).length === 0) return false;
+        const isNew = (await sql.run(revoke, org, uid, jti, createId(now))) > 0;
+        if (isNew) emitTokenEnd(transaction, { org, now }, { uid, jti });
+        return true;
+      });
+    },
+  };
+}
+
+/** Reads users. */
+export function createUserReads({ reader }: { reader: Reader }): UserReads {
+  return {
+    ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
+    async tokensValidAfter(org, uid) {
+      const rows = await reader.allOf<{ tokens_valid_after: number }>(
+        org,
+        `SELECT tokens_valid_after FROM organization WHERE id = ?
+          UNION ALL SELECT tokens_valid_after FROM "user" WHERE org = ? AND id = ?`,
+        org,
+        org,
+        uid,
+      );
+      return Math.max(0, ...rows.map((row) => Number(row.tokens_valid_after)));
+    },
+  };
+}
+
+/** Takes a user out of as many conversations as a step may. True when none is left. */
+async function leaveSome(
+  { dialect }: Driver,
+  transaction: LogTransaction,
+  { org, uid, now }: { org: string; uid: string; now: number },
+): Promise<boolean> {
+  const { sql } = transaction;
+  const some = "SELECT cid FROM participant WHERE org = ? AND uid = ? ORDER BY cid LIMIT ?";
+  const rows = await sql.all<{ cid: string }>(some, org, uid, rowsOfStep + 1);
+  const cids = rows.slice(0, rowsOfStep).map(({ cid }) => cid);
+  await sql.run("DELETE FROM participant WHERE org = ? AND uid = ? AND cid <= ?", org, uid, cids.at(-1) ?? "");
+  await recordLeaving(transaction, dialect, { org, uid, cids, now });
+  return rows.length <= rowsOfStep;
+}
+
+/** Never takes back what an earlier sign-out refused, which another node may have stored by a clock that is ahead of ours. */
+async function endSessions(transaction: LogTransaction, org: string, uid: string, now: number): Promise<void> {
+  const { sql } = transaction;
+  const later = `UPDATE "user" SET tokens_valid_after = ? WHERE org = ? AND id = ? AND tokens_valid_after < ?`;
+  await sql.run(later, now, org, uid, now);
+  emitSessionEnd(transaction, { org, now }, [uid]);
+}

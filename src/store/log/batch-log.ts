@@ -1,0 +1,177 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { AppendResult, BatchLog, BatchResult, NewSend } from "../ports.ts";
+import type { Driver, Rows } from "../sql/driver.ts";
+import type { Emitted, LogTransaction, LogWriter } from "./log-writer.ts";
+
+const findOrganization = "SELECT id, head FROM organization WHERE id = ? AND deleted_at IS NULL";
+
+type Missing = Extract<AppendResult, { outcome: "refused" }>["missing"];
+type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
+type Conversation = { updatedAt: number; participants: number };
+
+/** What decides about sends: what was sent before under their ids, and what they name. */
+type Circumstances = {
+  known: Map<string, Earlier>;
+  conversations: Map<string, Conversation>;
+  participants: Set<string>;
+  users: Set<string>;
+};
+
+/** Appends batches of sends. What the batch cannot take together is tried one by one: a bad row fails alone. */
+export function createBatchLog({ driver, writer }: { driver: Driver; writer: LogWriter }): BatchLog {
+  const append = (sends: NewSend[]) => {
+    const orgs = sends.map(({ org }) => org);
+    return writer.commit(orgs, (transaction) => appendBatch(transaction, sends), "shared");
+  };
+
+  async function appendAlone(send: NewSend): Promise<BatchResult[]> {
+    try {
+      return await append([send]);
+    } catch (error) {
+      return [{ outcome: "failed", error }];
+    }
+  }
+
+  return {
+    async appendAll(sends) {
+      try {
+        return await append(sends);
+      } catch (error) {
+        if (sends.length === 1 || error instanceof HeraldError) throw error;
+        const results: BatchResult[] = [];
+        for (const send of sends) results.push(...(await appendAlone(send)));
+        return results;
+      }
+    },
+    check: (send) =>
+      driver.aside(
+        async (sql) => {
+          await sql.limitTo([send.org]);
+          const organizations = await sql.all<{ id: string; head: number }>(findOrganization, send.org);
+          const heads = new Map(organizations.map(({ id, head }) => [id, Number(head)]));
+          const circumstances = await findCircumstances(sql.rows, [send]);
+          const verdict = verdictOf(circumstances, heads, send);
+          if (verdict !== undefined && verdict.outcome !== "replayed") return verdict;
+          const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
+          return {
+            outcome: verdict === undefined ? "fits" : "replayed",
+            participants: conversation?.participants ?? 0,
+          };
+        },
+        { of: send.org },
+      ),
+  };
+}
+
+async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends: NewSend[]): Promise<BatchResult[]> {
+  const circumstances = await findCircumstances(rows, sends);
+  const touched = new Map<string, { org: string; id: string; updated_at: number }>();
+  const results = sends.map((send): BatchResult => {
+    const verdict = verdictOf(circumstances, heads, send);
+    if (verdict !== undefined) return verdict;
+    const { org, cid, mid, createdAt } = send;
+    if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
+    if (cid === undefined) return storedAt(emit(send));
+    const key = joinIds(org, cid);
+    const conversation = circumstances.conversations.get(key);
+    const updatedAt = touched.get(key)?.updated_at ?? conversation?.updatedAt ?? 0;
+    if (createdAt > updatedAt) touched.set(key, { org, id: cid, updated_at: createdAt });
+    return storedAt(emit({ ...send, recipients: conversation?.participants }));
+  });
+
+  await rows.update("conversation", ["org", "id"], [...touched.values()]);
+  return results;
+}
+
+function storedAt({ offset, prev }: Emitted): BatchResult {
+  return { outcome: "stored", offset, prev };
+}
+
+async function findCircumstances(rows: Rows, sends: NewSend[]): Promise<Circumstances> {
+  const [known, conversations, participants, users] = await Promise.all([
+    findEarlier(rows, sends),
+    findConversations(rows, sends),
+    findParticipants(rows, sends),
+    findUsers(rows, sends),
+  ]);
+  return { known, conversations, participants, users };
+}
+
+/** Why a send is not stored; nothing if it is to be. `heads` holds the organizations that there are. */
+function verdictOf(circumstances: Circumstances, heads: ReadonlyMap<string, number>, send: NewSend) {
+  if (!heads.has(send.org)) return { outcome: "refused", missing: "organization" } as const; // its sends may still be there
+  const before = send.mid === undefined ? undefined : circumstances.known.get(sendKeyOf(send, send.mid));
+  if (before !== undefined) {
+    if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" } as const;
+    return { outcome: "replayed", id: before.id, mid: send.mid, createdAt: before.createdAt } as const;
+  }
+  const missing = missingOf(circumstances, send);
+  return missing && ({ outcome: "refused", missing } as const);
+}
+
+function missingOf({ users, conversations, participants }: Circumstances, send: NewSend): Missing | undefined {
+  const { org, cid, sender } = send;
+  if (cid === undefined) return users.has(joinIds(org, sender)) ? undefined : "user";
+  if (!conversations.has(joinIds(org, cid))) return "conversation";
+  return participants.has(joinIds(org, cid, sender)) ? undefined : "participant";
+}
+
+async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Earlier>> {
+  const keys = distinct(sends, (send) =>
+    send.mid === undefined
+      ? undefined
+      : [sendKeyOf(send, send.mid), { org: send.org, kind: send.kind, sender: send.sender, mid: send.mid }],
+  );
+  const columns = ["org", "kind", "sender", "mid", "id", "created_at", "fingerprint"];
+  type Found = Pick<NewSend, "org" | "kind" | "sender" | "id" | "fingerprint"> & { mid: string; created_at: number };
+  const found = await rows.find<Found>("event", columns, keys);
+  return new Map(found.map((row) => [sendKeyOf(row, row.mid), { ...row, createdAt: Number(row.created_at) }]));
+}
+
+/** The conversations that are written to, with the time of their last message and the number of their participants. */
+async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<string, Conversation>> {
+  const keys = distinct(sends, ({ org, cid }) =>
+    cid === undefined ? undefined : [joinIds(org, cid), { org, id: cid }],
+  );
+  type Found = { org: string; id: string; updated_at: number; participants: number };
+  const found = await rows.find<Found>("conversation", ["org", "id", "updated_at", "participants"], keys);
+  return new Map(
+    found.map(({ org, id, updated_at, participants }) => [
+      joinIds(org, id),
+      { updatedAt: Number(updated_at), participants: Number(participants) },
+    ]),
+  );
+}
+
+async function findParticipants(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
+  const keys = distinct(sends, ({ org, cid, sender: uid }) =>
+    cid === undefined ? undefined : [joinIds(org, cid, uid), { org, cid, uid }],
+  );
+  type Found = { org: string; cid: string; uid: string };
+  const found = await rows.find<Found>("participant", ["org", "cid", "uid"], keys);
+  return new Set(found.map(({ org, cid, uid }) => joinIds(org, cid, uid)));
+}
+
+async function findUsers(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
+  const keys = distinct(sends, ({ org, cid, sender: id }) =>
+    cid === undefined ? [joinIds(org, id), { org, id }] : undefined,
+  );
+  type Found = { org: string; id: string; deleted_at: number | null };
+  const found = await rows.find<Found>("user", ["org", "id", "deleted_at"], keys);
+  return new Set(found.filter(({ deleted_at }) => deleted_at === null).map(({ org, id }) => joinIds(org, id)));
+}
+
+/** Many sends of a batch ask the same: each question once. */
+function distinct<Key>(sends: NewSend[], keyOfSend: (send: NewSend) => [text: string, key: Key] | undefined): Key[] {
+  const keys = new Map<string, Key>();
+  for (const send of sends) {
+    const entry = keyOfSend(send);
+    if (entry !== undefined) keys.set(...entry);
+  }
+  return [...keys.values()];
+}
+
+function sendKeyOf({ org, kind, sender }: Pick<NewSend, "org" | "kind" | "sender">, mid: string): string {
+  return joinIds(org, kind, sender, mid);
+}

@@ -1,0 +1,77 @@
+import type { EventKind, MembershipChange, SessionEnd } from "../../contract/messages/log-event.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { LogTransaction } from "./log-writer.ts";
+
+/** Which conversation's participants change, when (milliseconds), and by which call, where that replaces all of them. */
+export type MembershipOf = { org: string; cid: string; now: number; call?: string };
+
+/** Counts a change of participants at its conversation, and emits its event; nothing when nobody came or went. */
+export async function recordMembership(
+  transaction: LogTransaction,
+  of: MembershipOf,
+  change: MembershipChange,
+): Promise<void> {
+  const { added, removed } = change;
+  if (added.length + removed.length === 0) return;
+  const count = "UPDATE conversation SET participants = participants + CAST(? AS BIGINT) WHERE org = ? AND id = ?";
+  await transaction.sql.run(count, added.length - removed.length, of.org, of.cid);
+  emitMembership(transaction, of, change);
+}
+
+/** Emits a change of participants, be it of nobody: it tells those that replace the same set that another call began to. */
+export function emitMembership(transaction: LogTransaction, of: MembershipOf, change: MembershipChange): void {
+  emitControl(transaction, "membership", of, change);
+}
+
+/** Counts and emits that one user leaves any number of conversations: one statement, and an event for each. */
+export async function recordLeaving(
+  transaction: LogTransaction,
+  { textsOf }: Dialect,
+  { org, uid, cids, now }: { org: string; uid: string; cids: readonly string[]; now: number },
+): Promise<void> {
+  if (cids.length === 0) return;
+  const count = `UPDATE conversation SET participants = participants - 1 WHERE org = ? AND id IN (${textsOf("?")})`;
+  await transaction.sql.run(count, org, JSON.stringify(cids));
+  for (const cid of cids) emitControl(transaction, "membership", { org, cid, now }, { added: [], removed: [uid] });
+}
+
+/** Emits the end of all sessions of a user, whenever their tokens were issued. */
+export function emitBlock(transaction: LogTransaction, of: { org: string; now: number }, uid: string): void {
+  const end: SessionEnd = { uids: [uid], issuedBefore: Number.MAX_SAFE_INTEGER };
+  emitControl(transaction, "session", { ...of, cid: undefined }, end);
+}
+
+/** Emits the end of the sessions that one token of a user holds open. */
+export function emitTokenEnd(
+  transaction: LogTransaction,
+  of: { org: string; now: number },
+  { uid, jti }: { uid: string; jti: string },
+): void {
+  const end: SessionEnd = { uids: [uid], issuedBefore: -1, token: jti };
+  emitControl(transaction, "session", { ...of, cid: undefined }, end);
+}
+
+/** Emits the end of sessions whose token was issued up to `now`: of `uids`, or without them of all of the organization. */
+export function emitSessionEnd(transaction: LogTransaction, of: { org: string; now: number }, uids?: string[]): void {
+  const end: SessionEnd = { ...(uids !== undefined && { uids }), issuedBefore: of.now };
+  emitControl(transaction, "session", { ...of, cid: undefined }, end);
+}
+
+function emitControl(
+  { emit }: LogTransaction,
+  kind: Extract<EventKind, "membership" | "session">,
+  { org, cid, now, call: fingerprint }: { org: string; cid: string | undefined; now: number; call?: string },
+  payload: MembershipChange | SessionEnd,
+): void {
+  emit({
+    org,
+    kind,
+    id: createId(),
+    cid,
+    fingerprint,
+    payload: JSON.stringify(payload),
+    uids: undefined,
+    createdAt: now,
+  });
+}

@@ -1,0 +1,77 @@
+import { type EventKind, type LogEvent, logStart } from "../../contract/messages/log-event.ts";
+import { isTexts, parseJson } from "../../lib/json/json-values.ts";
+import type { LogReader } from "../ports.ts";
+import type { Reader, Row } from "../sql/driver.ts";
+import { headColumns, toHead } from "./head.ts";
+import { withinBytes } from "./page-bytes.ts";
+
+type EventRow = Row & {
+  offset: number;
+  kind: string;
+  id: string;
+  cid: string | null;
+  payload: string;
+  uids: string | null;
+};
+
+type HeadRow = Row & { head: number; head_id: string | null };
+
+const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
+
+// The end of the page is found first, so that no more is read than fits it.
+const endOfPage = withinBytes(
+  `SELECT "offset", OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
+    FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
+  { maxBytes: "?" },
+);
+const readEvents = `SELECT "offset", kind, id, cid, payload, uids FROM event
+  WHERE org = ? AND "offset" > ? AND "offset" <= (SELECT MAX("offset") FROM (${endOfPage}) AS fitting) ORDER BY "offset"`;
+
+// Of the event at the place itself only the id is wanted.
+const readPlaceAndEvents =
+  withinBytes(`SELECT "offset", kind, id, cid, CASE WHEN "offset" > ? THEN payload ELSE '' END AS payload, uids,
+    CASE WHEN "offset" > ? THEN OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) ELSE 0 END AS bytes
+  FROM event WHERE org = ? AND "offset" >= ? ORDER BY "offset" LIMIT ?`);
+
+const readPage = `SELECT ${headColumns}, page.* FROM organization o LEFT JOIN (${readPlaceAndEvents}) AS page ON TRUE
+  WHERE o.id = ? ORDER BY page."offset"`;
+
+/** Reads the log as its players need it. */
+export function createLogReader({ reader }: { reader: Reader }): LogReader {
+  const readHeads = `SELECT o.id, ${headColumns} FROM organization o WHERE o.id IN (${reader.dialect.textsOf("?")})`;
+  return {
+    async heads(orgs) {
+      const rows = await reader.allOf<HeadRow & { id: string }>(orgs, readHeads, JSON.stringify(orgs));
+      return new Map(rows.map((row) => [row.id, toHead(row)]));
+    },
+    async readFrom(org, offset, limit) {
+      type PageRow = HeadRow & (EventRow | { offset: null });
+      const rows = await reader.allOf<PageRow>(org, readPage, offset, offset, org, offset, limit + 1, org);
+      const events = rows.flatMap((row) => (row.offset === null ? [] : [toEvent(org, row)]));
+      const anchor = events[0]?.offset === offset ? events.shift()?.id : undefined;
+      return { head: rows[0] === undefined ? logStart : toHead(rows[0]), anchor, events };
+    },
+    async readAfter(org, offset, limit, maxBytes) {
+      const rows = await reader.allOf<EventRow>(org, readEvents, org, offset, org, offset, limit, maxBytes);
+      return rows.map((row) => toEvent(org, row));
+    },
+  };
+}
+
+function toEvent(org: string, row: EventRow): LogEvent {
+  const place = { org, offset: Number(row.offset), id: row.id, cid: row.cid ?? undefined, payload: row.payload };
+  const kind = isKind(row.kind) ? row.kind : "unknown";
+  if (row.uids === null) return { ...place, kind, uids: undefined };
+  const uids = toTexts(row.uids);
+  return { ...place, kind: uids === undefined ? "unplayable" : kind, uids };
+}
+
+/** A list that cannot be read must not keep its neighbours from being read. */
+function toTexts(text: string): string[] | undefined {
+  const value = parseJson(text);
+  return isTexts(value) ? value : undefined;
+}
+
+function isKind(kind: string): kind is EventKind {
+  return kinds.has(kind);
+}

@@ -1,0 +1,173 @@
+import { type LogEvent, type LogPlace, logStart } from "../../contract/messages/log-event.ts";
+import type { Turn } from "../../lib/queues/turns.ts";
+import { type Driver, house, type Row, type Transaction } from "../sql/driver.ts";
+
+/** An event that has no offset yet. */
+export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
+  sender?: string | undefined;
+  mid?: string | undefined;
+  fingerprint?: string | undefined;
+  keyId?: string | undefined;
+  /** How many users it was addressed to, where that is not the number of its `uids`. */
+  recipients?: number | undefined;
+  createdAt: number;
+};
+
+/** A transaction that may write events. */
+export type LogTransaction = {
+  sql: Transaction;
+  /** Those of the organizations asked for that exist, with the heads that their logs have now. */
+  heads: ReadonlyMap<string, number>;
+  /** Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction. */
+  emit(event: NewEvent): Emitted;
+};
+
+/** Where an event came to stand: its offset, and the id of the event before it, as in `LogEvent`. */
+export type Emitted = Pick<LogEvent, "offset" | "prev">;
+
+type Work<Result> = (transaction: LogTransaction) => Promise<Result>;
+type StoredEvent = NewEvent & Emitted;
+
+type EventRow = Row & { payload: string; uids: string | null };
+
+type LockedRow = {
+  id: string;
+  head: number;
+  deleted_at: number | null;
+  head_id: string | null;
+  head_id_offset: number | null;
+  stored_bytes: number;
+  counted_to: number;
+};
+
+/** A log that is written to: where it ends, and how many bytes it holds up to the offset `countedTo`. */
+type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number };
+
+type EmittedEvent = { event: StoredEvent; log: LockedLog };
+
+const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset", "stored_bytes", "counted_to"];
+
+/** Writes events into logs, each with what it is about, in one transaction. */
+export type LogWriter = {
+  /**
+   * Locks the rows of `orgs` in key order, runs `work`, stores what it emitted, and commits. When it rejects nothing of
+   * it was stored, unless the database was lost during the commit: then nobody knows. Unless told, it waits for the turn of the
+   * organization, if it is one.
+   */
+  commit<Result>(orgs: string[], work: Work<Result>, turn?: Turn): Promise<Result>;
+  /** The same, and then announces the events. */
+  transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
+};
+
+/** `announce` is called after each commit that stored events, with the events in offset order. */
+export function createLogWriter({
+  driver,
+  announce,
+}: {
+  driver: Driver;
+  announce(events: LogEvent[]): void;
+}): LogWriter {
+  async function lock({ rows }: Transaction, orgs: string[]): Promise<Map<string, LockedLog>> {
+    const keys = orgs.map((id) => ({ id }));
+    const found = await rows.lock<LockedRow>("organization", lockedColumns, keys);
+    const live = found.filter(({ deleted_at }) => deleted_at === null);
+    return new Map(live.map((row) => [row.id, logOf(row)]));
+  }
+
+  async function store({ rows }: Transaction, emitted: EmittedEvent[]): Promise<void> {
+    const last = new Map<string, EmittedEvent>();
+    const eventRows = emitted.map((one) => {
+      const row = toRow(one.event);
+      countIn(one.log, one.event.offset, row);
+      last.set(one.event.org, one);
+      return row;
+    });
+    const heads = [...last].map(([id, { event, log }]) => ({
+      id,
+      head: event.offset,
+      head_id: event.id,
+      head_id_offset: event.offset,
+      stored_bytes: log.storedBytes,
+      counted_to: log.countedTo,
+    }));
+    await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], heads)]);
+  }
+
+  async function write<Result>(
+    orgs: string[],
+    work: Work<Result>,
+    turn?: Turn,
+  ): Promise<{ result: Result; events: StoredEvent[] }> {
+    const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
+    return await driver.transaction(async (sql) => {
+      const [logs] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
+      const heads = new Map([...logs].map(([org, { place }]) => [org, place.offset]));
+      const emitted: EmittedEvent[] = [];
+      const emit = (event: NewEvent) => {
+        const log = logs.get(event.org);
+        if (log === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
+        const stored = { ...event, offset: log.place.offset + 1, prev: log.place.id };
+        log.place = stored;
+        emitted.push({ event: stored, log });
+        return stored;
+      };
+      const result = await work({ sql, heads, emit });
+      await store(sql, emitted);
+      return { result, events: emitted.map(({ event }) => event) };
+    }, turn ?? turnOf(distinct));
+  }
+
+  return {
+    commit: async (orgs, work, turn) => (await write(orgs, work, turn)).result,
+    async transaction(orgs, work) {
+      const { result, events } = await write(orgs, work);
+      if (events.length > 0) announce(events.map(toLogEvent));
+      return result;
+    },
+  };
+}
+
+function logOf(row: LockedRow): LockedLog {
+  return { place: headOf(row), storedBytes: Number(row.stored_bytes), countedTo: Number(row.counted_to) };
+}
+
+/** Counts an event, unless some before it are still to be counted: then it is counted later, with them. */
+function countIn(log: LockedLog, offset: number, { payload, uids }: EventRow): void {
+  if (log.countedTo !== offset - 1) return;
+  log.countedTo = offset;
+  log.storedBytes += Buffer.byteLength(payload) + (uids === null ? 0 : Buffer.byteLength(uids));
+}
+
+function turnOf([org, another]: string[]): Turn {
+  return org === undefined || another !== undefined ? house : { of: org };
+}
+
+/** Where a log ends. A Herald that does not record ids may have written last: then the id is not known. */
+function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
+  const offset = Number(head);
+  if (offset === 0) return logStart;
+  return { offset, id: head_id !== null && Number(head_id_offset) === offset ? head_id : undefined };
+}
+
+function toRow(event: StoredEvent): EventRow {
+  return {
+    org: event.org,
+    offset: event.offset,
+    kind: event.kind,
+    id: event.id,
+    cid: event.cid ?? null,
+    sender: event.sender ?? null,
+    mid: event.mid ?? null,
+    fingerprint: event.fingerprint ?? null,
+    uids: event.uids === undefined ? null : JSON.stringify(event.uids),
+    payload: event.payload,
+    created_at: event.createdAt,
+    key_id: event.keyId ?? null,
+    recipients: event.recipients ?? null,
+  };
+}
+
+/** What of an event travels: all but what only the store needs to know. */
+export function toLogEvent({ org, offset, kind, id, cid, payload, uids, prev }: LogEvent): LogEvent {
+  return { org, offset, kind, id, cid, payload, uids, prev };
+}

@@ -1,0 +1,76 @@
+import { unavailable } from "../../contract/errors/errors.ts";
+import type { CommitMark, LogEvent } from "../../contract/messages/log-event.ts";
+import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
+import type { AppendResult, BatchLog, NewSend, SendLog } from "../ports.ts";
+import { createCoalescer } from "../sql/coalesce.ts";
+import { toLogEvent } from "./log-writer.ts";
+
+const maxBatch = 500;
+const maxWaiting = 20_000;
+
+// In characters: payloads are nearly all ASCII, and take at most two bytes for each.
+const weights = { of: weightOf, maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
+const uidWeight = 64;
+
+type Options = {
+  log: BatchLog;
+  /** Called after commits with their events, in offset order. Must not throw. */
+  announce(events: LogEvent[]): void;
+  observer?: CommitObserver | undefined;
+  batchSize?: number;
+  pipeline?: Pipeline | undefined;
+};
+
+/** Looks on while sends are committed. */
+export type CommitObserver = {
+  /** A send begins to wait for its commit. */
+  onAppend?: ((send: NewSend) => void) | undefined;
+  /** Called after a commit, which nothing can undo: must not throw. Gives what goes with the event of each stored send. */
+  onCommit(sends: NewSend[], tookMs: number): (send: NewSend) => CommitMark | undefined;
+};
+
+/**
+ * Group commit: the sends of one turn of the event loop, and those that arrive while a commit is under way, share one.
+ * While another commit is about to end, the events of the last one wait for theirs, at most 2 ms.
+ */
+export function createSendLog({ log, announce, observer, batchSize = maxBatch, pipeline }: Options): SendLog {
+  const batcher = createBatcher<NewSend, AppendResult>({
+    async flush(sends) {
+      const startedAt = performance.now();
+      const results = await log.appendAll(sends);
+      const markOf = observer?.onCommit(sends, performance.now() - startedAt);
+      const events: LogEvent[] = [];
+      const settled = sends.map((send, index): PromiseSettledResult<AppendResult> => {
+        const result = results[index];
+        if (result === undefined) return { status: "rejected", reason: new Error("an append without a result") };
+        if (result.outcome === "failed") return { status: "rejected", reason: result.error };
+        if (result.outcome !== "stored") return { status: "fulfilled", value: result };
+        events.push({
+          ...toLogEvent({ ...send, offset: result.offset, prev: result.prev }),
+          committed: markOf?.(send),
+        });
+        const { id, mid, createdAt } = send;
+        return { status: "fulfilled", value: { outcome: "stored", id, mid, createdAt } };
+      });
+      coalesce(events);
+      return settled;
+    },
+    maxBatch: batchSize,
+    maxWaiting,
+    weights,
+    keyOf: ({ org }) => org,
+    pipeline,
+    whenFull: () => unavailable({ detail: "too many sends wait for the database; retry with the same id" }),
+  });
+  const coalesce = createCoalescer({ isBusy: batcher.hasMore, announce });
+  return {
+    append(send) {
+      observer?.onAppend?.(send);
+      return batcher.add(send);
+    },
+  };
+}
+
+function weightOf({ payload, uids }: NewSend): number {
+  return payload.length + (uids === undefined ? 0 : uids.length * uidWeight);
+}

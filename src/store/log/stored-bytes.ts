@@ -1,0 +1,66 @@
+import { deletionOf, lastOfFirst, type Ordered } from "../retention/remove-first.ts";
+import type { Row, Transaction } from "../sql/driver.ts";
+
+/** The SQL of the bytes that an event counts for: those of its payload, and of the list of users that it is for. */
+export const storedBytes = "OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0)";
+
+type Removed = { org: string; offset: number; bytes: number };
+type Counted = Row & { id: string; stored_bytes: number; counted_to: number };
+
+const countedColumns = ["id", "stored_bytes", "counted_to"];
+const findUncounted = "SELECT id FROM organization WHERE counted_to < head AND deleted_at IS NULL ORDER BY id LIMIT 1";
+
+/**
+ * As `removeFirst`, of the table `event`: what was counted of the events is taken off their organizations. Those are locked last, in
+ * the order in which sends lock them, so that no send waits for the rest, and nobody for each other.
+ */
+export async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: number): Promise<number> {
+  const last = await lastOfFirst(sql, rows, limit);
+  if (last === undefined) return 0;
+  const removed = await sql.all<Removed>(
+    `${deletionOf(rows)} RETURNING org, "offset", ${storedBytes} AS bytes`,
+    ...rows.values,
+    ...last,
+  );
+  const orgs = [...new Set(removed.map(({ org }) => org))];
+  const counted = await sql.rows.lock<Counted>(
+    "organization",
+    countedColumns,
+    orgs.map((id) => ({ id })),
+  );
+  const left = counted.map(({ id, stored_bytes, counted_to }) => {
+    const gone = removed.filter(({ org, offset }) => org === id && Number(offset) <= Number(counted_to));
+    const bytes = gone.reduce((sum, event) => sum + Number(event.bytes), 0);
+    return { id, stored_bytes: Math.max(0, Number(stored_bytes) - bytes) };
+  });
+  await sql.rows.update("organization", ["id"], left);
+  return removed.length;
+}
+
+/**
+ * Counts at most `limit` events that were not counted when they were stored, of one organization: those from before there was a
+ * count, and those of Heralds that keep none. Gives their number, 0 when nothing is left to count.
+ */
+export async function countSomeEvents(sql: Transaction, limit: number): Promise<number> {
+  const [found] = await sql.all<{ id: string }>(findUncounted);
+  if (found === undefined) return 0;
+  const [log] = await sql.rows.lock<Counted & { head: number }>(
+    "organization",
+    [...countedColumns, "head"],
+    [{ id: found.id }],
+  );
+  if (log === undefined) return 0;
+  await sql.limitTo([log.id]);
+  const [next] = await sql.all<{ last: number | null; events: number; bytes: number | null }>(
+    `SELECT MAX("offset") AS last, COUNT(*) AS events, SUM(bytes) AS bytes
+     FROM (SELECT "offset", ${storedBytes} AS bytes FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?) AS next`,
+    log.id,
+    Number(log.counted_to),
+    limit,
+  );
+  const events = Number(next?.events ?? 0);
+  const countedTo = events < limit ? Number(log.head) : Number(next?.last); // what is missing was removed
+  const bytes = Number(log.stored_bytes) + Number(next?.bytes ?? 0);
+  await sql.rows.update("organization", ["id"], [{ id: log.id, stored_bytes: bytes, counted_to: countedTo }]);
+  return Math.max(1, events);
+}

@@ -1,0 +1,109 @@
+import { withinBytes } from "../log/page-bytes.ts";
+import type { History, MissedMessage, MissedMessages, StoredMessage } from "../ports.ts";
+import type { Reader } from "../sql/driver.ts";
+
+type MessageRow = { offset: number; payload: string };
+type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
+
+// One table and one index, so that a page costs a page whatever the planner knows: joined with its conversation, PostgreSQL may
+// choose to sort the whole history for it. And one lower bound: of two SQLite begins at either, be it the far one.
+const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'message'
+  AND "offset" > (SELECT CASE WHEN log_start > ? THEN log_start ELSE ? END FROM conversation WHERE org = ? AND id = ?)`;
+
+// Payloads are read once it is known which fit the page: SQLite would sort and carry those of all that are looked at.
+const payloadOfPage = `(SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`;
+
+const readPage = (order: "ASC" | "DESC") =>
+  withinBytes(
+    `SELECT org, "offset", OCTET_LENGTH(payload) AS bytes ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
+    { order, columns: `"offset", ${payloadOfPage}`, maxBytes: "?" },
+  );
+const readForward = readPage("ASC");
+const readBackward = readPage("DESC");
+
+/** Reads the messages of one conversation. */
+export function createHistory({ reader }: { reader: Reader }): History {
+  return {
+    async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit, maxBytes }) {
+      const rows = await reader.allOf<MessageRow>(
+        org,
+        direction === "forward" ? readForward : readBackward,
+        org,
+        cid,
+        after,
+        after,
+        org,
+        cid,
+        before,
+        limit,
+        maxBytes,
+      );
+      return rows.map(toMessage);
+    },
+    async offsetOf(org, cid, id) {
+      const [row] = await reader.allOf<{ offset: number }>(
+        org,
+        `SELECT "offset" ${fromConversation} AND id = ?`,
+        org,
+        cid,
+        0,
+        0,
+        org,
+        cid,
+        id,
+      );
+      return row && Number(row.offset);
+    },
+  };
+}
+
+// The plus keeps SQLite from beginning there: of two lower bounds it takes either.
+const fromMissed = `FROM participant p
+  JOIN conversation c ON c.org = p.org AND c.id = p.cid
+  JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start AND e.kind = 'message'
+  WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
+
+const readMissed = withinBytes(
+  `SELECT e.org, e."offset", e.id, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
+  { columns: `"offset", id, cid, log_start, ${payloadOfPage}`, maxBytes: "?" },
+);
+
+/** Reads what a user missed in all of the user's conversations. */
+export function createMissedMessages({ reader }: { reader: Reader }): MissedMessages {
+  return {
+    async findMessage(org, id) {
+      const [row] = await reader.allOf<{ offset: number; created_at: number }>(
+        org,
+        `SELECT "offset", created_at FROM event WHERE id = ? AND org = ? AND kind = 'message'`,
+        id,
+        org,
+      );
+      return row && { offset: Number(row.offset), createdAt: Number(row.created_at) };
+    },
+    async countMissed(org, uid, after, upTo, limit) {
+      const [row] = await reader.allOf<{ count: number }>(
+        org,
+        `SELECT COUNT(*) AS count FROM (SELECT 1 ${fromMissed} LIMIT ?) AS missed`,
+        org,
+        uid,
+        after,
+        upTo,
+        limit,
+      );
+      return Number(row?.count ?? 0);
+    },
+    async readMissed(org, uid, after, upTo, limit, maxBytes) {
+      const rows = await reader.allOf<MissedRow>(org, readMissed, org, uid, after, upTo, limit, maxBytes);
+      return rows.map(toMissed);
+    },
+  };
+}
+
+function toMessage(row: MessageRow): StoredMessage {
+  return { offset: Number(row.offset), payload: row.payload };
+}
+
+function toMissed(row: MissedRow): MissedMessage {
+  const message = toMessage(row);
+  return { ...message, id: row.id, cid: row.cid, isRecipient: message.offset > Number(row.log_start) };
+}

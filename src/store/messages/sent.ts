@@ -1,0 +1,66 @@
+import type { SentEvent, SentReads } from "../delivery/ports.ts";
+import { isLiveOrganization } from "../directory/entity.ts";
+import type { Reader, Row } from "../sql/driver.ts";
+
+type SentRow = Row & {
+  offset: number;
+  cid: string | null;
+  payload: string;
+  uids: string | null;
+  key_id: string | null;
+  recipients: number | null;
+};
+
+const idsAtOnce = 1_000;
+
+// What was stored before messages counted their recipients is taken to have had as many as there are participants now.
+const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients
+  FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
+  WHERE e.org = ? AND e.id = ? AND e.kind = 'message' AND e."offset" > c.log_start AND ${isLiveOrganization("e.org")}`;
+
+const findSystem = `SELECT "offset", cid, payload, uids, key_id, recipients FROM event
+  WHERE org = ? AND mid = ? AND kind = 'system' AND ${isLiveOrganization("org")}`;
+
+/** Reads what was sent. Only messages of conversations that are there, since they were last created. */
+export function createSentReads({ reader }: { reader: Reader }): SentReads {
+  const wasUser = `SELECT id FROM "user" WHERE org = ? AND log_start < ? AND (deleted_at IS NULL OR log_end >= ?)
+    AND id IN (${reader.dialect.textsOf("?")})`;
+  const isUser = `SELECT id FROM "user" WHERE org = ? AND deleted_at IS NULL AND id IN (${reader.dialect.textsOf("?")})`;
+
+  return {
+    async message(org, id) {
+      const [row] = await reader.allOf<SentRow>(org, findMessage, org, id);
+      return row && toSent(row);
+    },
+    async systemMessages(org, mid, sender) {
+      const rows =
+        sender === undefined
+          ? await reader.allOf<SentRow>(org, `${findSystem} LIMIT 2`, org, mid)
+          : await reader.allOf<SentRow>(org, `${findSystem} AND sender = ?`, org, mid, sender);
+      return rows.map(toSent);
+    },
+    async usersAt(org, uids, offset) {
+      const users = new Set<string>();
+      for (let start = 0; start < uids.length; start += idsAtOnce) {
+        const asked = JSON.stringify(uids.slice(start, start + idsAtOnce));
+        const rows = await (offset === undefined
+          ? reader.allOf<{ id: string }>(org, isUser, org, asked)
+          : reader.allOf<{ id: string }>(org, wasUser, org, offset, offset, asked));
+        for (const { id } of rows) users.add(id);
+      }
+      return users;
+    },
+  };
+}
+
+function toSent({ offset, cid, payload, uids, key_id, recipients }: SentRow): SentEvent {
+  const listed: string[] | undefined = uids === null ? undefined : JSON.parse(uids);
+  return {
+    offset: Number(offset),
+    cid: cid ?? undefined,
+    payload,
+    uids: listed,
+    keyId: key_id,
+    recipients: Number(recipients ?? listed?.length ?? 0),
+  };
+}

@@ -1,0 +1,40 @@
+import type { NodeRegistry, RegisteredNode } from "../ports.ts";
+import type { Row, Sql } from "../sql/driver.ts";
+
+type NodeRow = Row & { id: string; beat: number; status: string };
+
+const write = `INSERT INTO node (id, beat, status) VALUES (?, 1, ?)
+  ON CONFLICT (id) DO UPDATE SET beat = node.beat + 1, status = excluded.status`;
+
+/** The nodes that share a database. */
+export function createNodeRegistry(sql: Pick<Sql, "all" | "run">): NodeRegistry {
+  return {
+    async beat(id, status) {
+      await sql.run(write, id, status);
+    },
+    async list() {
+      const rows = await sql.all<NodeRow>("SELECT id, beat, status FROM node ORDER BY id");
+      return rows.map(({ id, beat, status }) => ({ id, beat: Number(beat), status }));
+    },
+    async remove(id, beat) {
+      if (beat === undefined) await sql.run("DELETE FROM node WHERE id = ?", id);
+      else await sql.run("DELETE FROM node WHERE id = ? AND beat = ?", id, beat);
+    },
+  };
+}
+
+/** The registry of a node whose database no other can open. */
+export function createLoneRegistry(): NodeRegistry {
+  const nodes = new Map<string, RegisteredNode>();
+  return {
+    async beat(id, status) {
+      nodes.set(id, { id, beat: (nodes.get(id)?.beat ?? 0) + 1, status });
+    },
+    async list() {
+      return [...nodes.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
+    },
+    async remove(id, beat) {
+      if (beat === undefined || nodes.get(id)?.beat === beat) nodes.delete(id);
+    },
+  };
+}

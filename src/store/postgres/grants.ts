@@ -1,0 +1,42 @@
+import type { Migration } from "../migrations.ts";
+import type { MigrationSession, Row } from "../sql/driver.ts";
+
+/** What a node does to its tables while it serves. */
+const ofServing = ["SELECT", "INSERT", "UPDATE", "DELETE"] as const;
+
+/** What only migrations write: how far they have come. */
+const migrationTables = ["schema_version", "schema_step"] as const;
+
+const findAny = `SELECT 1 AS one FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS privilege (value)
+  WHERE has_table_privilege(CAST(? AS text), CAST(? AS text), privilege.value) LIMIT 1`;
+const findSchema = `SELECT quote_ident(current_schema()) AS name, quote_ident(CAST(? AS text)) AS role,
+  CAST(has_schema_privilege(CAST(? AS text), current_schema(), 'USAGE') AS int) AS is_usable`;
+
+/**
+ * Lets a role that owns nothing serve from the tables of these migrations: their rows, and no more. How far the migrations are, it
+ * may only read. A table of which it may do something already is left as it is: an operator may have taken the rest away.
+ */
+export async function grantServing(
+  session: MigrationSession,
+  role: string,
+  known: readonly Migration[],
+): Promise<void> {
+  await session.transaction(async (sql) => {
+    const [schema] = await sql.all<Row & { name: string; role: string; is_usable: number }>(findSchema, role, role);
+    if (schema === undefined) return;
+    if (schema.is_usable !== 1) await sql.run(`GRANT USAGE ON SCHEMA ${schema.name} TO ${schema.role}`);
+    const grant = async (table: string, privileges: readonly string[]) => {
+      if ((await sql.all(findAny, JSON.stringify(privileges), role, table)).length > 0) return;
+      await sql.run(`GRANT ${privileges.join(", ")} ON ${table} TO ${schema.role}`);
+    };
+    for (const table of tablesOf(known)) await grant(table, ofServing);
+    for (const table of migrationTables) await grant(table, ["SELECT"]);
+  });
+}
+
+function tablesOf(known: readonly Migration[]): string[] {
+  const statements = known.flatMap(({ steps }) =>
+    steps.flatMap((step) => ("statements" in step ? step.statements : [])),
+  );
+  return statements.flatMap((statement) => /^CREATE TABLE (\S+) \(/m.exec(statement)?.[1] ?? []);
+}

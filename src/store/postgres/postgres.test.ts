@@ -1,0 +1,299 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import { migrateStore } from "../migrate.ts";
+import type { Driver } from "../sql/driver.ts";
+import { describeAudit, entryAt } from "../testing/audit-suite.ts";
+import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
+import { describeBusSecrets } from "../testing/bus-secrets-suite.ts";
+import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
+import { describeDirectory } from "../testing/directory-suite.ts";
+import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
+import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
+import { describeNodeRegistry } from "../testing/node-suite.ts";
+import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSteps } from "../testing/steps-suite.ts";
+import { connectPostgres, openPostgres } from "./postgres.ts";
+
+setDefaultTimeout(60_000); // a busy machine takes its time to restart a server
+
+/** The processes that serve the reads of a driver: one for each of its connections. */
+async function pidsOf(driver: Driver): Promise<number[]> {
+  const asked = Array.from({ length: 32 }, () =>
+    driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid, pg_sleep(0.01)"),
+  );
+  return [...new Set((await Promise.all(asked)).map(([row]) => row?.pid ?? 0))];
+}
+
+const postgres = await startPostgres();
+if (postgres !== undefined) {
+  afterAll(() => postgres.stop());
+
+  describeLog("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeBudgets("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeDirectory("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeSteps("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+
+  describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+
+  describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
+  describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
+
+  describe("PostgreSQL", () => {
+    test("is migrated once, however many nodes start together", async () => {
+      const url = await postgres.createDatabase();
+      const drivers = Array.from({ length: 4 }, () => connectPostgres(url));
+      const versions = await Promise.all(drivers.map((driver) => migrateStore(driver)));
+      expect(versions.filter(({ from, to }) => from !== to)).toHaveLength(1);
+      await Promise.all(drivers.map((driver) => driver.close()));
+    });
+
+    test("is brought up from the version before API keys with what is in it", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectKeysAfterVersion1(driver);
+      await driver.close();
+    });
+
+    test("revokes keys that a deletion left, before the organization is made again", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectKeysOfDeletedOrganization(driver);
+      await driver.close();
+    });
+
+    test("is brought up from the version before retention, and forgets nothing but what had been deleted", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectRemovalsAfterVersion6(driver);
+      await driver.close();
+    });
+
+    test("counts what Heralds stored that count nothing, before its migration and beside it", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectCountsAfterVersion9(driver);
+      await driver.close();
+    });
+
+    test("is brought up from the version before ids of heads, which runs beside it for a while", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectHeadsAfterVersion8(driver);
+      await driver.close();
+    });
+
+    test("is read where a later version made events of other kinds", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectUnknownKinds(driver);
+      await driver.close();
+    });
+
+    test("is brought up from the version before delivery reports with the number of participants", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await expectParticipantsAfterVersion7(driver);
+      await driver.close();
+    });
+
+    test("lets a role that may only add to the audit log serve, and refuses it to change or remove an entry", async () => {
+      const url = await postgres.createDatabase();
+      const owner = await openPostgres(url, () => undefined);
+      const superuser = connectPostgres(postgres.asSuperuser(url));
+      await superuser.run("CREATE ROLE herald_node LOGIN");
+      await superuser.close();
+      for (const statement of [
+        "GRANT USAGE, CREATE ON SCHEMA public TO herald_node",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO herald_node",
+        "REVOKE UPDATE, DELETE ON audit FROM herald_node",
+      ])
+        await owner.reader.all(statement);
+      const node = await openPostgres(url.replace("herald@", "herald_node@"), () => undefined);
+      await node.writes.organizations.put("o1", undefined, 1);
+      await node.writes.audit.append([entryAt(1)]);
+      for (const statement of ["UPDATE audit SET status = 1", "DELETE FROM audit", "TRUNCATE audit"])
+        await expect(node.reader.all(statement)).rejects.toThrow("permission denied");
+      expect(await node.reader.all("SELECT status FROM audit")).toHaveLength(1);
+      await Promise.all([owner, node].map(({ close }) => close()));
+    });
+
+    test("runs transactions one after another, and a failed one leaves nothing", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+      const results = await Promise.allSettled([
+        driver.transaction(async (sql) => {
+          await sql.run("INSERT INTO t VALUES ('a')");
+          throw new Error("no");
+        }),
+        driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('b')")),
+      ]);
+      expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+      expect([...(await driver.all("SELECT v FROM t"))]).toEqual([{ v: "b" }]);
+      await driver.close();
+    });
+
+    test("makes an organization once when several nodes are asked at once; the others find it, and name it", async () => {
+      const url = await postgres.createDatabase();
+      const nodes = await Promise.all([1, 2, 3].map(() => openPostgres(url, () => undefined)));
+      for (let round = 0; round < 30; round += 1) {
+        const org = `o${round}`;
+        const puts = await Promise.all(
+          nodes.map(({ writes }, index) => writes.organizations.put(org, `name ${index}`, index)),
+        );
+        const [made] = puts.filter(({ isNew }) => isNew);
+        expect(puts.filter(({ isNew }) => isNew)).toHaveLength(1);
+        expect(puts.map(({ entity }) => entity.createdAt)).toEqual(Array(3).fill(made?.entity.createdAt));
+        const [row] = await (nodes[0]?.reader.all("SELECT name FROM organization WHERE id = ?", org) ?? []);
+        expect(row?.name).not.toBe(made?.entity.name); // a later one has named it
+      }
+      await Promise.all(nodes.map((node) => node.close()));
+    });
+
+    test("gives one id to one send, also when two nodes are asked at once", async () => {
+      const url = await postgres.createDatabase();
+      const nodes = await Promise.all([1, 2].map(() => openPostgres(url, () => undefined)));
+      const [first] = nodes;
+      await first?.writes.organizations.put("o", undefined, 1);
+      await first?.writes.conversations.put("o", "c1", { participants: ["u1"] }, 1);
+      const send = (node: number) => ({
+        org: "o",
+        kind: "message" as const,
+        id: crypto.randomUUID(),
+        cid: "c1",
+        sender: "u1",
+        mid: "same",
+        fingerprint: "f",
+        payload: `{"node":${node}}`,
+        uids: undefined,
+        createdAt: 1,
+        keyId: "k",
+      });
+      const outcomes = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => nodes[index % 2]?.writes.batches.appendAll([send(index % 2)])),
+      );
+      expect(outcomes.flat().filter((result) => result?.outcome === "stored")).toHaveLength(1);
+      expect(outcomes.flat().filter((result) => result?.outcome === "replayed")).toHaveLength(39);
+      await Promise.all(nodes.map((node) => node.close()));
+    });
+
+    test("says unavailable while it is away, and goes on when it is back", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+      await postgres.restart(async () => {
+        await expect(driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('a')"))).rejects.toMatchObject({
+          code: "unavailable",
+        });
+        await expect(driver.all("SELECT v FROM t")).rejects.toMatchObject({ code: "unavailable" });
+      });
+      await driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('b')"));
+      expect([...(await driver.all("SELECT v FROM t"))]).toEqual([{ v: "b" }]);
+      await driver.close();
+    });
+
+    test("answers whatever waits behind slow reads, however long that takes in all, on the connections that it has", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { deadline: 500 });
+      const slow = Array.from({ length: 40 }, () =>
+        driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid, pg_sleep(0.2)"),
+      );
+      const small = Array.from({ length: 300 }, () => driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid"));
+      const pids = (await Promise.all([...slow, ...small])).map(([row]) => row?.pid);
+      expect(new Set(pids).size).toBeLessThanOrEqual(8);
+      await driver.close();
+    });
+
+    test("answers other reads beside one that takes its time", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      const ended: string[] = [];
+      const slow = driver.all("SELECT pg_sleep(1)").then(() => ended.push("slow"));
+      for (let read = 0; read < 40; read++) await driver.all("SELECT 1");
+      ended.push("others");
+      await slow;
+      expect(ended).toEqual(["others", "slow"]);
+      await driver.close();
+    });
+
+    test("gives up a connection that does not answer, and that one alone", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
+      const before = await pidsOf(driver);
+      const [frozen = 0] = before;
+      process.kill(frozen, "SIGSTOP");
+      try {
+        const reads = await Promise.allSettled(Array.from({ length: 40 }, () => driver.all("SELECT pg_sleep(0.01)")));
+        const refused = reads.filter(({ status }) => status === "rejected");
+        expect(refused.length).toBeWithin(1, 5); // what was on its way on that one
+        const after = await pidsOf(driver);
+        expect(after).not.toContain(frozen);
+        expect(after.filter((pid) => before.includes(pid))).toHaveLength(7);
+      } finally {
+        process.kill(frozen, "SIGCONT");
+      }
+      await driver.close();
+    });
+
+    test("gives up the connections that have been silent since, when one does not answer: the way to the server is gone", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
+      const ask = "SELECT pg_backend_pid() AS pid";
+      const writing = await driver.transaction((sql) => sql.all<{ pid: number }>(ask));
+      const before = [...(await pidsOf(driver)), ...writing.map(({ pid }) => pid)];
+      for (const pid of before) process.kill(pid, "SIGSTOP");
+      try {
+        await expect(driver.all("SELECT 1")).rejects.toMatchObject({ code: "unavailable" });
+        expect(await driver.transaction((sql) => sql.all(ask))).toHaveLength(1);
+        const after = await pidsOf(driver);
+        expect(after).toHaveLength(8);
+        expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+      } finally {
+        for (const pid of before) process.kill(pid, "SIGCONT");
+      }
+      await driver.close();
+    });
+
+    test("refuses a read that has waited for too long, and that one alone", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { wait: 300 });
+      const before = await pidsOf(driver);
+      const slow = Array.from({ length: 8 }, () => driver.all("SELECT pg_sleep(0.6)"));
+      const late = driver.all("SELECT 1").catch((error: unknown) => error);
+      expect(await late).toMatchObject({ code: "unavailable" });
+      await Promise.all(slow);
+      expect(await driver.all("SELECT 1")).toHaveLength(1);
+      expect((await pidsOf(driver)).toSorted()).toEqual(before.toSorted());
+      await driver.close();
+    });
+
+    test("refuses a transaction that has waited for too long, and goes on with the one that it waited for", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { wait: 200 });
+      const long = driver.transaction((sql) => sql.all("SELECT pg_sleep(0.6)"));
+      const late = driver.transaction((sql) => sql.all("SELECT 1")).catch((error: unknown) => error);
+      expect(await late).toMatchObject({ code: "unavailable" });
+      expect(await long).toHaveLength(1);
+      expect(await driver.transaction((sql) => sql.all("SELECT 1"))).toHaveLength(1);
+      await driver.close();
+    });
+
+    test("says so when a connection was made anew after one was lost, and not of the first ones", async () => {
+      let reconnects = 0;
+      const driver = connectPostgres(await postgres.createDatabase(), { onReconnect: () => reconnects++ });
+      await pidsOf(driver);
+      await driver.transaction((sql) => sql.all("SELECT 1"));
+      expect(reconnects).toBe(0);
+      await postgres.restart(async () => {
+        await expect(driver.all("SELECT 1")).rejects.toMatchObject({ code: "unavailable" });
+      });
+      expect(reconnects).toBe(0);
+      await driver.all("SELECT 1");
+      expect(reconnects).toBe(1);
+      await driver.transaction((sql) => sql.all("SELECT 1"));
+      expect(reconnects).toBe(2);
+      await driver.close();
+    });
+
+    test("is given up when it is frozen, and found again when it thaws", async () => {
+      const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
+      await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+      postgres.freeze();
+      await expect(driver.all("SELECT v FROM t")).rejects.toMatchObject({ code: "unavailable" });
+      await expect(driver.transaction((sql) => sql.all("SELECT v FROM t"))).rejects.toMatchObject({
+        code: "unavailable",
+      });
+      postgres.resume();
+      expect([...(await driver.all("SELECT v FROM t"))]).toEqual([]);
+      await driver.close();
+    });
+  });
+}

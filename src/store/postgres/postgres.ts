@@ -1,0 +1,219 @@
+import { SQL } from "bun";
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { Turn } from "../../lib/queues/turns.ts";
+import { migrateStore } from "../migrate.ts";
+import { migrations } from "../migrations.ts";
+import { createBusSecrets } from "../nodes/bus-secrets.ts";
+import { createNodeRegistry } from "../nodes/nodes.ts";
+import { postgresDialect } from "../sql/dialect.ts";
+import { type Driver, house, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
+import { createRewriting } from "../sql/rewriting.ts";
+import { createRowsInOne } from "../sql/rows.ts";
+import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
+import { grantServing } from "./grants.ts";
+import { runMigration } from "./migration.ts";
+import { createPool, type Pool } from "./pool.ts";
+
+const readConnections = 8;
+const readsOnTheirWay = 4; // of each connection: measured in docs/decisions/0003
+const connectTimeoutSeconds = 5;
+
+/** Times in milliseconds. */
+type Times = {
+  /** The server gives a statement up after this. */
+  statement: number;
+  /** The server ends a transaction whose node was silent for this long, so that its locks do not outlive a frozen node. */
+  idleTransaction: number;
+  /** A call that has run for this long without an answer shows a frozen server: its connection is given up and made anew. */
+  deadline: number;
+  /** A call that no connection was free for is refused after this. */
+  wait: number;
+};
+
+const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000, wait: 10_000 };
+
+type Options = Partial<Times> & {
+  /** Of the owner of the tables, who migrates and grants the other user what it serves with; without it that one migrates. */
+  migrationUrl?: string | undefined;
+  /** Called when a connection was made anew after one was lost or given up. */
+  onReconnect?: (() => void) | undefined;
+};
+
+// SQLSTATE (PostgreSQL, appendix A) and the runtime's own codes.
+const outOfSpace = /^53100$/;
+const passing = /^(08|53|40|57|25006|25P03|55P03|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|E(CONN|PIPE|TIMEDOUT))/;
+
+// What the policies of the tables read, until the transaction ends (`migrations/0005-row-security.sql`).
+const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
+const findExemption = "SELECT 1 AS one FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
+const exemptionAdvice =
+  "the database user is a superuser or has BYPASSRLS, so row-level security does not hold for it; give Herald a plain user that owns the database (see docs/how-to/run-a-cluster.md)";
+
+type Connection = Pick<SQL, "unsafe">;
+type Use = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;
+
+/**
+ * Connects to PostgreSQL. One connection writes, transaction after transaction, so that no slow reader holds a commit
+ * behind it; another removes what is old; a bounded pool reads, from the primary too. A lost connection is made anew with the next call. A commit has
+ * reached the primary's disk before it resolves (`synchronous_commit=on`).
+ */
+export function connectPostgres(url: string, options: Options = {}): Driver {
+  const { statement, idleTransaction, deadline, wait, migrationUrl, onReconnect } = { ...defaultTimes, ...options };
+
+  function connect(onConnect: () => void): SQL {
+    return new SQL(url, {
+      max: 1,
+      connectionTimeout: connectTimeoutSeconds,
+      connection: {
+        application_name: "herald",
+        statement_timeout: statement,
+        idle_in_transaction_session_timeout: idleTransaction,
+        synchronous_commit: "on",
+      },
+      onconnect: (error) => {
+        if (error === null) onConnect();
+      },
+    });
+  }
+
+  function open(connections: number, depth: number): Pool {
+    let made = 0;
+    const connectNext = () => {
+      let isFirst = made++ < connections;
+      return connect(() => {
+        if (!isFirst) onReconnect?.();
+        isFirst = false;
+      });
+    };
+    const pool = createPool({
+      connect: connectNext,
+      connections,
+      depth,
+      deadlineMs: deadline,
+      waitMs: wait,
+      onSilence: (since) => {
+        for (const each of [writer, housekeeper, readers]) each.doubt(since);
+      },
+    });
+    return {
+      ...pool,
+      async use(turn, run) {
+        try {
+          return await pool.use(turn, run);
+        } catch (error) {
+          throw translate(error);
+        }
+      },
+    };
+  }
+
+  const writer = open(1, 1);
+  const housekeeper = open(1, 1);
+  const readers = open(readConnections, readsOnTheirWay);
+  const numbered = createRewriting(numberParameters);
+  const limited = createRewriting(withinOrganizations);
+
+  function sqlOn(use: Use): Sql {
+    return {
+      all: <Shape extends Row>(text: string, ...values: SqlValue[]) =>
+        use<Shape[]>((connection) => connection.unsafe(numbered(text), values)),
+      run: (text, ...values) =>
+        use(async (connection) => {
+          const answer: { count: number | null } = await connection.unsafe(numbered(text), values);
+          return answer.count ?? 0;
+        }),
+    };
+  }
+
+  function transactionOn(connection: Connection): Transaction {
+    const sql = sqlOn((query) => query(connection));
+    const limitTo = async (orgs: readonly string[]) => void (await sql.all(setOrganizations, JSON.stringify(orgs)));
+    return { ...sql, rows: createRowsInOne(sql), limitTo };
+  }
+
+  const begin =
+    <Result>(work: (transaction: Transaction) => Promise<Result>) =>
+    (idle: SQL) =>
+      idle.begin((connection) => work(transactionOn(connection)));
+
+  const readsIn = (turn: Turn) => sqlOn((query) => readers.use(turn, query));
+  const reads = readsIn(house);
+
+  return {
+    ...reads,
+    allOf: (org, text, ...values) =>
+      readsIn(typeof org === "string" ? { of: org } : house).all(
+        limited(text),
+        JSON.stringify([org].flat()),
+        ...values,
+      ),
+    dialect: postgresDialect,
+    transaction: (work, turn = house) => writer.use(turn, begin(work)),
+    aside: (work, turn = house) => housekeeper.use(turn, begin(work)),
+    async migration(work, tell) {
+      if (migrationUrl === undefined) return await runMigration({ url, transactionOn, tell }, work);
+      const [user] = await reads.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");
+      return await runMigration({ url: migrationUrl, transactionOn, tell }, async (session) => {
+        const result = await work(session);
+        const [owner] = await session.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");
+        if (user !== undefined && user.name !== owner?.name) await grantServing(session, user.name, migrations);
+        return result;
+      });
+    },
+    async close() {
+      await Promise.all([writer, housekeeper, readers].map((pool) => pool.close()));
+    },
+  };
+}
+
+/** Opens a PostgreSQL database and brings its schema up to date; nodes that start together wait for one another. */
+export async function openPostgres(
+  url: string,
+  announce: DatabaseEvents["announce"],
+  { onReconnect, onMigration, migrationUrl }: Partial<DatabaseEvents> & Pick<Options, "migrationUrl"> = {},
+): Promise<Database> {
+  const driver = connectPostgres(url, { onReconnect, migrationUrl });
+  try {
+    const migrated = await migrateStore(driver, { tell: onMigration });
+    await driver.all("SELECT version FROM schema_version"); // by the user that serves: in the same database, and allowed to
+    const [role] = await driver.all<Row>(findExemption);
+    return {
+      reader: driver,
+      writes: createWrites({ driver, announce }),
+      nodes: createNodeRegistry(driver),
+      busSecrets: createBusSecrets(driver),
+      migrated,
+      advice: role === undefined ? undefined : exemptionAdvice,
+      close: driver.close,
+    };
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+/**
+ * A query that first names the organizations that it may see, in a parameter before its own: one statement where a transaction
+ * would be four. Its offset, which is 0, hangs on what was set, so PostgreSQL sets it before it looks for the first row. Were
+ * it ever to look first, there would be none.
+ */
+function withinOrganizations(query: string): string {
+  return `WITH limited AS MATERIALIZED (${setOrganizations})
+    SELECT found.* FROM limited CROSS JOIN LATERAL (SELECT * FROM (${query}) AS asked OFFSET LENGTH(limited.orgs) * 0) AS found`;
+}
+
+/** Writes `$1`, `$2` … for question marks. */
+function numberParameters(text: string): string {
+  let count = 0;
+  return text.replaceAll("?", () => `$${++count}`);
+}
+
+/** What a full disk or a lost server does is the caller's business; anything else is a fault of ours and stays as it is. */
+function translate(error: unknown): unknown {
+  if (error instanceof HeraldError || !(error instanceof Error)) return error;
+  const state = "errno" in error && typeof error.errno === "string" ? error.errno : "";
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (outOfSpace.test(state)) return new HeraldError("storage_full", undefined, { cause: error });
+  if (passing.test(state) || passing.test(code)) return unavailable({ cause: error });
+  return error;
+}

@@ -1,0 +1,185 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { SQL } from "bun";
+import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import { createId } from "../../lib/text/ids.ts";
+import { migrateStore } from "../migrate.ts";
+import type { NewKey } from "../ports.ts";
+import type { Driver, Row } from "../sql/driver.ts";
+import { createWrites } from "../store.ts";
+import { entryAt } from "../testing/audit-suite.ts";
+import { audienceOf, deliveryOf } from "../testing/delivery-suite.ts";
+import { connectPostgres, openPostgres } from "./postgres.ts";
+
+setDefaultTimeout(60_000); // a busy machine takes its time to start a server
+
+/** Read before it is known who calls, or across organizations: their rows are hidden only from statements that name others. */
+const ofTheServer = ["api_key", "audit", "removal"];
+/** The tables of organizations, and how many rows each organization of the test has there. */
+const rowsOf: Record<string, number> = {
+  '"user"': 2,
+  conversation: 1,
+  participant: 2,
+  event: 1,
+  delivery: 1,
+  audience: 1,
+};
+const tables = Object.keys(rowsOf);
+
+const keyOf = (org: string | null): NewKey => ({
+  id: createId(),
+  name: "k",
+  digest: "d",
+  pepper: "p",
+  createdAt: 1,
+  scopes: [],
+  org,
+  senders: null,
+  networks: null,
+  expiresAt: null,
+});
+
+const postgres = await startPostgres();
+if (postgres !== undefined) {
+  afterAll(() => postgres.stop());
+
+  /** Two organizations that hold the same ids, and the connection of a node to a database with these settings. */
+  async function openTwo(settings: Record<string, string> = {}): Promise<Driver & AsyncDisposable> {
+    const url = (await postgres?.createDatabase()) ?? "";
+    await using superuser = new SQL(postgres?.asSuperuser(url) ?? "", { max: 1 });
+    const name = new URL(url).pathname.slice(1);
+    for (const [key, value] of Object.entries(settings))
+      await superuser.unsafe(`ALTER DATABASE "${name}" SET ${key} = ${value}`);
+    const driver = connectPostgres(url);
+    await migrateStore(driver);
+    const { organizations, users, conversations, deliveries } = createWrites({ driver, announce: () => undefined });
+    for (const org of ["o1", "o2"]) {
+      await organizations.put(org, undefined, 1);
+      await users.put(org, "alice", `alice of ${org}`, 1);
+      await conversations.put(org, "room", { participants: ["alice", "bob"] }, 1);
+      await deliveries.record({ audiences: [audienceOf(org)], deliveries: [deliveryOf(org, 1)] });
+    }
+    return { ...driver, [Symbol.asyncDispose]: driver.close };
+  }
+
+  describe("row-level security on PostgreSQL: a statement that forgets the organization", () => {
+    test.each(tables)("sees nothing of %s on a reader's connection, whatever ran there before", async (table) => {
+      await using driver = await openTwo();
+      const forgetful = `SELECT * FROM ${table}`;
+      // More than there are connections, so that each has read for an organization before.
+      const scoped = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => driver.allOf(`o${(index % 2) + 1}`, forgetful)),
+      );
+      for (const [index, rows] of scoped.entries()) {
+        const org = `o${(index % 2) + 1}`;
+        expect(rows.map((row) => row.org)).toEqual(Array.from({ length: rowsOf[table] ?? 0 }, () => org));
+      }
+      const all = await Promise.all(Array.from({ length: 40 }, () => driver.all(forgetful)));
+      expect(all.flat()).toEqual([]);
+    });
+
+    test.each([
+      { enable_nestloop: "off" },
+      { enable_hashjoin: "off", enable_mergejoin: "off", enable_material: "off" },
+      { plan_cache_mode: "force_generic_plan" },
+      { plan_cache_mode: "force_custom_plan" },
+    ])("sees all rows of its own, in the order that it asks for, when PostgreSQL plans with %j", async (settings) => {
+      await using driver = await openTwo(settings);
+      for (const order of ["ASC", "DESC"]) {
+        const read = () => driver.allOf<Row>("o1", `SELECT org, id, name FROM "user" ORDER BY id ${order} LIMIT 5`);
+        const alice = { org: "o1", id: "alice", name: "alice of o1" };
+        const bob = { org: "o1", id: "bob", name: null };
+        const expected = order === "ASC" ? [alice, bob] : [bob, alice];
+        for (let time = 0; time < 10; time++) expect(await read()).toEqual(expected); // the plan of a text may change after five
+      }
+    });
+
+    test("sees nothing of another organization by its name, nor of what looks like several", async () => {
+      await using driver = await openTwo();
+      const find = `SELECT name FROM "user" WHERE org = ?`;
+      expect(await driver.allOf("o1", find, "o2")).toBeEmpty();
+      for (const org of ['o1","o2', '["o1","o2"]', "o1,o2", "*", "%", "o1\u001fo2", "", "o1'--"])
+        expect(await driver.allOf(org, `SELECT name FROM "user"`)).toBeEmpty();
+    });
+
+    test("writes nothing in a transaction that names no organization, and in one that does, only there", async () => {
+      await using driver = await openTwo();
+      const rename = `UPDATE "user" SET name = 'overwritten'`;
+      expect(await driver.transaction((sql) => sql.run(rename))).toBe(0);
+      const changed = await driver.transaction(async (sql) => {
+        await sql.limitTo(["o2", "nowhere"]);
+        return [
+          await sql.run(rename),
+          await sql.run("DELETE FROM event"),
+          await sql.run("DELETE FROM event WHERE org = 'o1'"),
+        ];
+      });
+      expect(changed).toEqual([2, 1, 0]);
+      expect((await driver.allOf<Row>("o1", `SELECT name FROM "user" ORDER BY id`)).map(({ name }) => name)).toEqual([
+        "alice of o1",
+        null,
+      ]);
+    });
+
+    test.each(ofTheServer)(
+      "sees in %s what is the server's, and of organizations those that it names",
+      async (table) => {
+        await using driver = await openTwo();
+        const { audit, keys, organizations } = createWrites({ driver, announce: () => undefined });
+        for (const org of ["o1", "o2", "never made", null]) {
+          await audit.append([{ ...entryAt(1), org }]);
+          if (org !== "never made") await keys.create(keyOf(org));
+        }
+        for (const org of ["o3", "o4"]) {
+          await organizations.put(org, undefined, 1);
+          await organizations.remove(org, 2);
+        }
+        const read = `SELECT DISTINCT org FROM ${table}`;
+        const all = (await driver.all<{ org: string | null }>(read)).map(({ org }) => org);
+        expect(all.length).toBeGreaterThanOrEqual(2);
+        for (const one of ["o1", "o3"]) {
+          const seen = (await driver.allOf<{ org: string | null }>(one, read)).map(({ org }) => org);
+          expect(new Set(seen)).toEqual(new Set(all.filter((org) => org === one || org === null)));
+        }
+        await driver.transaction(async (sql) => {
+          await sql.limitTo(["o1"]);
+          expect(await sql.run(`DELETE FROM ${table} WHERE org = 'o2' OR org = 'o4'`)).toBe(0);
+        });
+      },
+    );
+
+    test("cannot put a row into an organization that its transaction does not name, nor move one there", async () => {
+      await using driver = await openTwo();
+      for (const write of [
+        `INSERT INTO "user" (org, id, created_at) VALUES ('o2', 'mallory', 1)`,
+        `UPDATE conversation SET org = 'o2', id = 'moved' WHERE org = 'o1'`,
+      ]) {
+        const attempt = driver.transaction(async (sql) => {
+          await sql.limitTo(["o1"]);
+          await sql.run(write);
+        });
+        await expect(attempt).rejects.toMatchObject({ errno: "42501" });
+      }
+    });
+  });
+
+  test("every table with an `org` has a policy that holds for its owner too", async () => {
+    await using driver = await openTwo();
+    const rows = await driver.all<{ name: string; is_walled: number }>(
+      `SELECT c.relname AS name, CAST(c.relrowsecurity AND c.relforcerowsecurity
+         AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS int) AS is_walled
+       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org'
+       WHERE c.relkind = 'r' AND c.relnamespace = CAST('public' AS regnamespace)`,
+    );
+    expect(rows.length).toBeGreaterThanOrEqual(tables.length);
+    expect(rows.filter(({ is_walled }) => is_walled !== 1)).toBeEmpty();
+  });
+
+  test("a node is told when its database user is one for whom no policy holds", async () => {
+    const url = await postgres.createDatabase();
+    const plain = await openPostgres(url, () => undefined);
+    const superuser = await openPostgres(postgres.asSuperuser(url), () => undefined);
+    expect([plain.advice, superuser.advice]).toEqual([undefined, expect.stringContaining("row-level security")]);
+    await plain.close();
+    await superuser.close();
+  });
+}

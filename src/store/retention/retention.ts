@@ -1,0 +1,97 @@
+import { audienceLivesMs } from "../../contract/delivery.ts";
+import { firstIdOf } from "../../lib/text/ids.ts";
+import { foldReceipts } from "../delivery/gathered-receipts.ts";
+import { removeSomeOfAny } from "../directory/removals.ts";
+import { countSomeEvents, removeFirstEvents } from "../log/stored-bytes.ts";
+import type { Driver, Sql, Transaction } from "../sql/driver.ts";
+import type { Lease, RetentionOrder, RetentionWrites } from "./ports.ts";
+import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
+
+/** Tables whose rows go with their time, which their ids tell. */
+type Dated = "event" | "delivery" | "audience" | "audit" | "revoked_token";
+
+// An audience may be named by deliveries of this long after it was made, and clocks differ.
+const audienceOutlivesMs = audienceLivesMs + 24 * 3600 * 1000;
+
+// Heralds that do not count what they remove look at `held_until`: they begin a day after the last that counts has stopped.
+const othersWaitMs = 24 * 3600 * 1000;
+const takeLease = `UPDATE retention SET holder = ?, held_until = ?, leased_until = ?
+  WHERE leased_until < ? OR (holder = ? AND leased_until > 0)`;
+
+/**
+ * Removes what is kept no longer. Events are found by their ids, which sort by the time they were made, so this needs no
+ * index that sends would have to pay for.
+ */
+export function createRetentionWrites({ driver }: { driver: Driver }): RetentionWrites {
+  return {
+    async step(order) {
+      return await driver.aside(async (sql) =>
+        (await isHeld(sql, order)) ? await stepOf(sql, driver, order) : undefined,
+      );
+    },
+    async count(order) {
+      return await driver.aside(async (sql) =>
+        (await isHeld(sql, order)) ? await countSomeEvents(sql, order.limit) : undefined,
+      );
+    },
+    async now() {
+      const [row] = await driver.all<{ now: number }>(driver.dialect.readTime);
+      return Number(row?.now ?? 0);
+    },
+  };
+}
+
+async function isHeld(sql: Sql, { holder, now, leaseMs }: Lease): Promise<boolean> {
+  return (await sql.run(takeLease, holder, now + othersWaitMs, now + leaseMs, now, holder)) > 0;
+}
+
+/** One kind of work in each step: the next has its turn when nothing is left of the one before. */
+async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrder): Promise<number> {
+  const { limit, auditBefore, deletedBefore } = order;
+  return (
+    (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
+    // Before any organization is named: entries may be of some that never were.
+    (await removeOldest(sql, "audit", auditBefore, limit)) ||
+    (await touchAll(sql, order))
+  );
+}
+
+/** Old is what is old, whose it may be: this is for the rows of all organizations, of deleted ones too. */
+async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number> {
+  const { messagesBefore, idsBefore, revocationsBefore, limit } = order;
+  const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
+  await sql.limitTo(organizations.map(({ id }) => id));
+  return (
+    (await removeOldestEvents(sql, messagesBefore, limit)) ||
+    (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
+    (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
+    (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
+    (await forgetIds(sql, idsBefore, limit)) ||
+    (await foldReceipts(sql, limit))
+  );
+}
+
+async function removeOldestEvents(sql: Transaction, before: number | undefined, limit: number) {
+  return before === undefined ? 0 : await removeFirstEvents(sql, madeBefore("event", before, ""), limit);
+}
+
+async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {
+  return before === undefined ? 0 : await removeFirst(sql, madeBefore(table, before, ""), limit);
+}
+
+/** Counts one row at least where it looked at some: that none of them had an id to forget is no end. */
+async function forgetIds(sql: Sql, before: number | undefined, limit: number): Promise<number> {
+  if (before === undefined) return 0;
+  const [row] = await sql.all<{ ids_after: string }>("SELECT ids_after FROM retention");
+  const after = row?.ids_after ?? "";
+  const [last] = (await lastOfFirst(sql, madeBefore("event", before, after), limit)) ?? [];
+  if (last === undefined) return 0;
+  const forget = "UPDATE event SET mid = NULL, fingerprint = NULL WHERE id > ? AND id <= ? AND mid IS NOT NULL";
+  const forgotten = await sql.run(forget, after, last);
+  await sql.run("UPDATE retention SET ids_after = ?", last);
+  return Math.max(1, forgotten);
+}
+
+function madeBefore(table: Dated, before: number, after: string): Ordered {
+  return { table, key: ["id"], where: "id > ? AND id < ?", values: [after, firstIdOf(before)] };
+}

@@ -1,0 +1,175 @@
+import { Worker } from "node:worker_threads";
+import { unavailable } from "../../contract/errors/errors.ts";
+import { createFairQueue, shareOfFree } from "../../lib/queues/fair-queue.ts";
+import { sqliteDialect } from "../sql/dialect.ts";
+import type { Reader, Row, SqlValue } from "../sql/driver.ts";
+import { type ReadReport, type ReadRequest, receiveError } from "./protocol.ts";
+
+const threads = 2; // so that one long read does not hold up all others
+const maxWaiting = 20_000;
+// Short reads are sent ahead, so that a thread need not wait for the event loop between them; behind a long one nobody is sent.
+const sentAhead = 4;
+const shortMs = 1;
+// The runtime hands over what threads have sent until nothing is left, and each answer sends the next read: they would keep the
+// event loop in one turn for as long as reads wait.
+const sentPerTurn = 16;
+
+type Read = { text: string; values: SqlValue[]; resolve(rows: Row[]): void; reject(error: Error): void };
+type Thread = { worker: Worker; reads: Map<number, Read>; depth: number; closed: PromiseWithResolvers<void> };
+
+type Options = {
+  /** A file that `openSqlite` made. */
+  file: string;
+  /** A thread is gone, which nothing mends: reads are refused from now on. Called once, and not while they open. */
+  onCrash(error: Error): void;
+  /** What the threads run. */
+  entry?: URL;
+};
+
+/** Reads in threads of their own. */
+export type SqliteReaders = Reader & {
+  /** Refuses what waits and what comes, and resolves when the reads that are under way are through. */
+  close(): Promise<void>;
+  /** The same at once, when the database is lost. */
+  abandon(): Promise<void>;
+};
+
+/**
+ * Opens the embedded database for reads in two threads, so that no read keeps the event loop. Organizations take turns; what is read for
+ * several waits in a turn of its own. In a turn of the event loop a bounded number is sent. A read sees what was committed before it was asked for.
+ */
+export async function openSqliteReaders({ file, onCrash, entry }: Options): Promise<SqliteReaders> {
+  const queue = createFairQueue<Read>({ maxItems: maxWaiting, share: shareOfFree });
+  const opening = Promise.withResolvers<void>();
+  let opened = 0;
+  let lastId = 0;
+  let sentInTurn = 0;
+  let state: "open" | "closing" | "lost" = "open";
+  const pool = Array.from({ length: threads }, start);
+
+  function start(): Thread {
+    const worker = new Worker(entry ?? new URL("./reader-worker.ts", import.meta.url), { workerData: file });
+    const thread: Thread = { worker, reads: new Map(), depth: 1, closed: Promise.withResolvers() };
+    worker.on("error", crash);
+    worker.on("exit", () => crash(new Error("a thread that reads the database has ended")));
+    worker.on("message", (report: ReadReport) => {
+      if (report.kind === "opened" && ++opened === threads) opening.resolve();
+      if (report.kind === "closed") thread.closed.resolve();
+      if (report.kind === "rows") {
+        thread.depth = report.tookMs < shortMs ? sentAhead : 1;
+        end(thread, report.id)?.resolve(report.rows);
+      }
+      if (report.kind === "error") end(thread, report.id)?.reject(receiveError(report.error));
+    });
+    return thread;
+  }
+
+  /** The next reads are on their way before anyone hears of this one. */
+  function end(thread: Thread, id: number): Read | undefined {
+    const read = thread.reads.get(id);
+    thread.reads.delete(id);
+    if (state === "closing" && thread.reads.size === 0) post(thread, "close");
+    fill(thread);
+    return read;
+  }
+
+  function fill(thread: Thread): void {
+    while (thread.reads.size < thread.depth && sentInTurn < sentPerTurn) {
+      const next = queue.take();
+      if (next === undefined) return;
+      send(thread, next);
+    }
+  }
+
+  function beginTurn(): void {
+    sentInTurn = 0;
+    for (const thread of pool) fill(thread);
+  }
+
+  function send(thread: Thread, read: Read): void {
+    const { text, values } = read;
+    if (sentInTurn++ === 0) setImmediate(beginTurn);
+    thread.reads.set(++lastId, read);
+    post(thread, { id: lastId, text, values });
+  }
+
+  function post({ worker }: Thread, request: ReadRequest): void {
+    worker.postMessage(request);
+  }
+
+  function findFree(): Thread | undefined {
+    if (sentInTurn >= sentPerTurn) return undefined;
+    const thread = pool.reduce((least, each) => (each.reads.size < least.reads.size ? each : least));
+    return thread.reads.size < thread.depth ? thread : undefined;
+  }
+
+  function read(key: string, text: string, values: SqlValue[]): Promise<Row[]> {
+    if (state !== "open") return Promise.reject(gone());
+    const thread = queue.size === 0 ? findFree() : undefined;
+    if (thread === undefined && !queue.hasRoom(key))
+      return Promise.reject(unavailable({ detail: "too many reads wait for the database; try again" }));
+    return new Promise((resolve, reject) => {
+      const asked = { text, values, resolve, reject };
+      if (thread === undefined) queue.add(key, asked);
+      else send(thread, asked);
+    });
+  }
+
+  function refuseWaiting(): void {
+    for (let next = queue.take(); next !== undefined; next = queue.take()) next.reject(gone());
+  }
+
+  function lose(): void {
+    state = "lost";
+    refuseWaiting();
+    for (const { reads, closed } of pool) {
+      for (const { reject } of reads.values()) reject(gone());
+      reads.clear();
+      closed.resolve();
+    }
+  }
+
+  function crash(error: Error): void {
+    if (state !== "open") return;
+    lose();
+    opening.reject(error);
+    if (opened === threads) onCrash(error);
+  }
+
+  async function terminate(): Promise<void> {
+    await Promise.all(pool.map(({ worker }) => worker.terminate()));
+  }
+
+  async function abandon(): Promise<void> {
+    lose();
+    await terminate();
+  }
+
+  try {
+    await opening.promise;
+  } catch (error) {
+    await terminate();
+    throw error;
+  }
+
+  // The caller names the shape, as everywhere at the driver.
+  return {
+    dialect: sqliteDialect,
+    all: async <Shape extends Row>(text: string, ...values: SqlValue[]) => (await read("", text, values)) as Shape[],
+    allOf: async <Shape extends Row>(org: string | readonly string[], text: string, ...values: SqlValue[]) =>
+      (await read(typeof org === "string" ? org : "", text, values)) as Shape[],
+    async close() {
+      if (state !== "open") return;
+      state = "closing";
+      refuseWaiting();
+      for (const thread of pool) if (thread.reads.size === 0) post(thread, "close");
+      await Promise.all(pool.map(({ closed }) => closed.promise));
+      await terminate();
+    },
+    abandon,
+  };
+}
+
+function gone(): Error {
+  return unavailable({ detail: "the database is closed; try again when the server is back", retryAfterSeconds: 5 });
+}

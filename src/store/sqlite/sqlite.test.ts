@@ -1,0 +1,290 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLogReader } from "../log/log-reader.ts";
+import { createHistory, createMissedMessages } from "../messages/history.ts";
+import { createSentReads } from "../messages/sent.ts";
+import { migrateStore } from "../migrate.ts";
+import { migrations } from "../migrations.ts";
+import { createWrites } from "../store.ts";
+import { describeAudit } from "../testing/audit-suite.ts";
+import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
+import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
+import { describeDirectory } from "../testing/directory-suite.ts";
+import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
+import {
+  describeLog,
+  expectHeadsAfterVersion8,
+  expectUnknownKinds,
+  messageOf,
+  type OpenDatabase,
+  openStore,
+} from "../testing/log-suite.ts";
+import { describeMigration } from "../testing/migration-suite.ts";
+import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSteps } from "../testing/steps-suite.ts";
+import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
+import { openSqliteThread } from "./thread.ts";
+
+const mebibyte = 1024 * 1024;
+
+function createFolder() {
+  const folder = mkdtempSync(join(tmpdir(), "herald-store-"));
+  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+function openInFolder() {
+  const { folder, remove } = createFolder();
+  const file = join(folder, "herald.db");
+  return { file, driver: openSqlite(file), remove };
+}
+
+const engines: Record<string, OpenDatabase> = {
+  async "SQLite in this thread"(announce) {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver);
+    return { reader: driver, writes: createWrites({ driver, announce }), close: () => driver.close().then(remove) };
+  },
+  async "SQLite in a thread of its own"(announce) {
+    const { folder, remove } = createFolder();
+    const onCrash = (error: Error) => {
+      throw error;
+    };
+    const database = await openSqliteThread(join(folder, "herald.db"), { announce, onCrash });
+    return { ...database, close: () => database.close().then(remove) };
+  },
+};
+
+describeMigration("SQLite", async () => {
+  const { driver, remove } = openInFolder();
+  return { driver, dispose: () => driver.close().then(remove) };
+});
+
+for (const [engine, open] of Object.entries(engines)) {
+  describeLog(engine, open);
+  describeBudgets(engine, open);
+  describeDirectory(engine, open);
+  describeSteps(engine, open);
+  describeKeys(engine, open);
+  describeAudit(engine, open);
+  describeRetention(engine, open);
+  describeDeliveries(engine, open);
+}
+
+describe("SQLite", () => {
+  test("knows of every index how much it tells apart", async () => {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const indexes = await driver.all("SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name");
+    const known = await driver.all("SELECT idx AS name FROM sqlite_stat1 ORDER BY idx");
+    expect(known).toEqual(indexes);
+    await driver.close();
+    remove();
+  });
+
+  test("finds events by the index of what it looks for, and never reads through a whole log", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const database = new Database(file, { readonly: true });
+    const history = createHistory({ reader: driver });
+    const missed = createMissedMessages({ reader: driver });
+    const sent = createSentReads({ reader: driver });
+    const query = spyOn(Database.prototype, "query");
+    const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
+    const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each that fits the page
+    const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
+    const byId = "USING INDEX event_by_id (id=?)";
+    const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }), byOffset],
+      [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" }), byOffset],
+      [byId, () => history.offsetOf("o", "c", "id")],
+      [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
+      [byConversation, () => missed.readMissed("o", "u", 1, 9, 20, mebibyte), byOffset],
+      [byId, () => missed.findMessage("o", "id")],
+      [byId, () => sent.message("o", "id")],
+      ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],
+      [
+        "USING INDEX event_by_mid (mid=? AND sender=? AND org=? AND kind=?)",
+        () => sent.systemMessages("o", "mid", "u"),
+      ],
+      [
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>? AND offset<?)",
+        () => createLogReader({ reader: driver }).readAfter("o", 1, 20, mebibyte),
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
+      ],
+      [
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
+        () => createLogReader({ reader: driver }).readFrom("o", 1, 20),
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)", // only where the id of the head is not written down
+      ],
+    ];
+    for (const [expected, read, ...others] of reads) {
+      await read();
+      const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query.mock.lastCall?.[0]}`).all();
+      expect(steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:event|e) (.*)/.exec(detail)?.[1] ?? [])).toEqual([
+        expected,
+        ...others,
+      ]);
+    }
+    query.mockRestore();
+    database.close();
+    await driver.close();
+    remove();
+  });
+
+  test("is migrated once; a schema of a newer Herald stops the start", async () => {
+    const { driver, remove } = openInFolder();
+    const to = migrations.length;
+    expect(await migrateStore(driver)).toEqual({ from: 0, to });
+    expect(await migrateStore(driver)).toEqual({ from: to, to });
+    await driver.transaction((sql) => sql.run("UPDATE schema_version SET version = 99"));
+    await expect(migrateStore(driver)).rejects.toThrow("newer Herald");
+    await driver.close();
+    remove();
+  });
+
+  test("refuses the tokens of organizations that were deleted before it knew how", async () => {
+    const { driver, remove } = openInFolder();
+    await migrateStore(driver, 3);
+    const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
+    await driver.transaction((sql) => sql.run(insert));
+    expect(await migrateStore(driver)).toEqual({ from: 3, to: migrations.length });
+    expect(await driver.all("SELECT id, tokens_valid_after FROM organization ORDER BY id")).toEqual([
+      { id: "gone", tokens_valid_after: 5 },
+      { id: "o", tokens_valid_after: 0 },
+    ]);
+    await driver.close();
+    remove();
+  });
+
+  test("of an earlier version is brought up to date, with what is in it", async () => {
+    const { driver, remove } = openInFolder();
+    await expectKeysAfterVersion1(driver);
+    expect(await driver.all("SELECT * FROM node")).toEqual([]);
+    await driver.close();
+    remove();
+  });
+
+  test("revokes keys that a deletion left, before the organization is made again", async () => {
+    const { driver, remove } = openInFolder();
+    await expectKeysOfDeletedOrganization(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("of the version before retention forgets nothing but what had been deleted", async () => {
+    const { driver, remove } = openInFolder();
+    await expectRemovalsAfterVersion6(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("counts what Heralds stored that count nothing, before its migration and beside it", async () => {
+    const { driver, remove } = openInFolder();
+    await expectCountsAfterVersion9(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("of the version before ids of heads finds them in the log", async () => {
+    const { driver, remove } = openInFolder();
+    await expectHeadsAfterVersion8(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("with events of kinds that a later version made is read", async () => {
+    const { driver, remove } = openInFolder();
+    await expectUnknownKinds(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("of the version before delivery reports knows how many take part, and claims nothing of them", async () => {
+    const { driver, remove } = openInFolder();
+    await expectParticipantsAfterVersion7(driver);
+    await driver.close();
+    remove();
+  });
+
+  test("is open in one process at a time, and readable by its owner alone", async () => {
+    const { file, driver, remove } = openInFolder();
+    expect(() => openSqlite(file)).toThrow(DatabaseInUseError);
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    for (const name of [file, `${file}-wal`, `${file}.lock`]) expect(statSync(name).mode & 0o777).toBe(0o600);
+    await driver.close();
+    await openSqlite(file).close();
+    remove();
+  });
+
+  test("flushes every commit: write-ahead log, synchronous full", async () => {
+    const { driver, remove } = openInFolder();
+    await driver.transaction(async (sql) => {
+      expect(await sql.all("PRAGMA synchronous")).toEqual([{ synchronous: 2 }]);
+      expect(await sql.all("PRAGMA journal_mode")).toEqual([{ journal_mode: "wal" }]);
+    });
+    await driver.close();
+    remove();
+  });
+
+  test("refuses sends that are too much to wait together, and takes them when those before are stored", async () => {
+    const context = await openStore(engines["SQLite in a thread of its own"] as OpenDatabase);
+    const { store } = context;
+    await store.organizations.put("o", undefined, 1);
+    await store.conversations.put("o", "c1", { participants: ["u1"] }, 1);
+    const sends = Array.from({ length: 250 }, () => messageOf("o", { payload: JSON.stringify("x".repeat(400_000)) }));
+    const results = await Promise.allSettled(sends.map((send) => store.sends.append(send)));
+    const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
+    // Four fifths of 64 MiB wait, and two are on their way, each a batch of its own.
+    expect(refused.length).toBeWithin(250 - 150, 250 - 130);
+    expect(new Set(refused)).toEqual(new Set(["unavailable"]));
+    const again = sends.filter((_, index) => results[index]?.status === "rejected");
+    const outcomes = await Promise.all(again.map((send) => store.sends.append(send)));
+    expect(outcomes.filter(({ outcome }) => outcome === "stored")).toHaveLength(again.length);
+    await context.dispose();
+  });
+
+  test("runs transactions one after another, and a failed one leaves nothing", async () => {
+    const { driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    const results = await Promise.allSettled([
+      driver.transaction(async (sql) => {
+        await sql.run("INSERT INTO t VALUES ('a')");
+        await Bun.sleep(5); // long enough for a second transaction to come in between, if it could
+        throw new Error("no");
+      }),
+      driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('b')")),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(await driver.all("SELECT v FROM t")).toEqual([{ v: "b" }]);
+    await driver.close();
+    remove();
+  });
+
+  test("reads what is committed while a transaction is open, and nothing of it", async () => {
+    const { driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    await driver.transaction(async (sql) => {
+      await sql.run("INSERT INTO t VALUES ('a')");
+      expect(await driver.all("SELECT v FROM t")).toEqual([]);
+    });
+    expect(await driver.all("SELECT v FROM t")).toEqual([{ v: "a" }]);
+    await driver.close();
+    remove();
+  });
+
+  test("says storage_full when no page is left, and goes on when there is room again", async () => {
+    const { file, driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    await driver.transaction((sql) => sql.all("PRAGMA max_page_count = 4"));
+    const fill = driver.transaction((sql) => sql.run("INSERT INTO t VALUES (?)", "x".repeat(100_000)));
+    await expect(fill).rejects.toMatchObject({ code: "storage_full" });
+    await driver.transaction((sql) => sql.all("PRAGMA max_page_count = 1000"));
+    await driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('fits')"));
+    await driver.close();
+    expect(new Database(file).query("SELECT v FROM t").all()).toEqual([{ v: "fits" }]);
+    remove();
+  });
+});

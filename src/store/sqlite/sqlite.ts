@@ -1,0 +1,152 @@
+import { Database } from "bun:sqlite";
+import { closeSync, openSync } from "node:fs";
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { createQueue } from "../../lib/queues/queue.ts";
+import { sqliteDialect } from "../sql/dialect.ts";
+import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
+import { createRewriting } from "../sql/rewriting.ts";
+import { createRowsOneByOne } from "../sql/rows.ts";
+
+const ownerOnly = 0o600;
+const pagesPerCheckpoint = 4000;
+const busyTimeoutMs = 5000;
+const outOfSpace = new Set(["SQLITE_FULL"]);
+const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
+
+Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are texts: the default of 20 prepares most of them again and again
+
+/** Another process has the database open. */
+export class DatabaseInUseError extends Error {
+  override readonly name = "DatabaseInUseError";
+}
+
+/**
+ * Opens or makes the embedded database, for this process alone and for this user alone (mode 0600). Commits are flushed
+ * to disk before they resolve (WAL, `synchronous=FULL`). One connection writes and another reads, so that no read ever
+ * runs inside someone's transaction.
+ */
+export function openSqlite(file: string): Driver {
+  const lock = lockFile(`${file}.lock`);
+  closeSync(openSync(file, "a", ownerOnly)); // SQLite gives its other files the mode of this one
+  const writer = connect(file, { create: true, readwrite: true });
+  writer.run("PRAGMA journal_mode = WAL");
+  writer.run("PRAGMA synchronous = FULL");
+  writer.run(`PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`);
+  const reader = openSqliteReader(file);
+  const rows = createRowsOneByOne((text) => {
+    const statement = writer.query<Row, SqlValue[]>(text);
+    return (...values) => statement.all(...values);
+  });
+  const statements: Transaction = { ...sqlOn(writer), rows, limitTo: async () => undefined };
+  const queue = createQueue(() => unavailable({ detail: "this node stops" }));
+
+  async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    try {
+      writer.run("BEGIN IMMEDIATE");
+      const result = await work(statements);
+      writer.run("COMMIT");
+      return result;
+    } catch (error) {
+      if (writer.inTransaction) writer.run("ROLLBACK");
+      throw translate(error);
+    }
+  }
+
+  const transaction: Driver["transaction"] = (work, turn = house) => queue.add(turn, () => runAlone(work));
+
+  return {
+    ...reader,
+    transaction,
+    aside: transaction, // SQLite has one writer
+    migration: (work) =>
+      work({
+        ...sqlOn(writer),
+        transaction,
+        createIndex: async (statement) => {
+          await transaction((sql) => sql.run(statement.replace("CONCURRENTLY", "IF NOT EXISTS")));
+        },
+      }),
+    async close() {
+      await queue.close(); // a large change in steps ends after the one under way
+      reader.close();
+      writer.close();
+      lock.close();
+    },
+  };
+}
+
+/** Opens a database that `openSqlite` made, to read what was committed. */
+export function openSqliteReader(file: string): Sql & Reader & { close(): void } {
+  const database = connect(file, { readonly: true });
+  const sql = sqlOn(database);
+  return {
+    ...sql,
+    allOf: (_, text, ...values) => sql.all(text, ...values),
+    dialect: sqliteDialect,
+    close: () => database.close(),
+  };
+}
+
+/** Two servers on one file would not hear each other. The lock is SQLite's own, so it ends with the process, however it ends. */
+function lockFile(file: string): Database {
+  closeSync(openSync(file, "a", ownerOnly));
+  const database = new Database(file);
+  try {
+    database.run("BEGIN EXCLUSIVE");
+    return database;
+  } catch (cause) {
+    database.close();
+    throw new DatabaseInUseError("another process has the database open", { cause });
+  }
+}
+
+function connect(file: string, options: { create?: boolean; readwrite?: boolean; readonly?: boolean }): Database {
+  const database = new Database(file, { ...options, strict: true });
+  database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  return database;
+}
+
+function sqlOn(database: Database): Sql {
+  const compiledOnce = createRewriting(setParametersAside);
+  return {
+    async all<Shape extends Row>(text: string, ...values: SqlValue[]): Promise<Shape[]> {
+      try {
+        return database.query<Shape, SqlValue[]>(compiledOnce(text)).all(...values);
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+    async run(text, ...values) {
+      try {
+        return database.query(text).run(...values).changes;
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+  };
+}
+
+/**
+ * Puts the parameters of a query over several tables into a table of their own. Where a condition of such a query compares with a
+ * parameter, SQLite compiles it anew for each run, since another value might ask for another plan: often as dear as the rest.
+ */
+function setParametersAside(text: string): string {
+  const isOverSeveral = /^(?:WITH|SELECT) .*(?:\bJOIN\b|\(SELECT\b)/s.test(text);
+  if (!isOverSeveral || !text.includes("?")) return text;
+  const names: string[] = [];
+  const query = text.replaceAll("?", () => {
+    names.push(`p${names.length + 1}`);
+    return `(SELECT ${names.at(-1)} FROM parameter)`;
+  });
+  const parameter = `parameter (${names.join(", ")}) AS (VALUES (${names.map(() => "?").join(", ")}))`;
+  if (!query.startsWith("WITH ")) return `WITH ${parameter} ${query}`;
+  return query.replace(/^WITH(?: RECURSIVE)? /, (start) => `${start}${parameter}, `);
+}
+
+/** A full disk and a busy file are the caller's business; anything else is a fault of ours and stays as it is. */
+function translate(error: unknown): unknown {
+  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  if (outOfSpace.has(code)) return new HeraldError("storage_full", undefined, { cause: error });
+  if (passing.test(code)) return unavailable({ cause: error });
+  return error;
+}

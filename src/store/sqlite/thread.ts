@@ -1,0 +1,147 @@
+import { Worker } from "node:worker_threads";
+import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { createLoneBusSecrets } from "../nodes/bus-secrets.ts";
+import { createLoneRegistry } from "../nodes/nodes.ts";
+import type { BatchResult, NewSend, Put } from "../ports.ts";
+import type { Database, DatabaseEvents, Writes } from "../store.ts";
+import {
+  type Call,
+  packPut,
+  packSends,
+  type Report,
+  receiveError,
+  type SentPut,
+  type SentResult,
+  unpackResults,
+} from "./protocol.ts";
+import { openSqliteReaders, type SqliteReaders } from "./readers.ts";
+
+// One batch is committed while the next is made: measured in docs/decisions/0010.
+const pipeline = { depth: 2, from: 24 };
+
+type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
+
+/**
+ * Opens the embedded database with a thread of its own for writing, so that no flush to disk stalls the event loop that
+ * serves, and two for reading. Rejects with `DatabaseInUseError` when another process has it open.
+ */
+export async function openSqliteThread(
+  file: string,
+  { announce, onCrash, onMigration }: DatabaseEvents,
+): Promise<Database> {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: file });
+  const waiting = new Map<number, Waiting>();
+  const opening = Promise.withResolvers<{ from: number; to: number }>();
+  let lastId = 0;
+  let hasCrashed = false;
+  let isClosing = false;
+  let readers: SqliteReaders | undefined;
+
+  function crash(error: Error): void {
+    if (hasCrashed || isClosing) return;
+    hasCrashed = true;
+    opening.reject(error);
+    for (const { reject } of waiting.values()) reject(gone());
+    waiting.clear();
+    void readers?.abandon();
+    onCrash(error);
+  }
+
+  worker.on("error", crash);
+  worker.on("exit", () => crash(new Error("the thread that writes to the database has ended")));
+  worker.on("message", (message: Report) => {
+    if (message.kind === "opened") opening.resolve(message);
+    else if (message.kind === "migration") onMigration?.(message.message, message.facts);
+    else if (message.kind === "committed") announce(message.events);
+    else if (message.kind === "failed") opening.reject(receiveError(message.error));
+    else {
+      const call = waiting.get(message.id);
+      waiting.delete(message.id);
+      if ("error" in message) call?.reject(receiveError(message.error));
+      else call?.resolve("results" in message ? message.results : message.value);
+    }
+  });
+
+  function send(call: { port: string; method: string; args: unknown[] } | { sends: string }): Promise<unknown> {
+    if (hasCrashed) return Promise.reject(gone());
+    const id = ++lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    waiting.set(id, { resolve, reject });
+    worker.postMessage({ id, ...call } satisfies Call);
+    return promise;
+  }
+
+  async function appendAll(sends: NewSend[]): Promise<BatchResult[]> {
+    // What crosses has the type that the protocol gives it: both ends are this code.
+    return unpackResults(sends, (await send({ sends: packSends(sends) })) as SentResult[]);
+  }
+
+  /** A method of the other thread; here too both ends are this code. */
+  function remote<Port extends keyof Writes, Method extends keyof Writes[Port] & string>(port: Port, method: Method) {
+    return ((...args: unknown[]) => send({ port, method, args })) as Writes[Port][Method];
+  }
+
+  /** Here again both ends are this code. */
+  async function putPacked(...args: [org: string, cid: string, put: SentPut, now: number]): Promise<Put | undefined> {
+    return (await send({ port: "conversations", method: "put", args })) as Put | undefined;
+  }
+
+  try {
+    const migrated = await opening.promise;
+    const reader = await openSqliteReaders({ file, onCrash: crash });
+    readers = reader;
+    return {
+      reader,
+      nodes: createLoneRegistry(),
+      busSecrets: createLoneBusSecrets(),
+      pipeline,
+      migrated: { from: migrated.from, to: migrated.to },
+      writes: {
+        batches: { appendAll, check: remote("batches", "check") },
+        organizations: { put: remote("organizations", "put"), remove: remote("organizations", "remove") },
+        users: {
+          put: remote("users", "put"),
+          ensure: remote("users", "ensure"),
+          remove: remote("users", "remove"),
+          endSessions: remote("users", "endSessions"),
+          revokeToken: remote("users", "revokeToken"),
+        },
+        conversations: {
+          put: (org, cid, put, now) => putPacked(org, cid, packPut(put), now),
+          remove: remote("conversations", "remove"),
+        },
+        participants: { add: remote("participants", "add"), remove: remote("participants", "remove") },
+        keys: {
+          create: remote("keys", "create"),
+          rotate: remote("keys", "rotate"),
+          revoke: remote("keys", "revoke"),
+          markUsed: remote("keys", "markUsed"),
+        },
+        audit: { append: remote("audit", "append") },
+        deliveries: {
+          record: remote("deliveries", "record"),
+          acknowledge: remote("deliveries", "acknowledge"),
+        },
+        retention: {
+          step: remote("retention", "step"),
+          count: remote("retention", "count"),
+          now: remote("retention", "now"),
+        },
+      },
+      async close() {
+        isClosing = true;
+        await reader.close(); // first: who closes last tidies up the write-ahead log
+        if (!hasCrashed) await send({ port: "database", method: "close", args: [] });
+        await worker.terminate();
+      },
+    };
+  } catch (error) {
+    isClosing = true;
+    await worker.terminate();
+    throw error;
+  }
+}
+
+function gone(): HeraldError {
+  return unavailable({ detail: "the database thread is gone; the server must be restarted", retryAfterSeconds: 5 });
+}

@@ -1,0 +1,60 @@
+// The thread that writes to the embedded database. Its flushes and checkpoints stall nobody but itself.
+import { parentPort, workerData } from "node:worker_threads";
+import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { migrateStore } from "../migrate.ts";
+import { createWrites } from "../store.ts";
+import {
+  type Answer,
+  type Call,
+  packResults,
+  type Report,
+  type SentPut,
+  sendError,
+  unpackPut,
+  unpackSends,
+} from "./protocol.ts";
+import { openSqlite } from "./sqlite.ts";
+
+const longText = 64 * 1024;
+
+function report(message: Report): void {
+  parentPort?.postMessage(message);
+}
+
+async function open(file: string): Promise<void> {
+  const driver = openSqlite(file);
+  const tell = (message: string, facts: Record<string, string | number>) =>
+    report({ kind: "migration", message, facts });
+  const versions = await migrateStore(driver, { tell });
+  const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
+  const { conversations } = writes;
+  const entrance = createTurnstile(1); // to unpack 100,000 participants takes some 10 ms: sends have their turn between two sets
+  async function putConversation(org: string, cid: string, put: SentPut, now: number): Promise<unknown> {
+    if (put.participants !== undefined && put.participants.length > longText) await entrance.pass(org);
+    return await conversations.put(org, cid, unpackPut(put), now);
+  }
+  const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {
+    ...writes,
+    conversations: { ...conversations, put: putConversation },
+    database: { close: driver.close },
+  };
+
+  async function answer(call: Call): Promise<Answer> {
+    try {
+      if (!("sends" in call)) return { value: await ports[call.port]?.[call.method]?.(...(call.args as never[])) };
+      const sends = unpackSends(call.sends);
+      return { results: packResults(sends, await writes.batches.appendAll(sends)) };
+    } catch (error) {
+      return { error: sendError(error) };
+    }
+  }
+
+  async function reportAnswer(call: Call): Promise<void> {
+    report({ kind: "answer", id: call.id, ...(await answer(call)) });
+  }
+
+  parentPort?.on("message", (call: Call) => void reportAnswer(call));
+  report({ kind: "opened", ...versions });
+}
+
+open(workerData).catch((error: unknown) => report({ kind: "failed", error: sendError(error) }));

@@ -1,0 +1,197 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { rawHttp } from "../../harness/clients/raw-http.ts";
+import { openSocket } from "../../harness/clients/socket.ts";
+import { openSse, requestSse } from "../../harness/clients/sse.ts";
+import type { Problem } from "../../harness/clients/wire.ts";
+import { expectProblem } from "../../harness/reading/expectations.ts";
+import { type Herald, readAnswer, startHerald, useHerald } from "../../harness/servers/herald.ts";
+import { createOrganization } from "../../harness/servers/organization.ts";
+
+setDefaultTimeout(60_000);
+
+const herald = useHerald({ oneNode: "the origin of its own address is another for each node" });
+const app = "https://app.example.org";
+const foreign = [
+  "https://evil.example",
+  "null",
+  "http://127.0.0.1:1",
+  "https://app.example.org.evil.example",
+  "nonsense",
+  "file://",
+];
+
+const preflightHeaders = (origin: string) => ({
+  Origin: origin,
+  "Access-Control-Request-Method": "GET",
+  "Access-Control-Request-Headers": "authorization",
+});
+
+/** The status of an upgrade, and the code of its problem document. */
+async function upgrade(server: Herald, headers: Record<string, string>): Promise<string> {
+  const { host } = new URL(server.url);
+  const lines = Object.entries({
+    Host: host,
+    Connection: "Upgrade",
+    Upgrade: "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}`);
+  const { hostname, port } = new URL(server.url);
+  return await new Promise<string>((resolve, reject) => {
+    void Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        open: (socket) => void socket.write(`GET /ws HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`),
+        data(socket, data) {
+          const text = data.toString();
+          resolve(`${/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ""}`.trim());
+          socket.end();
+        },
+        close: () => reject(new Error("the connection was closed without an answer")),
+      },
+    });
+  });
+}
+
+async function expectNoCors(server: Herald, origin: string): Promise<void> {
+  const organizations = await fetch(`${server.url}/admin/organizations`, {
+    method: "OPTIONS",
+    headers: { ...preflightHeaders(origin), "Access-Control-Request-Headers": "admin-api-key" },
+  });
+  expect(organizations.status).toBe(405);
+  const list = await server.admin("GET", "/admin/organizations", undefined, { Origin: origin });
+  expect(list.status).toBe(200);
+  for (const { headers } of [organizations, list])
+    expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+}
+
+describe("without HERALD_ALLOWED_ORIGINS", () => {
+  test("a page of another origin opens neither a socket nor a stream, whatever its token", async () => {
+    const org = await createOrganization(herald());
+    const authorization = { Authorization: `Bearer ${await org.token("alice")}` };
+    for (const origin of foreign) {
+      expect({ origin, outcome: await upgrade(herald(), { Origin: origin, ...authorization }) }).toEqual({
+        origin,
+        outcome: "403 origin_forbidden",
+      });
+      const stream = await requestSse(herald().url, { Origin: origin, ...authorization });
+      if ("sse" in stream) throw new Error(`a stream was granted to ${origin}`);
+      expectProblem(stream.refused, 403, "origin_forbidden");
+      expect(stream.refused.headers.has("access-control-allow-origin")).toBe(false);
+      const preflight = await fetch(`${herald().url}/sse`, { method: "OPTIONS", headers: preflightHeaders(origin) });
+      expectProblem(await readAnswer<Problem>(preflight), 403, "origin_forbidden");
+    }
+  });
+
+  test("the server's own pages connect, behind TLS of a proxy too, and so does whoever sends no Origin", async () => {
+    const org = await createOrganization(herald());
+    const { host, port } = new URL(herald().url);
+    const own = [{ Origin: `http://${host}` }, { Origin: `https://${host}` }, {}];
+    for (const headers of own) expect(await upgrade(herald(), headers)).toBe("101");
+    expect(await upgrade(herald(), { Host: "herald.example.org", Origin: "https://herald.example.org" })).toBe("101");
+    expect(await upgrade(herald(), { Host: "herald.example.org:443", Origin: "https://herald.example.org" })).toBe(
+      "101",
+    );
+    expect(await upgrade(herald(), { Host: `herald.example.org:${port}`, Origin: "https://herald.example.org" })).toBe(
+      "403 origin_forbidden",
+    );
+    const token = await org.token("alice");
+    using alice = await openSse(herald().url, { Authorization: `Bearer ${token}`, Origin: `http://${host}` }, "alice");
+    await org.expectNothingElse(alice);
+  });
+
+  test("no answer carries CORS headers, those of the admin API least of all", () => expectNoCors(herald(), app));
+});
+
+describe("with HERALD_ALLOWED_ORIGINS", () => {
+  test("pages of those origins connect and read the answers of /sse; others, and the admin API, as before", async () => {
+    await using server = await startHerald({ env: { HERALD_ALLOWED_ORIGINS: `${app}, http://localhost:5173` } });
+    const org = await createOrganization(server);
+    const token = await org.token("alice");
+    for (const origin of [app, "http://localhost:5173"]) {
+      using socket = await openSocket(server.url, { headers: { Origin: origin }, uid: "alice" });
+      expect((await socket.request("connect", { token })).success).toBe(true);
+      using stream = await openSse(server.url, { Origin: origin, Authorization: `Bearer ${token}` }, "alice");
+      expect(stream.headers.get("access-control-allow-origin")).toBe(origin);
+      expect(stream.headers.get("vary")).toBe("Origin");
+      expect(stream.headers.get("access-control-expose-headers")).toContain("Herald-Recovered");
+      expect(stream.headers.has("access-control-allow-credentials")).toBe(false);
+      const preflight = await fetch(`${server.url}/sse`, { method: "OPTIONS", headers: preflightHeaders(origin) });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get("access-control-allow-origin")).toBe(origin);
+      expect(preflight.headers.get("access-control-allow-methods")).toBe("GET");
+      expect(preflight.headers.get("access-control-allow-headers")).toContain("Authorization");
+      const refused = await fetch(`${server.url}/sse`, { headers: { Origin: origin } });
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get("access-control-allow-origin")).toBe(origin);
+    }
+    for (const origin of foreign) {
+      expect(await upgrade(server, { Origin: origin })).toBe("403 origin_forbidden");
+      const refused = await fetch(`${server.url}/sse`, { headers: { Origin: origin } });
+      expect([refused.status, refused.headers.has("access-control-allow-origin")]).toEqual([403, false]);
+    }
+    expect((await fetch(`${server.url}/sse`, { method: "OPTIONS" })).status).toBe(405);
+    await expectNoCors(server, app);
+    await server.stop();
+  });
+
+  test("* lets pages of every origin connect, and still not use the admin API", async () => {
+    await using server = await startHerald({ env: { HERALD_ALLOWED_ORIGINS: "*" } });
+    for (const origin of [app, ...foreign]) {
+      expect(await upgrade(server, { Origin: origin })).toBe("101");
+      const preflight = await fetch(`${server.url}/sse`, { method: "OPTIONS", headers: preflightHeaders(origin) });
+      expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+    }
+    await expectNoCors(server, app);
+    await server.stop();
+  });
+});
+
+describe("what a browser is told about answers", () => {
+  test("pages may run nothing, load nothing, be framed by nobody, and are styled by what they hold", async () => {
+    for (const path of ["/docs", "/docs/realtime", "/docs/errors"]) {
+      const { headers, text } = await herald().http<string>("GET", path);
+      const style = /<style>(.*)<\/style>/s.exec(text)?.[1] ?? "";
+      const hash = createHash("sha256").update(style).digest("base64");
+      expect(headers.get("content-security-policy")?.split("; ")).toEqual([
+        "default-src 'none'",
+        `style-src 'sha256-${hash}'`,
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ]);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+      expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
+      expect(headers.has("strict-transport-security")).toBe(false);
+    }
+  });
+
+  test("answers of the API, good and bad, are kept in no cache and taken for nothing but JSON", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice"]);
+    using stream = await org.sse("alice");
+    const answers = [
+      await org.send("alice", { cid, body: "x" }),
+      await herald().admin("GET", org.path()),
+      await herald().admin("DELETE", org.path("users", "alice", "sessions")),
+      await herald().admin("GET", "/nowhere"),
+      await herald().admin("PATCH", org.path()),
+      await herald().http("GET", "/admin/organizations"),
+      await herald().http("GET", "/ws"),
+      await herald().http("GET", "/sse"),
+      await herald().http("GET", "/healthz"),
+      await herald().http("GET", "/openapi.json"),
+      stream,
+    ];
+    const told = answers.map(({ headers }) => [headers.get("cache-control"), headers.get("x-content-type-options")]);
+    expect(told).toEqual(answers.map(() => ["no-store", "nosniff"]));
+    const raw = await rawHttp(herald().url, ["GET /healthz HTTP/1.0\r\n\r\n"]);
+    expect(raw.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, test } from "bun:test";
+import { defaultPayloadLimits } from "../../../src/contract/limits.ts";
+import { createOperations } from "../../../src/contract/operations/all.ts";
+import type { Operation } from "../../../src/contract/operations/operation.ts";
+import type { Page, Problem } from "../../harness/clients/wire.ts";
+import { uniqueId } from "../../harness/random.ts";
+import { expectProblem } from "../../harness/reading/expectations.ts";
+import { type Answer, useHerald } from "../../harness/servers/herald.ts";
+import { callWith, createKey } from "../../harness/servers/keys.ts";
+import { createOrganization, readList } from "../../harness/servers/organization.ts";
+
+const herald = useHerald();
+
+/** What each operation asks of a key; `any`: no scope, `open`: not even a key. An operation that is not in here fails the tests below. */
+const expected: Record<string, string> = {
+  sendMessage: "message:send",
+  sendSystemMessage: "system:send",
+  putOrganization: "directory:write",
+  getOrganization: "directory:read",
+  deleteOrganization: "directory:write",
+  listOrganizations: "directory:read",
+  putUser: "directory:write",
+  getUser: "directory:read",
+  deleteUser: "directory:write",
+  listUsers: "directory:read",
+  createToken: "directory:write",
+  revokeToken: "directory:write",
+  deleteSessions: "directory:write",
+  putConversation: "directory:write",
+  getConversation: "directory:read",
+  deleteConversation: "directory:write",
+  listConversations: "directory:read",
+  putParticipant: "directory:write",
+  deleteParticipant: "directory:write",
+  listParticipants: "directory:read",
+  listMessages: "history:read",
+  getMessage: "history:read",
+  getSystemMessage: "history:read",
+  listOnline: "observe",
+  listNodes: "observe",
+  streamEvents: "observe",
+  createKey: "keys:manage",
+  listKeys: "keys:manage",
+  getOwnKey: "any",
+  getKey: "keys:manage",
+  rotateKey: "keys:manage",
+  deleteKey: "keys:manage",
+  listAudit: "observe",
+  getHealth: "open",
+  getReadiness: "open",
+  getMetrics: "open",
+  getOpenApi: "open",
+  getAsyncApi: "open",
+};
+const scopes = [
+  "message:send",
+  "system:send",
+  "directory:read",
+  "directory:write",
+  "history:read",
+  "observe",
+  "keys:manage",
+  "*",
+];
+const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
+const withKey = operations.filter(({ operationId }) => expected[operationId] !== "open");
+
+/** Those that a key of one organization may call although no organization is in their path, and what they do for it. */
+const limitedByThemselves = new Set([
+  "sendMessage",
+  "sendSystemMessage",
+  "listOrganizations",
+  "createKey",
+  "listKeys",
+  "getOwnKey",
+  "getKey",
+  "rotateKey",
+  "deleteKey",
+  "listAudit",
+]);
+
+/** A call of the operation as its example shows it, about an organization. */
+function callOf({ operationId, method, path, bodyExample }: Operation, org: string) {
+  const values: Record<string, string> = { org: encodeURIComponent(org) };
+  const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? uniqueId(name));
+  return [method.toUpperCase(), target, bodyOf(operationId, bodyExample, org)] as const;
+}
+
+function bodyOf(operationId: string, example: unknown, org: string): unknown {
+  // The example asks for more than most keys here may hand on.
+  if (operationId === "createKey") return { name: "made", scopes: ["keys:manage"] };
+  if (typeof example !== "object" || example === null) return example;
+  return "organizationId" in example ? { ...example, organizationId: org } : example;
+}
+
+/** Whether an answer says that the key may do this; what else may be wrong does not matter. */
+function isPermitted({ status, body: { code } }: Answer<Problem>): boolean {
+  return status !== 401 && (status !== 403 || code === "sender_not_participant");
+}
+
+describe("scopes", () => {
+  test("are asked for by every operation, as this table says", () => {
+    expect(Object.fromEntries(operations.map(({ operationId, scope }) => [operationId, scope ?? "open"]))).toEqual(
+      expected,
+    );
+  });
+
+  test.each(scopes)("%s opens its own operations and no others", async (scope) => {
+    const { key } = await createKey(herald(), { scopes: [scope] });
+    for (const operation of withKey) {
+      const needed = expected[operation.operationId] ?? "";
+      const answer = await callWith(herald(), key, ...callOf(operation, uniqueId("org")));
+      if (scope === needed || scope === "*" || needed === "any") {
+        const { operationId } = operation;
+        expect({ operationId, isPermitted: isPermitted(answer) }).toEqual({ operationId, isPermitted: true });
+      } else {
+        expectProblem(answer, 403, "insufficient_scope");
+        expect(answer.body.detail).toContain(`\`${needed}\``);
+      }
+    }
+  });
+
+  test("may be several, and are asked for before the body is looked at", async () => {
+    const { key } = await createKey(herald(), { scopes: ["message:send", "directory:read"] });
+    const calls = [
+      await callWith(herald(), key, "POST", "/admin/message", {}),
+      await callWith(herald(), key, "POST", "/admin/message/system", {}),
+      await callWith(herald(), key, "GET", "/admin/organizations"),
+    ];
+    expect(calls.map(({ status }) => status)).toEqual([422, 403, 200]);
+  });
+});
+
+describe("a key of one organization", () => {
+  test("is refused every call about another, in the same words whether that one exists or not", async () => {
+    const [own, other] = [await createOrganization(herald()), await createOrganization(herald())];
+    const { key } = await createKey(herald(), { organization: own.id });
+    for (const operation of withKey) {
+      const { operationId, path } = operation;
+      const isAboutOne = path.includes("{org}") || operationId.startsWith("send");
+      if (limitedByThemselves.has(operationId) && !isAboutOne) continue;
+      const answers: Problem[] = [];
+      for (const org of [other.id, uniqueId("nowhere")]) {
+        const answer = await callWith(herald(), key, ...callOf(operation, org));
+        expect({ operationId, status: answer.status }).toEqual({ operationId, status: 403 });
+        expectProblem(answer, 403, "organization_forbidden");
+        answers.push({ ...answer.body, request_id: "" });
+      }
+      expect(answers[0]).toEqual(answers[1] as Problem);
+    }
+    expect((await herald().admin("GET", other.path())).status).toBe(200);
+  });
+
+  test("is not refused those about its own", async () => {
+    const own = await createOrganization(herald());
+    const { key } = await createKey(herald(), { organization: own.id });
+    const last = withKey.filter(({ operationId }) => operationId === "deleteOrganization");
+    for (const operation of [...withKey.filter((one) => !last.includes(one)), ...last]) {
+      const { operationId, path } = operation;
+      if (!path.includes("{org}") && !limitedByThemselves.has(operationId)) continue;
+      const answer = await callWith(herald(), key, ...callOf(operation, own.id));
+      expect({ operationId, isPermitted: isPermitted(answer) }).toEqual({ operationId, isPermitted: true });
+    }
+    const gone = await callWith(herald(), key, "GET", own.path());
+    expect(gone.status).toBeOneOf([401, 404]); // it goes with its organization, within seconds
+  });
+
+  test("sees its own alone in the list of organizations", async () => {
+    const [own, other] = [await createOrganization(herald()), await createOrganization(herald())];
+    const { key } = await createKey(herald(), { organization: own.id, scopes: ["directory:read"] });
+    const { body } = await callWith<Page<{ id: string }>>(herald(), key, "GET", "/admin/organizations?limit=1");
+    expect(body).toEqual({ items: [expect.objectContaining({ id: own.id })], cursor: null });
+    expect((await readList<{ id: string }>(herald(), "/admin/organizations")).map(({ id }) => id)).toEqual(
+      expect.arrayContaining([own.id, other.id]),
+    );
+  });
+});
+
+describe("a key with allowed senders", () => {
+  test("sends messages and system messages as these, and as nobody else", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob"]);
+    const { key } = await createKey(herald(), { scopes: ["message:send", "system:send"], allowed_senders: ["alice"] });
+    const send = (senderId: string) =>
+      callWith(herald(), key, "POST", "/admin/message", {
+        organizationId: org.id,
+        senderId,
+        message: { cid, body: "x" },
+      });
+    const sendSystem = (senderId: string) =>
+      callWith(herald(), key, "POST", "/admin/message/system", {
+        organizationId: org.id,
+        senderId,
+        messageSystem: { uids: ["bob"] },
+      });
+    expect([(await send("alice")).status, (await sendSystem("alice")).status]).toEqual([201, 201]);
+    for (const sender of ["bob", "nobody", "Alice", "alice "]) {
+      expectProblem(await send(sender), 403, "sender_forbidden");
+      expectProblem(await sendSystem(sender), 403, "sender_forbidden");
+    }
+    expect(await org.history(cid)).toHaveLength(1);
+  });
+});

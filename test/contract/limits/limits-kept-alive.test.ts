@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { openSocket } from "../../harness/clients/socket.ts";
+import { eventually, within } from "../../harness/deadline.ts";
+import { useHerald } from "../../harness/servers/herald.ts";
+
+const herald = useHerald({
+  oneNode: "each node counts the connections of an address by itself",
+  env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "3", HERALD_TRUSTED_PROXIES: "127.0.0.1" },
+});
+
+/** A connection of a client at an address, which asks whenever it is told to. */
+async function connectFrom(address: string) {
+  const { hostname, port } = new URL(herald().url);
+  const socket: Socket = connect(Number(port), hostname);
+  let received = "";
+  let answers = 0;
+  socket.on("data", (data) => {
+    received += data.toString("latin1");
+  });
+  socket.on("error", () => undefined);
+  const closed = new Promise<void>((resolve) => void socket.on("close", () => resolve()));
+  await within(new Promise<void>((resolve) => void socket.on("connect", () => resolve())), "a connection");
+  return {
+    socket,
+    closed,
+    /** Whether the answer says that it is the last. */
+    async isLast(path: string, headers = ""): Promise<boolean> {
+      answers++;
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: herald\r\nX-Forwarded-For: ${address}\r\n${headers}\r\n`);
+      await eventually(() => received.split("HTTP/1.1 ").length > answers || undefined, "an answer");
+      return /connection: close/i.test(received);
+    },
+    [Symbol.dispose]: () => socket.destroy(),
+  };
+}
+
+test("connections that only keep alive count for their address: one more than it may have is closed after its answer", async () => {
+  const from = "192.0.2.1";
+  using listener = await openSocket(herald().url, { headers: { "X-Forwarded-For": from } });
+  using one = await connectFrom(from);
+  using two = await connectFrom(from);
+  using three = await connectFrom(from);
+  using stranger = await connectFrom("192.0.2.2");
+  const key = `Admin-Api-Key: ${herald().key}\r\n`;
+  expect([await one.isLast("/healthz"), await two.isLast("/admin/organizations")]).toEqual([false, false]);
+  expect(await stranger.isLast("/healthz")).toBe(false);
+  expect(await three.isLast("/admin/organizations", key)).toBe(false); // whoever has a key counts by it
+  expect(await three.isLast("/healthz", key)).toBe(true); // with the socket it is the fourth
+  await within(three.closed, "the close of one too many");
+  expect(await one.isLast("/healthz")).toBe(false);
+  await listener.expectSilence();
+});

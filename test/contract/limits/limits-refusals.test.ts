@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { expectClosed, openSocket } from "../../harness/clients/socket.ts";
+import { requestSse } from "../../harness/clients/sse.ts";
+import { expectProblem } from "../../harness/reading/expectations.ts";
+import { type Herald, useHerald } from "../../harness/servers/herald.ts";
+import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
+
+const burst = 20;
+const herald = useHerald({
+  oneNode: "each node counts the refusals of an address by itself",
+  env: {
+    HERALD_LIMIT_REFUSALS_PER_SECOND: "1",
+    HERALD_LIMIT_REFUSALS_BURST: String(burst),
+    HERALD_TRUSTED_PROXIES: "127.0.0.1",
+  },
+});
+
+/** A caller at an address of its own, so that no test uses up what another needs. */
+function callerAt({ url, http }: Herald, address: string) {
+  const from = { "X-Forwarded-For": address };
+  return {
+    call: (key: string) => http("GET", "/admin/organizations", { headers: { ...from, "Admin-Api-Key": key } }),
+    stream: (token: string) => requestSse(url, { ...from, Authorization: `Bearer ${token}` }),
+    socket: (token?: string) =>
+      openSocket(url, { headers: { ...from, ...(token !== undefined && { Authorization: `Bearer ${token}` }) } }),
+    /** Has so many calls refused that no more are looked at. */
+    async useUp(): Promise<void> {
+      const calls = Array.from({ length: burst * 2 }, () =>
+        http("GET", "/admin/organizations", { headers: { ...from, "Admin-Api-Key": "wrong" } }),
+      );
+      const answers = await Promise.all(calls);
+      expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(burst);
+    },
+  };
+}
+
+async function setUp(address: string) {
+  const org: Organization = await createOrganization(herald());
+  return { org, caller: callerAt(herald(), address) };
+}
+
+describe("the refusals of one address", () => {
+  test("are so many in one burst; after that calls with a wrong key are not looked at and get 429, and others are served", async () => {
+    const { caller } = await setUp("192.0.2.1");
+    await caller.useUp();
+    const answer = await caller.call("wrong");
+    expectProblem(answer, 429, "rate_limited");
+    expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    expect(answer.headers.get("ratelimit")).toMatch(/^"refusals";r=0;t=\d+$/);
+    expect(answer.headers.get("ratelimit-policy")).toBe('"refusals";q=1;w=1');
+    expect((await caller.call(herald().key)).status).toBe(200);
+    expectProblem(await callerAt(herald(), "192.0.2.2").call("wrong"), 401, "unauthorized");
+  });
+
+  test("count for a whole /64 of IPv6, and for no other", async () => {
+    const { caller } = await setUp("2001:db8:1:2::1");
+    await caller.useUp();
+    expectProblem(await callerAt(herald(), "2001:db8:1:2::2").call("wrong"), 429, "rate_limited");
+    expectProblem(await callerAt(herald(), "2001:db8:1:3::1").call("wrong"), 401, "unauthorized");
+  });
+
+  test("count for tokens too: streams get 429, sockets 4429, by header and by frame", async () => {
+    const { org, caller } = await setUp("192.0.2.3");
+    const token = await org.token("alice");
+    using before = await caller.socket(token);
+    for (let count = 0; count < burst * 2; count++) {
+      const answer = await caller.stream("wrong");
+      if ("sse" in answer) throw new Error("a stream was granted to a wrong token");
+      if (answer.refused.status === 429) break;
+      expectProblem(answer.refused, 401, "unauthorized");
+    }
+    const stream = await caller.stream("wrong");
+    if ("sse" in stream) throw new Error("a stream was granted to a wrong token");
+    expectProblem(stream.refused, 429, "rate_limited");
+    using byHeader = await caller.socket("wrong");
+    await expectClosed(byHeader, 4429);
+    using byFrame = await caller.socket();
+    const refused = await byFrame.request("connect", { token: "wrong" });
+    expect(refused.error).toMatchObject({ status: 429, code: "rate_limited" });
+    await expectClosed(byFrame, 4429);
+    await before.expectSilence(); // what is open stays
+  });
+
+  test("refuse no valid token: streams and sockets of others at that address open, by header and by frame", async () => {
+    const { org, caller } = await setUp("192.0.2.4");
+    const token = await org.token("alice");
+    await caller.useUp();
+    using wrong = await caller.socket("wrong");
+    await expectClosed(wrong, 4429);
+    using byHeader = await caller.socket(token);
+    await byHeader.expectSilence();
+    using byFrame = await caller.socket();
+    expect((await byFrame.request("connect", { token })).success).toBe(true);
+    const answer = await caller.stream(token);
+    if (!("sse" in answer)) throw new Error(`a stream was refused to a valid token: ${answer.refused.text}`);
+    using stream = answer.sse;
+    const cid = await org.conversation(["alice"]);
+    await org.sent("alice", { cid, body: "x" });
+    for (const listener of [byHeader, byFrame, stream]) expect((await listener.next()).message?.body).toBe("x");
+  });
+
+  test("do not count a token that is valid and was revoked: it is refused as such, and nobody else is", async () => {
+    const { org, caller } = await setUp("192.0.2.5");
+    const token = await org.token("alice");
+    await herald().admin("DELETE", org.path("users", "alice", "sessions"));
+    for (let count = 0; count < burst * 2; count++) {
+      const answer = await caller.stream(token);
+      if ("sse" in answer) throw new Error("a stream was granted to a revoked token");
+      expectProblem(answer.refused, 401, "unauthorized");
+    }
+    expectProblem(await caller.call("wrong"), 401, "unauthorized");
+  });
+});

@@ -1,0 +1,185 @@
+import { spawnSync } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { eventually } from "../deadline.ts";
+import { freePort, isRoot, reportMissing } from "./installed.ts";
+import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
+
+/** A PostgreSQL server of a suite's own. */
+export type Postgres = {
+  readonly port: number;
+  /** Of the server, without a database. Its user owns what it makes, and is no superuser: row-level security holds for it. */
+  readonly url: string;
+  /** The same URL for the superuser, who sees everything. */
+  asSuperuser(url: string): string;
+  /** Makes an empty database and gives its URL. */
+  createDatabase(): Promise<string>;
+  /** Ends the server and waits for it. `fast` ends its sessions in order, `immediate` is a crash: it recovers at the next start. */
+  shutDown(mode: "fast" | "immediate"): Promise<void>;
+  /** Starts it again after `shutDown`. Resolves when it takes connections. */
+  start(): Promise<void>;
+  /** Fills the disk that its databases are on, with `diskMegabytes`; gives what frees it. */
+  fillDisk(): () => void;
+  /** SIGKILL to every process of the server, as when its machine loses power. `start` recovers it from its log. */
+  kill(): Promise<void>;
+  /** Copies this server while it runs (pg_basebackup), and starts the copy on a port and a folder of its own. */
+  copy(options?: CopyOptions): Promise<Postgres>;
+  /** Makes a standby take over. Resolves when it takes writes. */
+  promote(): Promise<void>;
+  /** Changes a setting for good and has the server read it. */
+  configure(setting: string, value: string): Promise<void>;
+  /** Shuts down (`immediate`), runs `meanwhile`, and starts again. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
+  /** SIGSTOP to every process of the server: it keeps its connections and does nothing. */
+  freeze(): void;
+  /** SIGCONT. */
+  resume(): void;
+  stop(): void;
+};
+
+/** Without `standby` a copy goes its own way. With it, it follows under that name; `port` is the way to the server that it follows. */
+type CopyOptions = { standby?: { name: string; port: number } };
+type Options = { diskMegabytes?: number; copyOf?: { port: number } & CopyOptions };
+
+const versionsFolder = "/usr/lib/postgresql";
+
+/** The folder of PostgreSQL's programs, in Debian's place; `undefined` where it is not installed. */
+export function findPostgres(): string | undefined {
+  const versions = existsSync(versionsFolder) ? readdirSync(versionsFolder) : [];
+  const newest = versions.sort((left, right) => Number(right) - Number(left))[0];
+  return newest === undefined ? undefined : join(versionsFolder, newest, "bin");
+}
+
+/**
+ * Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed, which is a failure under
+ * CI. With `diskMegabytes` its databases are on a disk of that size (the write-ahead log is not), which needs root and is gone
+ * when it is shut down. With `copyOf` it is a copy of the server on that port.
+ */
+export async function startPostgres(options: Options = {}): Promise<Postgres | undefined> {
+  const { diskMegabytes, copyOf } = options;
+  const programs = findPostgres() ?? reportMissing("PostgreSQL", "postgresql");
+  if (programs === undefined) return undefined;
+  if (diskMegabytes !== undefined && !isRoot("a small disk")) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "herald-postgres-"));
+  const data = join(folder, "data");
+  const port = freePort();
+  let databases = 0;
+
+  // The server refuses to run as root, so there it runs as the user that Debian's package made.
+  const runsAsRoot = userInfo().uid === 0;
+  const disk = join(folder, "disk");
+  mkdirSync(disk);
+  if (runsAsRoot) for (const path of [folder, disk]) chownSync(path, idOf("-u"), idOf("-g"));
+
+  function commandOf(program: string, args: string[]): string[] {
+    const command = [join(programs ?? "", program), ...args];
+    return runsAsRoot ? ["runuser", "-u", "postgres", "--", ...command] : command;
+  }
+
+  /** Runs a program to its end. Its output goes to a file, since a server that it starts keeps that open. */
+  async function run(program: string, ...args: string[]): Promise<void> {
+    const output = Bun.file(join(folder, `${program}.log`));
+    const plain = commandOf(program, args);
+    const isStart = args[0] === "start";
+    const command = isStart && diskMegabytes !== undefined ? withSmallDisk(disk, diskMegabytes, plain) : plain;
+    const child = Bun.spawn(command, { cwd: folder, stdin: "ignore", stdout: output, stderr: output });
+    if ((await child.exited) !== 0) throw new Error(`${program} failed: ${await output.text()}`);
+  }
+
+  function start(): Promise<void> {
+    const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=100`;
+    return run("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
+  }
+
+  function shutDown(mode: "fast" | "immediate"): Promise<void> {
+    return run("pg_ctl", "stop", "-w", "-m", mode, "-D", data);
+  }
+
+  function mainProcess(): string {
+    return readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0] ?? "";
+  }
+
+  function signalChildren(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
+    const children = spawnSync("ps", ["-o", "pid=", "--ppid", mainProcess()], { encoding: "utf8" }).stdout.split("\n");
+    for (const pid of children) if (pid.trim() !== "") process.kill(Number(pid), signal);
+  }
+
+  function freeze(): void {
+    process.kill(Number(mainProcess()), "SIGSTOP"); // first, so that it makes no more children
+    signalChildren("SIGSTOP");
+  }
+
+  function endAtOnce(): void {
+    if (!existsSync(folder)) return;
+    const [file = "", ...args] = commandOf("pg_ctl", ["stop", "-w", "-m", "immediate", "-D", data]);
+    spawnSync(file, args, { cwd: folder });
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  async function copyFrom({ port: source, standby }: { port: number } & CopyOptions): Promise<void> {
+    const name = standby === undefined ? "" : ` application_name=${standby.name}`;
+    const address = `host=127.0.0.1 port=${standby?.port ?? source} user=postgres${name}`;
+    const follow = standby === undefined ? [] : ["--write-recovery-conf"];
+    await run("pg_basebackup", "-D", data, "-d", address, "--checkpoint=fast", "--no-sync", ...follow);
+  }
+
+  process.on("exit", endAtOnce);
+  if (copyOf === undefined) await run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync");
+  else await copyFrom(copyOf);
+  await start();
+  const superuser = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];
+  if (copyOf === undefined) await run("createuser", ...superuser, "--createdb", "herald");
+  if (diskMegabytes !== undefined)
+    await run("psql", ...superuser, "-c", `CREATE TABLESPACE disk OWNER herald LOCATION '${disk}'`, "postgres");
+  const url = `postgres://herald@127.0.0.1:${port}`;
+  return {
+    port,
+    url,
+    asSuperuser: (one) => one.replace("//herald@", "//postgres@"),
+    async createDatabase() {
+      const name = `herald_${++databases}`;
+      const place = diskMegabytes === undefined ? [] : ["-D", "disk"];
+      await run("createdb", ...place, "-h", "127.0.0.1", "-p", String(port), "-U", "herald", name);
+      return `${url}/${name}`;
+    },
+    shutDown,
+    start,
+    fillDisk: () => fillDisk(insideOf(Number(mainProcess()), disk)),
+    async kill() {
+      const main = mainProcess();
+      freeze(); // nothing is finished while the others are killed
+      signalChildren("SIGKILL");
+      process.kill(Number(main), "SIGKILL");
+      await eventually(() => !existsSync(`/proc/${main}`) || undefined, "the end of a killed server");
+    },
+    async copy(copyOptions = {}) {
+      const copy = await startPostgres({ copyOf: { port, ...copyOptions } });
+      if (copy === undefined) throw new Error("PostgreSQL is gone");
+      return copy;
+    },
+    promote: () => run("pg_ctl", "promote", "-w", "-D", data),
+    async configure(setting, value) {
+      await run("psql", ...superuser, "-c", `ALTER SYSTEM SET ${setting} = '${value}'`, "postgres");
+      await run("pg_ctl", "reload", "-D", data);
+    },
+    async restart(meanwhile) {
+      await shutDown("immediate");
+      try {
+        await meanwhile();
+      } finally {
+        await start();
+      }
+    },
+    freeze,
+    resume() {
+      signalChildren("SIGCONT");
+      process.kill(Number(mainProcess()), "SIGCONT");
+    },
+    stop: endAtOnce,
+  };
+}
+
+function idOf(flag: "-u" | "-g"): number {
+  return Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
+}

@@ -1,0 +1,163 @@
+import { expect } from "bun:test";
+import { type Listener, openSocket, type Socket } from "../clients/socket.ts";
+import { openSse, type Sse } from "../clients/sse.ts";
+import type { Ack, Ask, Message, MessageInput, Noun, Page, SocketResponse, Token } from "../clients/wire.ts";
+import { uniqueId } from "../random.ts";
+import type { Answer, Herald } from "./herald.ts";
+
+export type ConnectOptions = { since?: string; device_id?: string; ttlSeconds?: number };
+
+/** An organization of one test, with what a test does most. `sent…` expects 201; `send…` hands over any answer. */
+export type Organization = {
+  readonly id: string;
+  readonly herald: Herald;
+  /** `/admin/organizations/{id}` and the segments after it, each percent-encoded. */
+  path(...segments: string[]): string;
+  user(uid: string): Promise<string>;
+  /** A conversation of these participants, who need not exist yet. Returns its id. */
+  conversation(participants: string[], cid?: string): Promise<string>;
+  join(cid: string, uid: string): Promise<void>;
+  leave(cid: string, uid: string): Promise<void>;
+  /** A token for a user, who is created if need be. */
+  token(uid: string, ttlSeconds?: number): Promise<string>;
+  send<T = Ask>(senderId: string, message: MessageInput): Promise<Answer<T>>;
+  sent(senderId: string, message: MessageInput): Promise<Ask["ask"]>;
+  sendSystem<T = Ack>(senderId: string, messageSystem: MessageInput): Promise<Answer<T>>;
+  sentSystem(senderId: string, messageSystem: MessageInput): Promise<Ack["ack"]>;
+  history(cid: string): Promise<Message[]>;
+  socket(uid: string, options?: ConnectOptions): Promise<Socket>;
+  /** As `socket`, with the response to `connect`. */
+  connect(uid: string, options?: ConnectOptions): Promise<{ socket: Socket; response: SocketResponse }>;
+  sse(uid: string, options?: { lastEventId?: string; ttlSeconds?: number }): Promise<Sse>;
+  /**
+   * Expects that the listeners heard nothing but what was taken. Stronger than a ping: it sends each of them a system
+   * message, which the order of the organization puts after everything sent before, and which must be the next event.
+   */
+  expectNothingElse(...listeners: (Listener & { uid: string })[]): Promise<void>;
+  /** Takes as many messages as there are bodies, expects these bodies, and then nothing else. */
+  expectNothingElseAfter(listener: Listener & { uid: string }, bodies: string[]): Promise<void>;
+};
+
+export async function createOrganization(herald: Herald, id: string = uniqueId("org")): Promise<Organization> {
+  const path = (...segments: string[]) =>
+    ["/admin/organizations", ...[id, ...segments].map(encodeURIComponent)].join("/");
+  const put = async (target: string, body?: unknown) => {
+    const answer = await herald.admin<unknown>("PUT", target, body);
+    if (answer.status > 204) throw new Error(`PUT ${target} answered ${answer.status}: ${answer.text}`);
+  };
+  await put(path(), {});
+
+  const send: Organization["send"] = (senderId, message) =>
+    herald.admin("POST", "/admin/message", { organizationId: id, senderId, message });
+  const sendSystem: Organization["sendSystem"] = (senderId, messageSystem) =>
+    herald.admin("POST", "/admin/message/system", { organizationId: id, senderId, messageSystem });
+  const token: Organization["token"] = async (uid, ttlSeconds) => {
+    const ask = () =>
+      herald.admin<Token>(
+        "POST",
+        path("users", uid, "tokens"),
+        ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds },
+      );
+    let answer = await ask();
+    if (answer.status === 404) {
+      await put(path("users", uid), {});
+      answer = await ask();
+    }
+    if (answer.status !== 201) throw new Error(`no token for ${uid}: ${answer.text}`);
+    return answer.body.token;
+  };
+  const sentSystem: Organization["sentSystem"] = async (senderId, messageSystem) => {
+    const answer = await sendSystem(senderId, messageSystem);
+    if (answer.status !== 201) throw new Error(`the system message was refused with ${answer.status}: ${answer.text}`);
+    return answer.body.ack;
+  };
+  const connect: Organization["connect"] = async (uid, { ttlSeconds, ...options } = {}) => {
+    const payload = { token: await token(uid, ttlSeconds), ...options };
+    const socket = await openSocket(herald.url, { uid });
+    const response = await socket.request("connect", payload);
+    if (response.success === true) return { socket, response };
+    socket.terminate();
+    throw new Error(`${uid} could not connect: ${JSON.stringify(response)}`);
+  };
+  let markSender: Promise<void> | undefined;
+  const expectNothingElse: Organization["expectNothingElse"] = async (...listeners) => {
+    markSender ??= put(path("users", "the marker"), {});
+    await markSender;
+    const mark = uniqueId("mark");
+    await sentSystem("the marker", { id: mark, uids: listeners.map((listener) => listener.uid) });
+    for (const listener of listeners) {
+      const event = await listener.next(undefined, "the marker");
+      expect(event.system_message?._id ?? event).toBe(mark);
+    }
+  };
+
+  return {
+    id,
+    herald,
+    path,
+    async user(uid) {
+      await put(path("users", uid), {});
+      return uid;
+    },
+    async conversation(participants, cid = uniqueId("room")) {
+      await put(path("conversations", cid), { participants });
+      return cid;
+    },
+    join: (cid, uid) => put(path("conversations", cid, "participants", uid)),
+    async leave(cid, uid) {
+      const answer = await herald.admin("DELETE", path("conversations", cid, "participants", uid));
+      if (answer.status !== 204) throw new Error(`${uid} could not leave: ${answer.text}`);
+    },
+    token,
+    send,
+    async sent(senderId, message) {
+      const answer = await send(senderId, message);
+      if (answer.status !== 201) throw new Error(`the message was refused with ${answer.status}: ${answer.text}`);
+      return answer.body.ask;
+    },
+    sendSystem,
+    sentSystem,
+    async history(cid) {
+      const messages: Message[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const query: string = cursor === "" ? "?limit=1000" : `?limit=1000&cursor=${encodeURIComponent(cursor)}`;
+        const answer = await herald.admin<Page<Message>>("GET", path("conversations", cid, "messages") + query);
+        if (answer.status !== 200) throw new Error(`no history of ${cid}: ${answer.text}`);
+        messages.push(...answer.body.items);
+        cursor = answer.body.cursor;
+      }
+      return messages;
+    },
+    connect,
+    socket: async (uid, options) => (await connect(uid, options)).socket,
+    sse: async (uid, { lastEventId, ttlSeconds } = {}) =>
+      openSse(
+        herald.url,
+        {
+          Authorization: `Bearer ${await token(uid, ttlSeconds)}`,
+          ...(lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId }),
+        },
+        uid,
+      ),
+    expectNothingElse,
+    async expectNothingElseAfter(listener, bodies) {
+      const heard: (string | undefined)[] = [];
+      while (heard.length < bodies.length) heard.push((await listener.next()).message?.body);
+      expect(heard).toEqual(bodies);
+      await expectNothingElse(listener);
+    },
+  };
+}
+
+/** A list read to its end, page by page. */
+export async function readList<T = Noun>(herald: Herald, path: string, limit = 1_000): Promise<T[]> {
+  const items: T[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query: string = cursor === "" ? `?limit=${limit}` : `?limit=${limit}&cursor=${encodeURIComponent(cursor)}`;
+    const answer = await herald.admin<Page<T>>("GET", path + query);
+    if (answer.status !== 200) throw new Error(`GET ${path}${query} answered ${answer.status}: ${answer.text}`);
+    items.push(...answer.body.items);
+    cursor = answer.body.cursor;
+  }
+  return items;
+}

@@ -1,0 +1,238 @@
+import {
+  type LogEvent,
+  type LogPlace,
+  logStart,
+  type MembershipChange,
+  type SessionEnd,
+} from "../../../src/contract/messages/log-event.ts";
+import { createQueue, type Queue } from "../../../src/lib/queues/queue.ts";
+
+const pageBytes = 4 * 1024 * 1024;
+/** What a transaction does to an organization. */
+export type Change =
+  | { kind: "message"; cid: string; bytes: number }
+  | { kind: "system"; uids: string[] }
+  | { kind: "membership"; cid: string; change: MembershipChange }
+  | { kind: "session"; end: SessionEnd };
+
+/** An event that is in the log, since when (milliseconds), and what it changes if it is about membership. */
+export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined };
+
+/** A log up to the failover that lost its end. What it has up to `keptUpTo` is also in the log that went on. */
+export type LostLife = {
+  readonly commits: readonly (Commit | undefined)[];
+  readonly validAfter: ReadonlyMap<string, number>;
+  readonly keptUpTo: number;
+  readonly endedAt: number;
+};
+
+/** One organization as the database knows it: its log, and what follows from it. */
+export type Organization = {
+  readonly id: string;
+  head: number;
+  /** The offset that was given out last, also to a transaction that has not committed. */
+  givenOut: number;
+  purgedUpTo: number;
+  /** By offset. Of what was purged only the judge still knows. */
+  readonly commits: (Commit | undefined)[];
+  readonly lost: LostLife[];
+  readonly participants: Map<string, Set<string>>;
+  /** Tokens of a user that were issued up to this time are refused. */
+  readonly validAfter: Map<string, number>;
+  readonly lock: Queue;
+};
+
+/** The log and the directory in memory, as PostgreSQL would keep them. Every method is one moment. */
+export type Database = ReturnType<typeof createDatabase>;
+
+const idInFrame = /^\{"(?:system_)?message":\{"_id":"([^"]+)"/;
+const longestStart = 64;
+
+export function createDatabase(now: () => number) {
+  const organizations = new Map<string, Organization>();
+  const eventById = new Map<string, LogEvent>();
+  const fillings = new Map<number, string>(); // large texts are costly to make
+  let ids = 0;
+  let failovers = 0;
+
+  function get(org: string): Organization {
+    const found = organizations.get(org);
+    if (found === undefined) throw new Error(`there is no organization ${org}`);
+    return found;
+  }
+
+  function create(org: string): Organization {
+    const created: Organization = {
+      id: org,
+      head: 0,
+      givenOut: 0,
+      purgedUpTo: 0,
+      commits: [],
+      lost: [],
+      participants: new Map(),
+      validAfter: new Map(),
+      lock: createQueue(() => new Error("a lock is never closed")),
+    };
+    organizations.set(org, created);
+    return created;
+  }
+
+  function fillingOf(bytes: number): string {
+    const filling = fillings.get(bytes) ?? "x".repeat(bytes);
+    fillings.set(bytes, filling);
+    return filling;
+  }
+
+  /** The event of a change at an offset; nothing is stored yet. */
+  function prepare(org: string, offset: number, change: Change): LogEvent {
+    const id = `${org}-${++ids}`;
+    const event: LogEvent = {
+      org,
+      offset,
+      kind: change.kind,
+      id,
+      cid: "cid" in change ? change.cid : undefined,
+      payload: payloadOf(id, change, fillingOf),
+      uids: change.kind === "system" ? change.uids : undefined,
+    };
+    eventById.set(id, event);
+    return event;
+  }
+
+  /** What follows from an event. */
+  function follow({ participants, validAfter }: Organization, { event, change }: Commit): void {
+    const members = participants.get(event.cid ?? "") ?? new Set();
+    if (change !== undefined) participants.set(event.cid ?? "", members);
+    for (const uid of change?.added ?? []) members.add(uid);
+    for (const uid of change?.removed ?? []) members.delete(uid);
+    if (event.kind === "session") {
+      const end: SessionEnd = JSON.parse(event.payload);
+      for (const uid of end.uids ?? []) validAfter.set(uid, end.issuedBefore);
+    }
+  }
+
+  /** Stores events at the offsets that they have, with what follows from them; they learn what they follow. */
+  function commit(org: string, events: LogEvent[]): void {
+    const organization = get(org);
+    const { commits } = organization;
+    for (const event of events) {
+      const change: MembershipChange | undefined = event.kind === "membership" ? JSON.parse(event.payload) : undefined;
+      event.prev = event.offset === 1 ? logStart.id : commits[event.offset - 1]?.event.id;
+      const committed = { event, at: now(), change };
+      commits[event.offset] = committed;
+      organization.head = Math.max(organization.head, event.offset);
+      follow(organization, committed);
+    }
+  }
+
+  /** A standby takes over that has nothing of what was committed after a time. */
+  function failOver(upToMs: number): void {
+    failovers++;
+    for (const organization of organizations.values()) {
+      const { commits, head, participants, validAfter, lost } = organization;
+      const kept = commits.findLastIndex((one) => one !== undefined && one.at <= upToMs);
+      if (kept === head) continue;
+      lost.push({ commits: [...commits], validAfter: new Map(validAfter), keptUpTo: kept, endedAt: now() });
+      commits.length = kept + 1;
+      organization.head = kept;
+      organization.givenOut = kept;
+      organization.purgedUpTo = Math.min(organization.purgedUpTo, kept);
+      participants.clear();
+      validAfter.clear();
+      for (const one of commits) if (one !== undefined) follow(organization, one);
+    }
+  }
+
+  function headOf({ head, commits }: Organization): LogPlace {
+    return head === 0 ? logStart : { offset: head, id: commits[head]?.event.id };
+  }
+
+  function stored(org: string, after: number, upTo: number, isWanted: (event: LogEvent) => boolean): LogEvent[] {
+    const { commits, purgedUpTo } = get(org);
+    const found: LogEvent[] = [];
+    for (let offset = Math.max(after, purgedUpTo) + 1; offset <= upTo; offset++) {
+      const event = commits[offset]?.event;
+      if (event !== undefined && isWanted(event)) found.push(event);
+    }
+    return found;
+  }
+
+  const isMissedBy = (org: string, uid: string) => (event: LogEvent) =>
+    event.kind === "message" &&
+    get(org)
+      .participants.get(event.cid ?? "")
+      ?.has(uid) === true;
+
+  /** What the ports of the product read, answered at once. */
+  const reads = {
+    heads: (orgs: string[]) => new Map(orgs.map((org) => [org, headOf(get(org))])),
+    readFrom(org: string, offset: number, limit: number) {
+      const { purgedUpTo, commits } = get(org);
+      const anchor = offset > purgedUpTo ? commits[offset]?.event.id : undefined;
+      return { head: headOf(get(org)), anchor, events: reads.readAfter(org, offset, limit, pageBytes) };
+    },
+    readAfter: (org: string, offset: number, limit: number, maxBytes: number) =>
+      within(maxBytes, stored(org, offset, get(org).head, () => true).slice(0, limit)),
+    snapshot(org: string, uid: string) {
+      const { participants, validAfter } = get(org);
+      const { offset: head, id: headId } = headOf(get(org));
+      const cids = [...participants].filter(([, members]) => members.has(uid)).map(([cid]) => cid);
+      return {
+        head,
+        headId,
+        cids,
+        tokensValidAfter: validAfter.get(uid) ?? 0,
+        isUser: true,
+        isBlocked: false,
+        isRevoked: false,
+      };
+    },
+    findMessage(org: string, id: string) {
+      const [event] = stored(org, 0, get(org).head, (one) => one.kind === "message" && one.id === id);
+      return event && { offset: event.offset, createdAt: get(org).commits[event.offset]?.at ?? 0 };
+    },
+    countMissed: (org: string, uid: string, after: number, upTo: number, limit: number) =>
+      Math.min(limit, stored(org, after, upTo, isMissedBy(org, uid)).length),
+    readMissed: (org: string, uid: string, after: number, upTo: number, limit: number, maxBytes: number) =>
+      within(maxBytes, stored(org, after, upTo, isMissedBy(org, uid)).slice(0, limit)),
+  };
+
+  return {
+    create,
+    get,
+    prepare,
+    commit,
+    failOver,
+    /** How often a standby took over: transactions that are under way then come to nothing. */
+    failovers: () => failovers,
+    reads,
+    /** Forgets what was committed up to a time. */
+    purge(org: string, upToMs: number): void {
+      const organization = get(org);
+      const { commits, head } = organization;
+      while (organization.purgedUpTo < head && (commits[organization.purgedUpTo + 1]?.at ?? 0) <= upToMs)
+        organization.purgedUpTo++;
+    },
+    /** The event whose payload these bytes are, to the last one. */
+    eventOf(frame: string): LogEvent | undefined {
+      const event = eventById.get(idInFrame.exec(frame.slice(0, longestStart))?.[1] ?? "");
+      return event?.payload === frame ? event : undefined;
+    },
+  };
+}
+
+/** The first events, up to the one that makes them `maxBytes` or more. */
+function within(maxBytes: number, events: LogEvent[]): LogEvent[] {
+  let bytes = 0;
+  return events.filter(({ payload }) => {
+    const fits = bytes < maxBytes;
+    bytes += Buffer.byteLength(payload);
+    return fits;
+  });
+}
+
+function payloadOf(id: string, change: Change, fillingOf: (bytes: number) => string): string {
+  if (change.kind === "message") return `{"message":{"_id":"${id}","body":"${fillingOf(change.bytes)}"}}`;
+  if (change.kind === "system") return `{"system_message":{"_id":"${id}"}}`;
+  return JSON.stringify(change.kind === "membership" ? change.change : change.end);
+}

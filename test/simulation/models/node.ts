@@ -1,0 +1,239 @@
+import type { Hint } from "../../../src/bus/bus.ts";
+import { conversationTopic } from "../../../src/gateway/fanout/topics.ts";
+import type { PlayedEvent } from "../../../src/services/delivery/delivery-ledger.ts";
+import type { Audience } from "../../../src/services/messages/audience.ts";
+import type { Session } from "../../../src/services/sessions/sessions.ts";
+import type { Identity } from "../../../src/services/sessions/tokens.ts";
+import type { Random } from "../../harness/random.ts";
+import { maxRecoveredMs } from "../climate.ts";
+import type { Product } from "../product.ts";
+import type { BusEnd } from "./bus.ts";
+import type { Database } from "./database.ts";
+import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
+import { openStream } from "./stream.ts";
+import { pause } from "./time.ts";
+
+const dayMs = 24 * 3600 * 1000;
+const sessionMs = dayMs;
+const backlogBytes = 4 * 1024 * 1024;
+
+/** A read, or an entry in the ledger, that failed because the seed wanted it to. */
+export class StoreFault extends Error {}
+
+/** A node of the cluster: the product's gateway and services on a database, a bus and sockets that are simulated. */
+export type Node = {
+  readonly name: string;
+  readonly bus: BusEnd;
+  isAlive: boolean;
+  /** Connects a client, over a WebSocket or a stream of server-sent events; gives the function that breaks the connection. */
+  connect(wire: Wire, wish: { token: string; since: string | undefined; isStream: boolean }): () => void;
+  /** `kill -9`: what it was about to do is never done. */
+  kill(): void;
+  /** Stops as it does on SIGTERM. */
+  stop(): Promise<void>;
+  /** The bus is there again. */
+  checkHeads(): void;
+  /** Every client breaks its connection. */
+  leaveAll(): void;
+  /** What the node holds for connections, in words; empty when that is nothing. */
+  held(): string;
+};
+
+type Options = {
+  name: string;
+  product: Product;
+  database: Database;
+  bus: BusEnd;
+  random: Random;
+  now(): number;
+  /** Whether reads fail now, and how long they take. */
+  store: { isFailing(): boolean; latencyMs(): number };
+  /** Messages that `since` gives at most. */
+  maxRecovered: number;
+  /** How often the ledger throws. */
+  ledgerFails: number;
+  onSession(token: string, session: Session): void;
+  note(text: () => string): void;
+  onError(error: unknown): void;
+};
+
+/** A user's token, as the simulation signs it; `attempt` makes it the only one. */
+export function tokenOf(identity: { org: string; uid: string; issuedAt: number; attempt: number }): string {
+  return JSON.stringify(identity);
+}
+
+export function createNode(options: Options): Node {
+  const { name, product, database, bus, random, now, store, maxRecovered, ledgerFails, onSession, note, onError } =
+    options;
+  const topics: SocketTopics = new Map();
+  const links = new Set<Link>();
+  const clock = { now };
+  const { reads } = database;
+
+  /** Asks the database, which looks at some moment between the question and the answer. A dead node hears no answer. */
+  async function ask<Answer>(look: () => Answer): Promise<Answer> {
+    const early = random.next() < 0.5 ? { answer: look() } : undefined;
+    const latencyMs = store.latencyMs();
+    if (latencyMs > 0) await pause(latencyMs);
+    if (!node.isAlive) await new Promise(() => undefined);
+    if (store.isFailing()) throw new StoreFault("the database is away");
+    return early === undefined ? look() : early.answer;
+  }
+
+  /** Whom each token names. */
+  const signed = new WeakMap<Identity, string>();
+  const sessions = product.createSessions({
+    tokens: {
+      issue: neverUsed,
+      async verify(token) {
+        const { org, uid, issuedAt }: { org: string; uid: string; issuedAt: number } = JSON.parse(token);
+        return { org, uid, issuedAt, expiresAt: now() + sessionMs };
+      },
+    },
+    standing: { snapshot: (org, uid) => ask(() => reads.snapshot(org, uid)) },
+    users: { ensure: neverUsed },
+    refusals: { admit: () => undefined, hasRoom: () => true, note: () => undefined },
+    clock,
+  });
+
+  function failSometimes(): void {
+    if (ledgerFails > 0 && random.next() < ledgerFails) throw new StoreFault("the ledger fails");
+  }
+
+  /** Who is said to have heard an event are the sockets that follow its topic, and streams. */
+  function expectHeard({ org, offset, cid = "" }: PlayedEvent, { connections }: Audience): void {
+    const sockets = topics.get(conversationTopic(org, cid))?.size ?? 0;
+    if (connections < sockets || connections > sockets + gateway.count("sse"))
+      onError(new Error(`event ${offset} of ${org} was heard by ${sockets} sockets, and ${connections} are counted`));
+    failSometimes();
+  }
+
+  const gateway = product.createGateway({
+    bus: {
+      ...bus,
+      subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
+      respond: () => undefined, // nobody asks who is connected
+    },
+    ratesOf: () => ({ requests: 0, messages: 0 }),
+    log: {
+      heads: (orgs) => ask(() => reads.heads(orgs)),
+      readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),
+      readAfter: (...of) => ask(() => reads.readAfter(...of)),
+    },
+    sessions: {
+      isSuspect: () => false,
+      async identify(token, address) {
+        const identity = await sessions.identify(token, address);
+        signed.set(identity, token);
+        return identity;
+      },
+      async open(identity) {
+        const session = await sessions.open(identity);
+        onSession(signed.get(identity) ?? "", session);
+        return session;
+      },
+    },
+    organizationLimits: {
+      know: () => undefined,
+      limitsOf: () => ({ requestsPerSecond: 0, messagesPerSecond: 0, connections: 0, storedBytes: 0 }),
+    },
+    catchUp: product.createCatchUp({
+      missed: {
+        findMessage: (org, id) => ask(() => reads.findMessage(org, id)),
+        countMissed: (...of) => ask(() => reads.countMissed(...of)),
+        readMissed: (...of) =>
+          ask(() => reads.readMissed(...of).map((event) => ({ ...event, cid: event.cid ?? "", isRecipient: true }))),
+      },
+      maxMessages: maxRecovered,
+      maxDays: maxRecoveredMs / dayMs,
+      clock,
+    }),
+    history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
+    receipts: { acknowledge: neverUsed },
+    ledger: {
+      played: expectHeard,
+      playedTo: failSometimes,
+      given: failSometimes,
+      renew: () => undefined,
+      flush: neverUsed,
+    },
+    feedStarts: { find: neverUsed },
+    clock,
+    steadyClock: clock,
+    clientAddress: () => "",
+    allowedOrigins: new Set(),
+    limits: {
+      frameBytes: 65_536,
+      backlogBytes,
+      feedsPerOrganization: 100,
+      organizationBacklogBytes: Number.POSITIVE_INFINITY,
+      nodeBacklogBytes: Number.POSITIVE_INFINITY,
+      requestsPerWindow: Number.POSITIVE_INFINITY,
+      userRequests: Number.POSITIVE_INFINITY,
+      jsonDepth: 32,
+      pingMs: 25_000,
+      pongMs: 10_000,
+      connectionsPerUser: 20,
+      connectionsPerAddress: 1_000,
+    },
+    sockets: {
+      publish(topic, frame) {
+        let isSlow = false;
+        for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
+        return isSlow ? -1 : frame.length;
+      },
+      countSubscribers: (topic) => topics.get(topic)?.size ?? 0,
+    },
+    nodeId: name,
+    onBreak: (org, { played, head }) =>
+      note(() => `${name} finds that ${org} was set back: it played ${played.id}, and the head is ${head.id}`),
+    onError,
+    onRecovery: () => undefined,
+  });
+
+  function openSocket(wire: Wire, request: object): Link {
+    return openWebSocket({ webSockets: gateway.webSockets, wire, topics, now, frame: JSON.stringify(request) });
+  }
+
+  const node: Node = {
+    name,
+    bus,
+    isAlive: true,
+    connect(wire, { token, since, isStream }) {
+      const link = isStream
+        ? openStream({ streams: gateway.streams, wire, token, since })
+        : openSocket(wire, { request: { connect: { token, ...(since !== undefined && { since }) }, id: 1 } });
+      links.add(link);
+      return () => {
+        links.delete(link);
+        if (node.isAlive) link.cut();
+        else link.orphan();
+      };
+    },
+    kill() {
+      node.isAlive = false;
+      for (const link of links) link.orphan();
+      void bus.close();
+    },
+    async stop() {
+      await gateway.stop();
+      await bus.close();
+      node.isAlive = false;
+      for (const link of links) link.orphan(); // the process ends, and with it what was still being let in
+    },
+    checkHeads: () => void gateway.checkHeads().catch(onError),
+    leaveAll() {
+      for (const link of links) link.cut();
+      links.clear();
+    },
+    held: () =>
+      Object.entries(gateway.held())
+        .flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
+        .join(", "),
+  };
+  return node;
+}
+
+function neverUsed(): Promise<never> {
+  throw new Error("the simulation does not know this");
+}

@@ -1,0 +1,92 @@
+import type { LogEvent } from "../../../src/contract/messages/log-event.ts";
+import type { Random } from "../../harness/random.ts";
+import type { Climate } from "../climate.ts";
+import type { Change, Database } from "./database.ts";
+import type { Node } from "./node.ts";
+import { pause } from "./time.ts";
+
+/**
+ * How a writer goes about it. Only the first is right, the others are bugs to be found: to tell of events whose commit may still
+ * fail, and to take offsets as a sequence gives them, in another order than that of the commits.
+ */
+export type Writing = "announces after the commit" | "announces early" | "takes offsets without a lock";
+
+/** What all writers share. */
+export type Writers = {
+  random: Random;
+  climate: Climate;
+  database: Database;
+  writing: Writing;
+  orgs: string[];
+  uids: string[];
+  cids: string[];
+  now(): number;
+  isActive(): boolean;
+  pickNode(): Node | undefined;
+  note(text: () => string): void;
+};
+
+/** Writes to organizations through whichever node, a transaction after the other, until it is told to end. */
+export async function runWriter(writers: Writers): Promise<void> {
+  const { random, climate, isActive, pickNode, orgs } = writers;
+  const gapMs = Math.ceil((climate.activeMs * climate.writers) / climate.writes);
+  for (;;) {
+    await pause(random.next() < 0.3 ? 1 : random.integer(1, 2 * gapMs));
+    if (!isActive()) return;
+    const node = pickNode();
+    const org = orgs[random.integer(0, orgs.length - 1)];
+    if (node === undefined || org === undefined) continue;
+    await write(writers, node, org);
+  }
+}
+
+async function write(writers: Writers, node: Node, org: string): Promise<void> {
+  const { random, climate, database, writing } = writers;
+  const reserved = writing === "takes offsets without a lock" ? prepare(writers, org) : undefined;
+
+  async function transact(): Promise<LogEvent[]> {
+    const events = reserved ?? prepare(writers, org);
+    if (writing === "announces early") announce(writers, node, events);
+    const failovers = database.failovers();
+    await pause(random.integer(0, climate.commitMs));
+    if (!node.isAlive || database.failovers() !== failovers || random.next() < climate.aborts) return [];
+    database.commit(org, events);
+    writers.note(() => `${node.name} commits ${events.map(({ id, offset, kind }) => `${kind} ${id} at ${offset}`)}`);
+    return events;
+  }
+
+  const events = await (reserved === undefined ? database.get(org).lock.add("shared", transact) : transact());
+  if (events.length === 0) return;
+  await pause(random.integer(0, climate.announceMs));
+  if (random.next() < climate.crashesBeforeAnnouncing) return;
+  if (writing !== "announces early") announce(writers, node, events);
+}
+
+/** Gives the changes the next offsets: those after the head, or, without a lock, those that nobody else was given. */
+function prepare(writers: Writers, org: string): LogEvent[] {
+  const { random, database, writing } = writers;
+  const organization = database.get(org);
+  if (writing !== "takes offsets without a lock") organization.givenOut = organization.head;
+  return Array.from({ length: random.integer(1, 3) }, () =>
+    database.prepare(org, ++organization.givenOut, chooseChange(writers, org)),
+  );
+}
+
+function chooseChange({ random, climate, database, uids, cids, now }: Writers, org: string): Change {
+  const uid = uids[random.integer(0, uids.length - 1)] ?? "";
+  const cid = cids[random.integer(0, cids.length - 1)] ?? "";
+  if (random.next() < climate.signOuts) return { kind: "session", end: { uids: [uid], issuedBefore: now() } };
+  if (random.next() < climate.membershipChanges) {
+    const isParticipant = database.get(org).participants.get(cid)?.has(uid) === true;
+    const change = isParticipant ? { added: [], removed: [uid] } : { added: [uid], removed: [] };
+    return { kind: "membership", cid, change };
+  }
+  if (random.next() < 0.15) return { kind: "system", uids: uids.filter(() => random.next() < 0.5) };
+  return { kind: "message", cid, bytes: random.next() < climate.large ? climate.largeBytes : 20 };
+}
+
+function announce({ note }: Writers, node: Node, events: LogEvent[]): void {
+  if (!node.isAlive) return;
+  node.bus.publish(events);
+  note(() => `${node.name} announces ${events.map(({ id }) => id)}`);
+}
