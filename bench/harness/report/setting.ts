@@ -54,6 +54,6 @@ function sqliteVersion(): string {
 }
 
 function versionOf(dependency: string): string {
-  const file = new URL(`../../node_modules/${dependency}/package.json`, import.meta.url);
+  const file = new URL(`../../../node_modules/${dependency}/package.json`, import.meta.url);
   return String(JSON.parse(readFileSync(file, "utf8")).version);
 }
