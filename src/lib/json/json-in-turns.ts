@@ -12,6 +12,7 @@ import {
   tooDeep,
   wouldChange,
 } from "./json-scan.ts";
+import { parseJson } from "./json-values.ts";
 
 type Members = Record<string, unknown>;
 /** An array or object that is not closed yet; of an object also its names so far, and the one whose value comes. */
@@ -81,7 +82,7 @@ function createReader(text: string, maxDepth: number): Read {
   function readText(): string | undefined {
     plainText.lastIndex = index;
     const end = plainText.test(text) ? plainText.lastIndex : endOfString(text, index) + 1;
-    const read = parse(text.slice(index, end));
+    const read = parseJson(text.slice(index, end));
     if (typeof read !== "string") return undefined;
     index = end;
     return read;
@@ -201,14 +202,6 @@ function createReader(text: string, maxDepth: number): Read {
       }
     },
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** As `JSON.parse` does it: `__proto__` is a name like any other. */
