@@ -132,10 +132,12 @@ export function createBind({
         if (needed !== "any") permitScope(known, needed);
         if (!limitsItself) permitOrganization(known, context.req.param("org"));
       };
-      const waitForTurn = (weight: number, bytes?: Uint8Array) =>
-        turns.wait(caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes)) ?? caller.keyId, {
-          weight,
-        });
+      /** Undefined where there is room: then nothing has to be awaited. */
+      const takeTurn = (weight: number, bytes?: Uint8Array) => {
+        if (turns.takes(weight)) return undefined;
+        const org = caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes));
+        return turns.wait(org ?? caller.keyId, { weight });
+      };
       try {
         if (scope !== undefined) {
           caller = await authenticate();
@@ -146,7 +148,8 @@ export function createBind({
           permit(caller, scope);
           const named = namesOrganization ? bill.name(context.req.param("org")) : undefined;
           if (named !== undefined) await named;
-          if (body === undefined && !turns.takes()) await waitForTurn(1);
+          const turn = body === undefined ? takeTurn(1) : undefined;
+          if (turn !== undefined) await turn;
         }
         const input = {
           caller,
@@ -167,10 +170,7 @@ export function createBind({
                   bill.addWork(operation.workOf?.(checked) ?? 0);
                   return checked;
                 },
-                turn(bytes) {
-                  const weight = 1 + Math.floor(bytes.length / bytesPerUnit);
-                  return turns.takes(weight) ? undefined : waitForTurn(weight, bytes);
-                },
+                turn: (bytes) => takeTurn(1 + Math.floor(bytes.length / bytesPerUnit), bytes),
                 alone: (read) =>
                   longBodies.add({ of: caller.keyId }, () => {
                     bill.askAgain();
@@ -202,7 +202,8 @@ export function createBind({
         const rows = rowsIn(answer.body);
         bill.addWork(Math.floor(rows / rowsPerRequest));
         const weight = Math.floor(rows / rowsPerUnit);
-        if (weight > 0 && !turns.takes(weight)) await waitForTurn(weight);
+        const turn = weight > 0 ? takeTurn(weight) : undefined;
+        if (turn !== undefined) await turn;
         const { method: asked, signal } = request;
         const response = toResponse(answer, requestId, (text) => {
           bill.addAnswer(text);
