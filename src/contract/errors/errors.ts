@@ -180,6 +180,11 @@ export function rateLimited(options: {
   });
 }
 
+/** What `Retry-After` says of a wait in milliseconds: whole seconds, and one at least (RFC 9110, section 10.2.3). */
+export function retryAfterOf(waitMs: number): number {
+  return Math.max(1, Math.ceil(waitMs / 1000));
+}
+
 /** The error for what cannot be done now; `Retry-After` says after how many seconds to try again. */
 export function unavailable(
   options: { detail?: string; retryAfterSeconds?: number; cause?: unknown } = {},

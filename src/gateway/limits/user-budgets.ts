@@ -1,4 +1,4 @@
-import { rateLimited } from "../../contract/errors/errors.ts";
+import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { createWindowQuotas } from "../../lib/rates/window-quota.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -38,7 +38,7 @@ export function createUserBudgets({ quota, clock }: { quota: number; clock: Cloc
     require({ org, uid }) {
       const waitMs = quotas.waitMs(joinIds(org, uid));
       if (waitMs === 0) return;
-      const retryAfterSeconds = Math.ceil(waitMs / 1000);
+      const retryAfterSeconds = retryAfterOf(waitMs);
       throw rateLimited({
         detail: `this user has asked for too much of late, over all connections; come back in ${retryAfterSeconds} s`,
         policy: "requests-per-user",

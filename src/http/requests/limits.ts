@@ -1,4 +1,4 @@
-import { rateLimited } from "../../contract/errors/errors.ts";
+import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
@@ -29,7 +29,7 @@ export function createRateLimit(options: { perSecond: number; burst: number; clo
         buckets.charge(keyId, rate, cost);
         return;
       }
-      const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+      const retryAfterSeconds = retryAfterOf(waitMs);
       throw rateLimited({
         detail: `this key may send ${perSecond} requests a second; wait ${retryAfterSeconds} s`,
         policy: "requests",

@@ -1,4 +1,4 @@
-import { HeraldError, rateLimited } from "../../contract/errors/errors.ts";
+import { HeraldError, rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { createMeters } from "../../lib/rates/meters.ts";
 import { createTokenBuckets, type Rate } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -124,7 +124,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
 }
 
 function tooMany(what: "requests" | "messages", perSecond: number, waitMs: number): HeraldError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const retryAfterSeconds = retryAfterOf(waitMs);
   return rateLimited({
     detail: `this organization may send ${perSecond} ${what} a second; wait ${retryAfterSeconds} s`,
     policy: `organization-${what}`,

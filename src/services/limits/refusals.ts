@@ -1,4 +1,4 @@
-import { rateLimited } from "../../contract/errors/errors.ts";
+import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -20,7 +20,7 @@ export function createRefusals({ clock, ...rate }: { perSecond: number; burst: n
     admit(address) {
       const waitMs = buckets.waitMs(networkOf(address), rate);
       if (waitMs === 0) return;
-      const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+      const retryAfterSeconds = retryAfterOf(waitMs);
       throw rateLimited({
         detail: `too many calls from this address had no valid key or token; mend that first, then wait ${retryAfterSeconds} s`,
         policy: "refusals",
