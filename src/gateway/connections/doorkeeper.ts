@@ -90,7 +90,7 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
       return await refuseInTurn(owner, laneOf(org), () => {
         payForConnect(identity);
         places.takeForUser(owner, identity);
-        return admission.run(open, owner, org);
+        return admission.run(open, { owner, key: org });
       });
     },
     async renew(owner, token, address) {

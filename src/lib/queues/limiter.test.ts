@@ -32,8 +32,7 @@ describe("a limiter", () => {
             started.push(index);
             return work.promise;
           },
-          owner,
-          key,
+          { owner, key },
         )
         .then(
           () => outcomes.push(`${index} done`),

@@ -10,10 +10,12 @@ export type Limiter = {
    * wait, when it has waited too long, or when `owner` closes meanwhile: then `work` never runs. Of those who wait, whose key has
    * most waiting is refused first. What waits may have a weight, which is bounded as its number is.
    */
-  run<Result>(work: () => Promise<Result>, owner?: Owner, key?: string, weight?: number): Promise<Result>;
+  run<Result>(work: () => Promise<Result>, waiting?: Waiting): Promise<Result>;
   readonly running: number;
   readonly waiting: number;
 };
+
+type Waiting = { owner?: Owner | undefined; key?: string | undefined; weight?: number };
 
 type Options = {
   /** How many run at once. */
@@ -99,7 +101,7 @@ export function createLimiter(options: Options): Limiter {
   }
 
   return {
-    async run(work, owner, key = "", weight = 0) {
+    async run(work, { owner, key = "", weight = 0 } = {}) {
       if (owner?.isClosed) throw whenBusy();
       if (running < places) running++;
       else if (!queue.hasRoom(key, weight)) throw whenBusy();

@@ -22,7 +22,7 @@ export function createPacedWork({ limiter, pauseMs }: { limiter: Limiter; pauseM
         resolve(result);
         if (isLarge(result)) await new Promise((goOn) => setTimeout(goOn, pauseMs));
       };
-      limiter.run(workAndPause, owner, key).catch(reject);
+      limiter.run(workAndPause, { owner, key }).catch(reject);
       return promise;
     },
   };

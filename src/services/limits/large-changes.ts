@@ -34,7 +34,7 @@ export function createLargeChanges({ clock }: { clock: Clock }): LargeChanges {
       if (names <= namesAtOnce) return await change();
       const limiter = limiterOf(org);
       try {
-        return await limiter.run(change, undefined, org, names);
+        return await limiter.run(change, { key: org, weight: names });
       } finally {
         if (limiter.running + limiter.waiting === 0) limiters.delete(org);
       }
