@@ -1,5 +1,5 @@
 // Attackers, in a process of their own that makes way for all others: they stand for machines elsewhere. The parent sends {raid, camp},
-// and then {tell}: the answer is what they heard. They go on until the process is ended, or the parent is gone, or a minute has passed.
+// and then {tell}: the answer is what they heard. They go on until the process is ended, or the parent is gone, or three minutes have passed.
 
 import { createTally, type Heard } from "../siege/attack/tally.ts";
 import type { Camp } from "../siege/camp.ts";
@@ -11,7 +11,7 @@ export type AttackerOrder = { raid: string; camp: Camp } | { tell: true };
 /** What attackers heard so far. */
 export type AttackerReport = Heard;
 
-const longestMs = 60_000;
+const longestMs = 180_000;
 
 const tally = createTally();
 setTimeout(() => process.exit(), longestMs);
