@@ -3,27 +3,27 @@ import { createHistogram, type Histogram, spanBuckets } from "../lib/observing/h
 import { timeOfId } from "../lib/text/ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
 
-/** What a node counts of its connections, since its start. */
+/** Counters of a node's connections since its start. */
 export type GatewayFigures = {
-  /** Messages and system messages that were handed to connections: one for each connection. */
+  /** Messages and system messages handed to connections, counted once per connection. */
   deliveries: { message: number; system_message: number };
   /**
-   * Milliseconds from the commit of an event to its delivery, one for each delivery, by the way it came: `own` commits are
-   * measured with the steady clock of this node; those that came by the `bus` with the clocks of both nodes, as far as these agree;
-   * those read from the `store` from the time in their id, just before their commit.
+   * Milliseconds from the commit of an event to its delivery, once per delivery, by how the event arrived: `own`
+   * commits are measured by this node's steady clock; events from the `bus` by the wall clocks of both nodes, as exact
+   * as these agree; events from the `store` from the time in their id, which is just before the commit.
    */
   latency: Record<"own" | "bus" | "store", Histogram>;
-  /** Reads of the store that brought what the bus had not. */
+  /** Reads of the store that brought events the bus had not. */
   repairs: number;
-  /** How often the log of an organization turned out not to be the one that was played. */
+  /** How often an organization's log turned out not to be the one that was played. */
   breaks: number;
-  /** Events that nobody heard, since what the store holds of them cannot be played. */
+  /** Stored events that could not be played and were skipped. */
   passedOver: number;
-  /** Connections that ended while bytes waited for them. */
+  /** Connections that ended with bytes still waiting. */
   slowConsumersCut: number;
 };
 
-/** What a node holds for its connections now, by kind. */
+/** What a node currently holds for its connections, by kind. */
 export type HeldFigures = Record<
   | "connections"
   | "address_places"
@@ -43,7 +43,7 @@ export type HeldFigures = Record<
 
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
 
-/** All zero, and what counts them. */
+/** Creates figures, all zero, and the functions that update them. */
 export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencies) {
   const figures: GatewayFigures = {
     deliveries: { message: 0, system_message: 0 },

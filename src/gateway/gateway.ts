@@ -40,17 +40,18 @@ const tickMs = 250;
 const headCheckMs = 5000;
 const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
-// How many who want in are let through in a turn of the event loop, so that a crowd lets everybody else have theirs.
+// New connections let through per turn of the event loop, so that a crowd leaves time for everyone else.
 const enteringPerTurn = 8;
-// How many are refused in so many milliseconds: who returns at once does so as often. Whoever is refused now and then does not wait.
+// Connections refused per `turnMs`, which bounds how often clients that reconnect at once can return. An occasional
+// refusal does not wait.
 const refused = { perTurn: 8, turnMs: 10 };
-// How many pages of missed messages are written to their connections in a turn of the event loop.
+// Pages of missed messages written to connections per turn of the event loop.
 const handedOverPerTurn = 1;
-// How many sessions are opened, and pages of missed messages read, at a time; others wait their turn.
+// How many sessions are opened, and how many pages of missed messages are read, at a time; the rest queue.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
-// Behind a long page: with eight at a time of a quarter of a MiB, some 100 MiB in a second.
+// The pause after a long page: eight readers of 256 KiB pages move about 100 MiB per second.
 const pauseAfterLongPageMs = 16;
 
 type Dependencies = OutageEvents & {
@@ -63,31 +64,33 @@ type Dependencies = OutageEvents & {
   receipts: Receipts;
   ledger: DeliveryLedger;
   feedStarts: FeedStarts;
-  /** What tokens are compared with. */
+  /** The clock that tokens expire by. */
   clock: Clock;
-  /** What heartbeats and rates are measured with: a clock that was set must not stop them. */
+  /** The clock of heartbeats and rates, which must not stop or jump when the wall clock is set. */
   steadyClock: Clock;
   clientAddress: ClientAddress;
-  /** The origins whose pages may connect, beside the server's own; `*` for all. */
+  /** Origins whose pages may connect besides the server's own; `*` for all. */
   allowedOrigins: ReadonlySet<string>;
   limits: SocketLimits & {
     connectionsPerUser: number;
     connectionsPerAddress: number;
-    /** Requests of one user in a minute, over all connections. */
+    /** Requests per user and minute, over all connections. */
     userRequests: number;
     feedsPerOrganization: number;
     organizationBacklogBytes: number;
     nodeBacklogBytes: number;
   };
-  /** The server's native topics. */
+  /** Bun's native topics. */
   sockets: SocketTopics;
-  /** Of this node. */
+  /** The id of this node. */
   nodeId: string;
-  /** Called when an organization's log is no longer the one that was played; those who heard it were told to join anew. */
+  /**
+   * Called when an organization's log is no longer the one that was played; its connections have been told to rejoin.
+   */
   onBreak(org: string, found: LogBreak): void;
-  /** How much an organization does on this node, for those who ask. */
+  /** The organization's current rates on this node, for presence answers. */
   ratesOf(org: string): { requests: number; messages: number };
-  /** Wraps the play of each event, if there is one. */
+  /** Wraps the play of each event, if set. */
   tracePlay?: TracePlay | undefined;
 };
 
@@ -96,13 +99,13 @@ const restoreAdvice = "its row in the database is not what Herald wrote: restore
 const tellToComeBack = () => busy("connects", "too many connect to this node at once", admitted.maxWaiting);
 const tellToCatchUpLater = () => busy("catch-ups", "too many catch up on this node at once", replayed.maxWaiting);
 
-/** Clients are told different times, so that they do not all come back together. */
+/** Clients get different delays, so that they do not all come back at once. */
 function busy(policy: string, what: string, quota: number): HeraldError {
   const retryAfterSeconds = Math.ceil(Math.random() * comeBackWithinSeconds);
   return rateLimited({ detail: `${what}; come back in ${retryAfterSeconds} s`, policy, quota, retryAfterSeconds });
 }
 
-/** The real-time side of a node: sequencers that play the logs, and the connections that hear them. */
+/** Creates the real-time side of a node: sequencers that play the logs, and the connections that hear them. */
 export function createGateway(dependencies: Dependencies, parts: GatewayParts = gatewayParts) {
   const {
     createAccounting,
@@ -245,24 +248,26 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     webSockets,
     streams,
     feeds,
-    /** Where whatever else is held for callers of this node counts, until they take it. */
+    /** Counts whatever else this node holds for callers until they take it. */
     backlog: { watch: backlog.watch, forget: backlog.forget, onCut },
-    /** How many connections there are of each kind; those that have not joined are among them. */
+    /** Open lines per transport, including those that have not joined. */
     count: register.count,
-    /** Looks in the store for what was committed and not heard of. Called when the bus is there again. Never rejects. */
+    /** Looks in the store for commits that no hint announced. Called when the bus is back. Never rejects. */
     checkHeads,
-    /** A connection to the database was lost and made anew: it may lead to another server, whose logs end elsewhere. Never rejects. */
+    /**
+     * Called after the database was reconnected, possibly to another server whose logs end elsewhere. Never rejects.
+     */
     async onDatabaseBack(): Promise<void> {
       ledger.renew();
       await checkHeads();
     },
-    /** How many connections have joined, of how many organizations, and how far their sequencers lag behind. */
+    /** The number of joined connections and their organizations, and the lag of the sequencers. */
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
-    /** How many connections an address has, as `networkOf` names it. */
+    /** The number of connections of an address, as named by `networkOf`. */
     countOfAddress: places.countOf,
-    /** What was counted since the start. */
+    /** Counters since the start. */
     figures,
-    /** What is held for connections now; all of it is 0 as soon as the last one has gone. */
+    /** Everything currently held for connections; all zero once the last one has gone. */
     held(): HeldFigures {
       const taken = places.count();
       const heard = audiences.size();
@@ -282,9 +287,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         waiting_bytes: backlog.bytes,
       };
     },
-    /** The node begins to stop: nobody waits any more to be refused. */
+    /** Called when the node begins to stop: refused connections no longer wait. */
     hurry: exit.open,
-    /** Plays what was committed before, then closes every connection, spread over a few seconds, and plays no more. */
+    /** Plays what is already committed, then closes every connection, spread over a few seconds, and stops playing. */
     async stop(): Promise<void> {
       clearInterval(headTimer);
       await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);

@@ -8,7 +8,7 @@ import { createPlaces } from "./limits/places.ts";
 import { createSequencers } from "./log/sequencers.ts";
 import { createSocketSessions } from "./websocket/socket-sessions.ts";
 
-/** The parts of a gateway that decide who hears what, and when what a connection took is given back. */
+/** The parts of a gateway that decide who hears what and when a connection's resources are released. */
 export const gatewayParts = {
   createAccounting,
   createAudiences,
@@ -21,5 +21,5 @@ export const gatewayParts = {
   createSocketSessions,
 };
 
-/** Parts that a gateway can be put together from. */
+/** The type of `gatewayParts`, for tests that replace some of them. */
 export type GatewayParts = typeof gatewayParts;

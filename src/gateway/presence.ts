@@ -10,8 +10,8 @@ const maxPageBytes = 64 * 1024;
 const maxDevices = 50;
 
 /**
- * What this node answers about its connections, the live ones: nothing of this is stored. A page ends after 64 KiB of
- * JSON or a little more, whatever its limit, since a message between nodes has a limit too.
+ * Answers a presence question from this node's live connections; nothing of it is stored. A page ends shortly after 64
+ * KiB of JSON whatever its limit, as messages between nodes are limited too.
  */
 export function answerPresence(
   roster: Roster & Census,

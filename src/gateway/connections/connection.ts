@@ -2,39 +2,42 @@ import type { CloseReason } from "../../contract/connections/close-codes.ts";
 import type { LogEvent } from "../../contract/messages/log-event.ts";
 import type { Owner } from "../../lib/owner.ts";
 
-/** Bytes that may wait for a reader that keeps up. */
+/** Bytes that may be waiting for a reader that still counts as keeping up. */
 export const comfortableBytes = 256 * 1024;
 
-/** What carries a connection: a WebSocket, a server-sent event stream or a feed. What is taken for it belongs to its owner, which closes with it. */
+/**
+ * The transport of a connection: a WebSocket, a server-sent event stream or a feed. Everything taken for it belongs to
+ * its owner, which closes with it.
+ */
 export type Line = {
   readonly owner: Owner;
   readonly isOpen: boolean;
-  /** The organization that it counts for, once that is known. */
+  /** The organization it counts towards, once known. */
   readonly org: string | undefined;
-  /** Bytes that this process holds because the socket has not taken them; what the kernel has taken is not among them. */
+  /** Bytes this process holds because the socket has not taken them; bytes in the kernel's buffers do not count. */
   waitingBytes(): number;
-  /** Rises whenever the socket takes some of what waits. */
+  /** Increases whenever the socket takes some of the waiting bytes. */
   readonly takings: number;
-  /** Closes it and says why. */
+  /** Closes the line and tells the client why. */
   end(reason: CloseReason): void;
-  /** Ends it at once, without a word. */
+  /** Ends the line at once, without a close code. */
   cut(): void;
 };
 
-/** A user's connection, whatever carries it. */
+/** A user's connection, over any transport. */
 export type Connection = Line & {
   readonly id: string;
   readonly org: string;
   readonly uid: string;
-  /** What the client calls the device that it runs on, if it does. */
+  /** The client's name for its device, if it gave one. */
   readonly device?: string | undefined;
-  /** When the token that holds it open was issued, in milliseconds. */
+  /** When the token that holds the connection open was issued, in milliseconds since the Unix epoch. */
   readonly issuedAt: number;
   /** The `jti` of that token, if it has one. */
   readonly tokenId?: string | undefined;
-  /** Writes events to this connection alone, in order. */
+  /** Writes events, in order, to this connection only. */
   deliver(events: Pick<LogEvent, "kind" | "id" | "payload">[]): void;
-  /** Resolves with true when little waits to be taken, with false when the connection is gone. */
+  /** Resolves to true once few bytes are waiting, or to false if the connection is gone. */
   isReadyForMore(): Promise<boolean>;
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;

@@ -15,7 +15,10 @@ const unused = () => {
 };
 const placesOfAddress = 4;
 
-/** A door at which users named `over …` have used up their budgets, and one in a minute is let out. Notes who was refused, and with what. */
+/**
+ * Creates a door at which users named `over …` have used up their budgets, and refusals leave at one per minute.
+ * Records who was refused and why.
+ */
 function openDoor() {
   const exit = createTurnstile(1, { turnMs: 60_000 });
   const places = createPlaces({ connectionsPerUser: 100, connectionsPerAddress: placesOfAddress });
@@ -53,11 +56,11 @@ async function afterSomeTurns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await nextTurn();
 }
 
-test("those who are refused hear so one after another, whatever they are refused for", async () => {
+test("refusals are told one after another, whatever their reason", async () => {
   const { exit, doorkeeper, refused, note } = openDoor();
   note("first", doorkeeper.admit(newOwner(), "o/over", "a"));
   await afterSomeTurns();
-  expect(refused).toEqual(["first rate_limited"]); // alone, at once
+  expect(refused).toEqual(["first rate_limited"]); // alone, so at once
   note("by token", doorkeeper.admit(newOwner(), "bad", "a"));
   note("by budget", doorkeeper.admit(newOwner(), "o/over", "a"));
   note("renewing", doorkeeper.renew(newOwner(), "o/over", "a"));
@@ -65,7 +68,7 @@ test("those who are refused hear so one after another, whatever they are refused
   await afterSomeTurns();
   expect(refused).toEqual(["first rate_limited"]);
   expect(exit.waiting).toBe(4);
-  expect(await doorkeeper.admit(newOwner(), "o/good", "a")).toMatchObject({ uid: "good" }); // waits for nobody
+  expect(await doorkeeper.admit(newOwner(), "o/good", "a")).toMatchObject({ uid: "good" }); // no waiting
   exit.open();
   await afterSomeTurns();
   expect(refused.slice(1).toSorted()).toEqual([
@@ -76,7 +79,7 @@ test("those who are refused hear so one after another, whatever they are refused
   ]);
 });
 
-test("whoever hangs up while waiting to be refused waits no more", async () => {
+test("a client that hangs up while waiting to be refused leaves the queue", async () => {
   const { exit, doorkeeper, note } = openDoor();
   const owner = newOwner();
   note("first", doorkeeper.admit(newOwner(), "bad", "a"));
@@ -87,10 +90,10 @@ test("whoever hangs up while waiting to be refused waits no more", async () => {
   expect(exit.waiting).toBe(0);
 });
 
-test("as many as an address may have wait to hear that it has no place for them; more are not kept waiting", async () => {
+test("an address may have as many refused connections waiting as open ones; any more are closed at once", async () => {
   const { exit, places, doorkeeper, refused, note } = openDoor();
   const owners = Array.from({ length: 3 * placesOfAddress }, newOwner);
-  note("first", doorkeeper.admit(newOwner(), "bad", "b")); // the exit has no room in this turn
+  note("first", doorkeeper.admit(newOwner(), "bad", "b")); // uses up the exit's turn
   for (const [index, owner] of owners.entries()) note(`${index}`, doorkeeper.enter(owner, "a"));
   await afterSomeTurns();
   expect(exit.waiting).toBe(placesOfAddress);

@@ -9,23 +9,23 @@ import type { Places } from "../limits/places.ts";
 import { costs, type UserBudgets } from "../limits/user-budgets.ts";
 
 /**
- * Lets users in. Throws `unauthorized`, and `rate_limited` that says which limit it was and when to come back: each in its turn at the
- * exit, so that those who return as soon as they are refused leave the node's time to others. Places belong to `owner`.
+ * Lets users in. Throws `unauthorized`, or `rate_limited` with the limit and when to come back. Refusals take turns at
+ * the exit, so that clients that reconnect at once do not use up the node's time. Places belong to `owner`.
  */
 export type Doorkeeper = {
   /**
-   * Lets somebody come to the door, in turn, and takes a place among the connections of the address. Closes `owner` where even those
-   * who wait to hear that there is none are too many.
+   * Waits for a turn at the entrance, then takes one of the address's places. Closes `owner` if even the queue of the
+   * address's refused connections is full.
    */
   enter(owner: Owner, address: string): Promise<void>;
   /**
-   * Opens the session of somebody who comes: first the token's signature, which costs no query, then what the user may still ask
-   * for, and a place among the user's connections; only then, in turn, the database, and a place among those of the organization.
+   * Opens a session. Checks the token's signature first, which costs no query, then the user's budget and connection
+   * count; only then waits for a turn at the database and takes one of the organization's places.
    */
   admit(owner: Owner, token: string, address: string): Promise<Session>;
-  /** The same for somebody who is in already and goes on: takes no place, and does not wait behind those who want in. */
+  /** Like `admit`, for a session that continues: takes no place and does not queue behind new connections. */
   renew(owner: Owner, token: string, address: string): Promise<Session>;
-  /** For somebody who is in: throws where the user has used up what may be asked for. */
+  /** Throws `rate_limited` if a connected user's budget is used up. */
   requireBudget(owner: Owner, user: User): Promise<void>;
 };
 
@@ -36,11 +36,11 @@ type Dependencies = {
   budgets: UserBudgets;
   organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
   places: Omit<Places, "count" | "countOf">;
-  /** What those who come go through, by address. */
+  /** Queues arriving connections, by address. */
   entrance: Turnstile;
-  /** What those who are refused go through, by organization, and by address where none is known. */
+  /** Queues refused connections, by organization, or by address if the organization is unknown. */
   exit: Turnstile;
-  /** Bounds how many sessions are being opened. */
+  /** Bounds how many sessions are being opened at once. */
   admission: Limiter;
 };
 
@@ -48,7 +48,7 @@ type Dependencies = {
 export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
   const { sessions, budgets, organizationLimits, places, entrance, exit, admission } = dependencies;
 
-  /** Throws what `work` throws when the turn of `name` has come at the exit. */
+  /** Delays an error of `work` until it is the turn of `name` at the exit. */
   async function refuseInTurn<Result>(owner: Owner, name: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -106,7 +106,7 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
   };
 }
 
-/** An organization may be named like an address, but its lane at the exit is its own: no address has a space. */
+/** Gives an organization its own lane at the exit even if it is named like an address: no address contains a space. */
 function laneOf(org: string): string {
   return `organization ${org}`;
 }

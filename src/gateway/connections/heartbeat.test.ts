@@ -26,7 +26,7 @@ function setUp() {
 }
 
 describe("heartbeats", () => {
-  test("ping as often as they are to, the first time at most that late, and cut nobody who answers", () => {
+  test("ping at their interval, the first time after one interval at most, and never cut a peer that answers", () => {
     const { heartbeats, owner, calls, note, pass } = setUp();
     heartbeats.watch(owner, {
       pingMs: 25_000,
@@ -43,7 +43,7 @@ describe("heartbeats", () => {
       expect(at - (times[index] ?? 0)).toBeWithin(25_000, 25_000 + 4 * tickMs);
   });
 
-  test("cut who does not answer in time", () => {
+  test("cut a peer that does not answer in time", () => {
     const { heartbeats, owner, calls, note, pass } = setUp();
     const peer = { pingMs: 25_000, pongMs: 10_000, isAlive: () => false };
     heartbeats.watch(owner, { ...peer, ping: () => note("ping"), cut: () => owner.close() });
@@ -53,7 +53,7 @@ describe("heartbeats", () => {
     expect((calls[1]?.at ?? 0) - (calls[0]?.at ?? 0)).toBeWithin(10_000, 10_000 + 2 * tickMs);
   });
 
-  test("end with their owner, also one that ends in a beat, and do not begin after it", () => {
+  test("end with their owner, even during a beat, and do not start after it", () => {
     const { wheel, heartbeats, owner, calls, note, pass } = setUp();
     heartbeats.repeat(owner, 1_000, () => {
       note("beat");
@@ -68,11 +68,11 @@ describe("heartbeats", () => {
     expect(wheel.size).toBe(0);
   });
 
-  test("of many that begin at the same time do not come at the same time", () => {
+  test("that start together do not beat together", () => {
     const { heartbeats, owner, calls, note, pass } = setUp();
     for (let index = 0; index < 1_000; index++) heartbeats.repeat(owner, 25_000, () => note("beat"));
     pass(25_000);
     const perTick = Map.groupBy(calls, ({ at }) => at);
-    expect(Math.max(...[...perTick.values()].map(({ length }) => length))).toBeLessThan(30); // 20 if they were even
+    expect(Math.max(...[...perTick.values()].map(({ length }) => length))).toBeLessThan(30); // 20 if evenly spread
   });
 });

@@ -1,10 +1,10 @@
 import type { Owner } from "../../lib/owner.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 
-/** Sets a timer: `act` is called after `ms`, in place of what was set before. It ends with its owner. */
+/** Calls `act` after `ms`, replacing the call set before. Ends with its owner. */
 export type Timer = (ms: number, act: () => void) => void;
 
-/** Timers on a wheel, and the beats that they keep. */
+/** Timers and heartbeats on a timer wheel. */
 export type Heartbeats = {
   /** A timer that ends with its owner. */
   timerOf(owner: Owner): Timer;
@@ -14,24 +14,25 @@ export type Heartbeats = {
   watch(owner: Owner, peer: Peer): void;
 };
 
-/** The other side of a line, which answers pings. */
+/** The remote end of a line, which answers pings. */
 export type Peer = {
   pingMs: number;
   pongMs: number;
   ping(): void;
-  /** Whether anything was heard since the last ping. */
+  /** Whether anything has arrived since the last ping. */
   isAlive(): boolean;
   cut(): void;
 };
 
-// The fraction of the golden ratio puts each phase far from all earlier ones, so that lines that opened together do not beat together.
+// Steps by the golden ratio keep each phase far from all earlier ones, so that lines opened together do not beat
+// together.
 const phaseStep = 0.618034;
 
-/** Heartbeats that are kept as the wheel turns. */
+/** Creates heartbeats that are driven by the turns of `wheel`. */
 export function createHeartbeats({ wheel }: { wheel: Pick<TimerWheel, "after"> }): Heartbeats {
   let phase = 0;
 
-  /** The first beat comes up to half an interval early. */
+  /** Puts the first beat up to half an interval early. */
   function firstAfter(ms: number): number {
     phase = (phase + phaseStep) % 1;
     return ms * (0.5 + phase / 2);

@@ -33,7 +33,7 @@ const backlog = createBacklog({
 
 const unused = (): never => expect.unreachable();
 
-/** A log that was purged up to 200, of which five more events are played each time somebody asks for something. */
+/** Creates a log purged up to 200, in which five more events are played each time somebody reads. */
 function createBusyLog() {
   const ring = createRing(placeOf(event(200)), createBudget());
   let position = 200;
@@ -63,7 +63,7 @@ function createBusyLog() {
   return { sequencer, log };
 }
 
-test("who joins where the log was purged misses nothing that is played while the log is read", async () => {
+test("a connection that joins where the log was purged misses nothing played during the read", async () => {
   const { sequencer, log } = createBusyLog();
   const heard: string[] = [];
   const ledger: Pick<DeliveryLedger, "given"> = { given: () => undefined };

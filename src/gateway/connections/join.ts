@@ -14,7 +14,7 @@ import type { Log, Sequencers } from "../log/sequencers.ts";
 import { type Connection, comfortableBytes } from "./connection.ts";
 import type { Roster } from "./roster.ts";
 
-const pageBytes = comfortableBytes; // so that a healthy reader keeps up with what is replayed to it
+const pageBytes = comfortableBytes; // small enough for a healthy reader to keep up with a replay
 const longPageBytes = pageBytes / 4;
 const pageSize = 100;
 
@@ -28,18 +28,19 @@ type Dependencies = {
   backlog: Pick<Backlog, "hold">;
   facts: Pick<EventFacts, "follow">;
   ledger: Pick<DeliveryLedger, "given">;
-  /** Bounds how many pages of what was missed are at hand: read, and not yet handed over. Long ones go out at a pace. */
+  /** Bounds how many pages of missed events are in memory, from read to handover, and paces long ones. */
   reads: PacedWork;
-  /** What pages go through when they are handed over, so that many make no turn of the event loop long. */
+  /** Spreads the handover of pages over turns of the event loop, so that no turn gets long. */
   handover: Turnstile;
 };
 
-/** Lets connections into the stream of their organization's events. */
+/** Joins connections to their organization's event stream. */
 export type Joiner = {
   /**
-   * Joins without a gap: first, with `since`, what was missed; then, in one synchronous step, what was played after the
-   * session's snapshot, and the subscription. Calls `admit` just before anything is sent: `isRecovered` is `undefined`
-   * without `since`. Resolves when the connection has joined or is gone; what was taken for it belongs to its owner.
+   * Joins without a gap: with `since`, delivers what was missed; then, in one synchronous step, delivers what was
+   * played since the session's snapshot and subscribes. Calls `admit` just before anything is sent; `isRecovered` is
+   * `undefined` without `since`. Resolves when the connection has joined or is gone; everything taken for it belongs to
+   * its owner.
    */
   join(
     connection: Connection,
@@ -49,14 +50,15 @@ export type Joiner = {
   ): Promise<void>;
 };
 
-/** Joins connections of one node. */
+/** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies): Joiner {
   const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger, reads, handover } =
     dependencies;
 
   /**
-   * Reads a page when the turn of the connection comes, and hands it over if the connection is still there. The page counts for it
-   * from before it is read until then, and few are at hand at a time, however many wait for theirs.
+   * Reads a page when it is the connection's turn, and hands it over if the connection is still open. The page counts
+   * towards the connection's backlog from before the read until the handover; only a few pages are in memory at a time,
+   * however many connections wait.
    */
   async function turnPage<Item extends { payload: string }>(
     connection: Connection,
@@ -71,8 +73,8 @@ export function createJoiner(dependencies: Dependencies): Joiner {
         let letGoRest = () => {};
         try {
           const page = await read();
-          letGoRest = backlog.hold(connection, Math.max(0, bytesOf(page) - pageBytes)); // one event may be larger than a page
-          await sequencer.verified(); // so that no page is of another log than those before
+          letGoRest = backlog.hold(connection, Math.max(0, bytesOf(page) - pageBytes)); // a single event may be larger than a page
+          await sequencer.verified(); // no page may come from a different log than the pages before it
           await handover.pass(org);
           if (connection.isOpen) handOver(page);
           return bytesOf(page);
@@ -115,7 +117,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     }
   }
 
-  /** Gives the connection those of `events` that concern it, and lets `cids` and the connection follow the rest. */
+  /** Delivers the events that concern the connection, and updates `cids` from membership events. */
   function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): void {
     const heard: LogEvent[] = [];
     for (const event of events) {
@@ -170,15 +172,15 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           owner.hold(() => roster.remove(connection));
           return;
         }
-        // The log moved on by more than fits at once: take a part of it, at the pace of the connection, and look again.
-        const upTo = sequencer.position; // before the read, which so sees all of it that there is
+        // More was played than fits at once: read part of it, at the connection's pace, and look again.
+        const upTo = sequencer.position; // taken before the read, so that the read includes everything up to it
         await turnPage(
           connection,
           sequencer,
           () => log.readAfter(org, cursor, pageSize, pageBytes),
           (read) => {
             const page = read.filter(({ offset }) => offset <= upTo);
-            cursor = page.at(-1)?.offset ?? upTo; // nothing there: it was purged
+            cursor = page.at(-1)?.offset ?? upTo; // an empty page means that it was purged
             apply(connection, cids, page);
           },
         );

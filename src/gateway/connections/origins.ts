@@ -1,19 +1,19 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 
-/** Which pages in browsers may connect. */
+/** Decides which web pages may connect. */
 export type Origins = {
-  /** Throws `origin_forbidden` for a page of an origin that is neither the server's own nor allowed. */
+  /** Throws `origin_forbidden` for a page whose origin is neither the server's own nor allowed. */
   require(request: Request): void;
-  /** The headers by which a page of an allowed origin may read the answer (Fetch standard, section 3.3). */
+  /** The headers that let a page of an allowed origin read the response (Fetch standard, section 3.3). */
   corsHeaders(request: Request): Record<string, string>;
 };
 
 const exposedHeaders = "Herald-Recovered, Retry-After, X-Request-Id";
 
 /**
- * Browsers name the page's origin in `Origin`, which the page cannot change; other clients send none, and none is asked of them.
- * `allowed` holds origins such as `https://app.example.org`, or `*` for all. The server's own is the one of `Host`, whatever
- * the scheme: a proxy in front may have taken TLS off.
+ * Checks the `Origin` header, which browsers set and pages cannot change; other clients send none and need none.
+ * `allowed` holds origins such as `https://app.example.org`, or `*` for all. The server's own origin is that of `Host`
+ * with any scheme, as a proxy in front may terminate TLS.
  */
 export function createOrigins(allowed: ReadonlySet<string>): Origins {
   const isAllowed = (origin: string) => allowed.has("*") || allowed.has(origin);
@@ -38,7 +38,7 @@ export function createOrigins(allowed: ReadonlySet<string>): Origins {
   };
 }
 
-/** The answer to a browser that asks whether a page of an allowed origin may open a stream; `undefined` for any other request. */
+/** Answers the CORS preflight for a stream from a page of an allowed origin; `undefined` for any other request. */
 export function answerPreflight(request: Request, cors: Record<string, string>): Response | undefined {
   const { method, headers } = request;
   if (method !== "OPTIONS" || !headers.has("access-control-request-method") || cors.Vary === undefined)
@@ -56,6 +56,6 @@ export function answerPreflight(request: Request, cors: Record<string, string>):
 
 function isOwn(origin: string, host: string | null): boolean {
   const page = URL.parse(origin);
-  // Read with the page's scheme, so that both leave out the same default port.
+  // Parsed with the page's scheme, so that both drop the same default port.
   return page !== null && page.host !== "" && URL.parse(`${page.protocol}//${host}`)?.host === page.host;
 }

@@ -6,22 +6,25 @@ import type { Line } from "./connection.ts";
 
 const transports = ["websocket", "sse", "feed"] as const;
 
-/** What a line runs over. */
+/** The protocol of a line. */
 export type Transport = (typeof transports)[number];
 
 /** The open lines of this node. */
 export type Register = {
-  /** Adds a line until its owner closes. */
+  /** Keeps a line until its owner closes. */
   add(transport: Transport, line: Line): void;
-  /** Throws `unavailable` once the node closes its lines: nobody is let in any more. */
+  /** Throws `unavailable` once the node has begun to close its lines. */
   requireOpen(): void;
   readonly isClosing: boolean;
   count(transport: Transport): number;
-  /** Ends all, spread evenly over a time that grows with their number up to `longestMs`, so that they do not all come back at once. */
+  /**
+   * Ends all lines, spread evenly over a time that grows with their number up to `longestMs`, so that clients do not
+   * all reconnect at once.
+   */
   closeAll(reason: CloseReason, options: { perLineMs: number; longestMs: number }): Promise<void>;
 };
 
-/** An empty register. */
+/** Creates an empty register. */
 export function createRegister({ backlog }: { backlog: Pick<Backlog, "forget"> }): Register {
   const lines = { websocket: new Set<Line>(), sse: new Set<Line>(), feed: new Set<Line>() };
   let isClosing = false;

@@ -2,33 +2,36 @@ import type { OnlineUser, PresenceAnswer } from "../../contract/presence.ts";
 import { createSortedTexts, type SortedTexts } from "../../lib/text/sorted-texts.ts";
 import type { Connection } from "./connection.ts";
 
-/** The connections of this node that have joined, by organization and user. */
+/** The joined connections of this node, by organization and user. */
 export type Roster = {
   add(connection: Connection): void;
   remove(connection: Connection): void;
-  /** The connections of one user. */
+  /** All connections of one user. */
   of(org: string, uid: string): Connection[];
-  /** The connections of these users, read while they do not change. */
+  /** The connections of these users, read lazily: the roster must not change during the iteration. */
   ofAll(org: string, uids: Iterable<string>): Iterable<Connection>;
-  /** How many connections one user has. */
+  /** The number of connections of one user. */
   countOf(org: string, uid: string): number;
-  /** The connections of an organization. */
+  /** All connections of an organization. */
   ofOrganization(org: string): Connection[];
 };
 
-/** What is counted of them. */
+/** Counts over a roster. */
 export type Census = {
-  /** The users of an organization after `after`, by id. The roster must not change while they are read. */
+  /**
+   * The users of an organization whose id is greater than `after`, in order of id. The roster must not change during
+   * the iteration.
+   */
   usersAfter(org: string, after: string): Iterable<OnlineUser>;
-  /** All users of an organization and their connections. */
+  /** The number of users of an organization and of their connections. */
   totalOf(org: string): PresenceAnswer["total"];
-  /** How many connections there are, and of how many organizations. */
+  /** The number of connections, and of organizations that have any. */
   size(): { organizations: number; connections: number };
 };
 
 type Organization = { users: Map<string, Set<Connection>>; uids: SortedTexts; connections: number };
 
-/** An empty roster. */
+/** Creates an empty roster. */
 export function createRoster(): Roster & Census {
   const organizations = new Map<string, Organization>();
   let size = 0;

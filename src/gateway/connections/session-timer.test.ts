@@ -33,7 +33,7 @@ describe("a session timer", () => {
     jest.advanceTimersByTime(milliseconds);
   }
 
-  test("warns a minute before the end, once, and then ends", () => {
+  test("warns once, a minute before expiry, and then ends", () => {
     timer.extend(start + 600_000);
     pass(539_999);
     expect(calls).toEqual([]);
@@ -43,14 +43,14 @@ describe("a session timer", () => {
     expect(calls).toEqual(["expiring at 540000", "expired at 600000"]);
   });
 
-  test("warns halfway to the end of a short session", () => {
+  test("warns halfway through a short session", () => {
     timer.extend(start + 2_000);
     pass(1_000);
     pass(1_000);
     expect(calls).toEqual(["expiring at 1000", "expired at 2000"]);
   });
 
-  test("starts anew when it is extended", () => {
+  test("restarts when it is extended", () => {
     timer.extend(start + 2_000);
     pass(1_000);
     pass(500);
@@ -61,7 +61,7 @@ describe("a session timer", () => {
     expect(calls).toEqual(["expiring at 1000", "expiring at 540000"]);
   });
 
-  test("waits for the end of a session of 30 days, which no single timer can", () => {
+  test("waits out a session of 30 days, which no single timer can", () => {
     timer.extend(start + 30 * day);
     pass(1);
     expect(calls).toEqual([]);
@@ -69,14 +69,14 @@ describe("a session timer", () => {
     expect(calls.map((call) => call.split(" ")[0])).toEqual(["expiring", "expired"]);
   });
 
-  test("ends at once what is over already", () => {
+  test("ends an expired session at once", () => {
     timer.extend(start - 1);
     pass(1);
     pass(1);
     expect(calls.map((call) => call.split(" ")[0])).toEqual(["expiring", "expired"]);
   });
 
-  test("says nothing once its owner has closed, however late it is begun", () => {
+  test("does nothing once its owner has closed, even if started later", () => {
     timer.extend(start + 2_000);
     owner.close();
     pass(2_000);

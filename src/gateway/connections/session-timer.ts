@@ -4,15 +4,15 @@ import type { Clock } from "../../lib/time/clock.ts";
 const longestTimeoutMs = 2 ** 31 - 1;
 const warnBeforeMs = 60_000;
 
-/** Watches the expiry of one session, until its owner closes. */
+/** Watches when one session expires, until its owner closes. */
 export type SessionTimer = {
-  /** Starts anew with another expiry, in milliseconds since the Unix epoch. */
+  /** Restarts with a new expiry, in milliseconds since the Unix epoch. */
   extend(expiresAt: number): void;
 };
 
 type Options = { owner: Owner; clock: Clock; onExpiring(expiresAt: number): void; onExpired(): void };
 
-/** Calls `onExpiring` once, a minute before the expiry or halfway to it where that is later, and `onExpired` at it. */
+/** Calls `onExpiring` once, a minute before expiry or halfway to it, whichever is later, and `onExpired` at expiry. */
 export function createSessionTimer({ owner, clock, onExpiring, onExpired }: Options): SessionTimer {
   let timer: ReturnType<typeof setTimeout> | undefined;
   owner.hold(() => clearTimeout(timer));
@@ -20,7 +20,7 @@ export function createSessionTimer({ owner, clock, onExpiring, onExpired }: Opti
   function at(time: number, act: () => void): void {
     if (owner.isClosed) return;
     const delay = time - clock.now();
-    // setTimeout fires at once for more than about 24.8 days, and tokens live for up to 30.
+    // setTimeout fires at once for delays over about 24.8 days, and tokens live for up to 30.
     if (delay > longestTimeoutMs) timer = setTimeout(() => at(time, act), longestTimeoutMs);
     else timer = setTimeout(act, Math.max(0, delay));
   }

@@ -55,12 +55,12 @@ describe("a backlog", () => {
     return cut;
   }
 
-  test("leaves everyone alone up to the limits", () => {
+  test("cuts nobody up to the limits", () => {
     expect(cutFrom([10, 0, 30], { maxBytes: 40, maxOrganizationBytes: 40, maxLineBytes: 30 })).toEqual([]);
     expect(cutFrom([10, 30], { maxLineBytes: unlimited })).toEqual([]);
   });
 
-  test("cuts those that are the most behind, and no more than needed", () => {
+  test("cuts the lines furthest behind, and no more than necessary", () => {
     for (const limit of ["maxBytes", "maxOrganizationBytes"]) {
       expect(cutFrom([10, 50, 0, 30, 40], { [limit]: 80 })).toEqual(["o:50"]);
       expect(cutFrom([10, 50, 0, 30, 40], { [limit]: 79 })).toEqual(["o:50", "o:40"]);
@@ -68,24 +68,24 @@ describe("a backlog", () => {
     expect(cutFrom([10, 50, 0, 30, 40], { maxLineBytes: 39 })).toEqual(["o:50", "o:40"]);
   });
 
-  test("cuts for an organization's limit only of that organization", () => {
+  test("cuts only an organization's own lines for that organization's limit", () => {
     const orgOf = (index: number) => (index < 3 ? "many" : "few");
     expect(cutFrom([30, 20, 10, 50], { maxOrganizationBytes: 50 }, orgOf)).toEqual(["many:30"]);
   });
 
-  test("cuts for the node's limit of the organization for which most waits, however far behind a line of another is", () => {
+  test("for the node's limit, cuts lines of the organization that holds most, however far behind another's line is", () => {
     const orgOf = (index: number) => (index < 4 ? "many" : "few");
     expect(cutFrom([30, 25, 20, 10, 60], { maxBytes: 90 }, orgOf)).toEqual(["many:30", "few:60"]);
     expect(cutFrom([30, 25, 20, 10, 60], { maxBytes: 120 }, orgOf)).toEqual(["many:30"]);
   });
 
-  test("counts what is held beside what waits, until it is let go, and each line once", () => {
+  test("counts held bytes besides waiting ones until they are released, and each line once", () => {
     const { backlog, check, lines, cut, watchAll } = setUp([10, 20], { maxOrganizationBytes: 100 });
     const [first, second] = lines;
     if (first === undefined || second === undefined) throw new Error("two lines");
     const letGo = backlog.hold(first, 60);
     watchAll();
-    backlog.watch({ ...second }); // the same connection, seen in another role
+    backlog.watch({ ...second }); // the same connection as a different object
     check();
     expect(backlog.bytes).toBe(90);
     letGo();
@@ -98,7 +98,7 @@ describe("a backlog", () => {
     expect(backlog.bytes).toBe(20);
   });
 
-  test("looks at once when much is held for lines between two checks", () => {
+  test("checks at once if much is held between two checks", () => {
     const mebibyte = 1024 * 1024;
     const limits = { maxOrganizationBytes: 2 * mebibyte, maxLineBytes: unlimited };
     const { backlog, lines, cut } = setUp([0, 0, 0, 0, 0], limits);
@@ -106,7 +106,7 @@ describe("a backlog", () => {
     expect(cut).toEqual(["o:0", "o:0", "o:0"]);
   });
 
-  test("cuts a line of which nothing is taken for too long, and none that takes anything", () => {
+  test("cuts a line that takes nothing for too long, and none that takes anything", () => {
     const { check, lines, cut, watchAll } = setUp([10, 20, 0]);
     watchAll();
     for (let round = 0; round < 4; round++) {
@@ -118,7 +118,7 @@ describe("a backlog", () => {
     expect(cut).toEqual(["o:20"]);
   });
 
-  test("looks at a line only while bytes wait for it", () => {
+  test("looks at a line only while it has bytes waiting", () => {
     const { backlog, check, lines, looks, waiting } = setUp([10, 20, 30], { maxBytes: 100 });
     const [first, second, idle] = lines;
     if (first === undefined || second === undefined || idle === undefined) throw new Error("three lines");
@@ -137,7 +137,7 @@ describe("a backlog", () => {
     expect(looks.length).toBe(5);
   });
 
-  test("looks at those who follow the same topic once a second at most, and at those that are slow each time", () => {
+  test("looks at the followers of a topic once a second at most, and at slow ones every time", () => {
     const { backlog, check, lines, looks } = setUp([10, 0, 0], { maxBytes: 100 });
     for (let round = 0; round < 20; round++) {
       backlog.suspect("topic", 1, () => lines);
@@ -147,19 +147,19 @@ describe("a backlog", () => {
     expect(looks.filter((index) => index > 0).length).toBe(2 * 2);
   });
 
-  test("is looked at ten times a second at most", () => {
+  test("is checked ten times a second at most", () => {
     const { backlog, watchAll, looks, time } = setUp([10], { maxBytes: 100 });
     watchAll();
     for (; time.ms < 1_000; time.ms += 10) backlog.check();
     expect(looks.length).toBe(10);
   });
 
-  test("looks again at once when a line could have come a quarter of the way to its limit", () => {
+  test("looks again at once if a line may have come a quarter of the way to its limit", () => {
     const { backlog, lines, looks } = setUp([0], { maxBytes: 100 });
     for (let published = 0; published < 2_000; published += 50) {
       backlog.suspect("topic", 50, () => lines);
       backlog.check();
     }
-    expect(looks.length).toBe(1 + 7); // the first, and one for each 250 bytes after it
+    expect(looks.length).toBe(1 + 7); // the first look, and one per 250 bytes after it
   });
 });

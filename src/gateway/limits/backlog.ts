@@ -2,66 +2,69 @@ import type { Owner } from "../../lib/owner.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Line } from "../connections/connection.ts";
 
-/** What is held for lines that are slow to take it. Lines for which nothing is held cost nothing. */
+/**
+ * Accounts for bytes held for slow lines, and cuts the lines that fall too far behind. A line without waiting bytes
+ * costs nothing.
+ */
 export type Backlog = {
-  /** Bytes wait for this line: each check looks at it until none do. */
+  /** Marks a line with waiting bytes: each check looks at it until none are left. */
   watch(line: Slow): void;
   /**
-   * Bytes wait for at least one of these lines, to which `bytes` more were published. A check looks at all lines of one name again
-   * after a second, or after so many bytes that a line could have come a quarter of the way to its limit. The lines of the last
-   * call are looked at.
+   * Notes that at least one of these lines has waiting bytes, after `bytes` more were published to them. Lines of one
+   * name are looked at again after a second, or once enough bytes were published for a line to have moved a quarter of
+   * the way to its limit. The `lines` of the last call count.
    */
   suspect(name: string, bytes: number, lines: () => Iterable<Slow>): void;
   /**
-   * Counts bytes that are held for a line beside what waits for its socket, such as a page that is being read for it, until the
-   * function that this returns is called. May cut lines, this one too.
+   * Counts bytes held for a line besides those waiting for its socket, such as a page being read, until the returned
+   * function is called. May cut lines, including this one.
    */
   hold(line: Slow, bytes: number): () => void;
-  /** The line is gone. */
+  /** Forgets a line that is gone. */
   forget(line: Pick<Slow, "owner">): void;
   /**
-   * Looks at the slow lines, but ten times a second at most unless much came in between. Cuts those of which nothing was taken for
-   * too long, and those that are the most behind of an organization until no more than its limit is held for it; then, until no
-   * more than the node's limit is held, the most behind of the organization for which most is held.
+   * Looks at the slow lines, at most ten times a second unless much was added since. Cuts lines that are over their own
+   * limit or have taken nothing for too long; then the furthest behind of each organization that is over its limit;
+   * then, until the node is within its limit, the furthest behind of the organization that holds most.
    */
   check(): void;
-  /** Bytes that were held at the last check; 0 when no line is slow any more. */
+  /** Bytes held at the last check; 0 when no line is slow. */
   readonly bytes: number;
 };
 
 type Slow = Pick<Line, "owner" | "org" | "waitingBytes" | "takings" | "cut">;
 
-/** What was published since its lines were looked at; without `lines` nothing was. */
+/** What was published since the lines were last looked at; `lines` is `undefined` if nothing was. */
 type Suspicion = { lines: (() => Iterable<Slow>) | undefined; bytes: number; lookedAt: number };
 
-/** A slow line: what is held beside what waits, and since when its socket has taken nothing. */
+/** A slow line: the bytes held besides those waiting, and since when its socket has taken nothing. */
 type Entry = { line: Slow; heldBytes: number; bytes: number; takings: number; takenAt: number };
 type Account = { entries: Entry[]; bytes: number };
 
 type Options = {
-  /** What may be held for all lines of the node together, for those of an organization, and for one. */
+  /** Limits on the bytes held for all lines of the node, for those of one organization, and for one line. */
   maxBytes: number;
   maxOrganizationBytes: number;
   maxLineBytes: number;
-  /** For how long a line for which bytes wait may take none of them. */
+  /** How long a line with waiting bytes may go without taking any. */
   maxStallMs: number;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   clock: Clock;
 };
 
 const checkMs = 100;
 const lookAgainMs = 1_000;
 const mostBetweenChecks = 1024 * 1024;
-const unknown = ""; // the account of lines that have not said for whom they are
+const unknown = ""; // the account of lines whose organization is not known yet
 
-/** An empty backlog. */
+/** Creates an empty backlog. */
 export function createBacklog(options: Options): Backlog {
   const { maxBytes, maxOrganizationBytes, maxLineBytes, maxStallMs, clock } = options;
   const lookAgainBytes = maxLineBytes / 4;
   const slow = new Map<Owner, Entry>();
-  const suspicions = new Map<string, Suspicion>(); // of the last second
+  const suspicions = new Map<string, Suspicion>(); // published to in the last second
   let bytes = 0;
-  let heldSince = 0; // what was held since the last check
+  let heldSince = 0; // bytes held since the last check
   let checkedAt = Number.NEGATIVE_INFINITY;
   let isUrgent = false;
 
@@ -73,7 +76,7 @@ export function createBacklog(options: Options): Backlog {
     return entry;
   }
 
-  /** Those who are found to be slow are known from then on, so who follows the same topic need not be looked at again at once. */
+  /** Lines found slow are tracked from then on, so the others of the same topic need not be looked at again soon. */
   function lookAtSuspects(now: number): void {
     for (const [name, suspicion] of suspicions) {
       const { lines, lookedAt } = suspicion;
@@ -85,7 +88,7 @@ export function createBacklog(options: Options): Backlog {
     }
   }
 
-  /** Looks at a line. False when nothing is held for it any more. */
+  /** Updates an entry. False if nothing is held for its line any more. */
   function look(entry: Entry, now: number): boolean {
     const { line, heldBytes } = entry;
     const waiting = line.waitingBytes();
@@ -95,7 +98,7 @@ export function createBacklog(options: Options): Backlog {
     return entry.bytes > 0;
   }
 
-  /** What is held, by organization, without the lines that are cut for what is held for them alone. */
+  /** The bytes held per organization, after cutting lines that exceed a limit of their own. */
   function findAccounts(now: number): Map<string, Account> {
     const accounts = new Map<string, Account>();
     for (const [owner, entry] of slow) {
@@ -114,7 +117,7 @@ export function createBacklog(options: Options): Backlog {
     return accounts;
   }
 
-  /** Cuts the most behind; false when there is nobody. `entries` are in the order of what is held for them, the most last. */
+  /** Cuts the line furthest behind; false if there is none. `entries` are sorted by bytes held, ascending. */
   function cutOne(account: Account): boolean {
     const entry = account.entries.pop();
     if (entry === undefined) return false;

@@ -3,15 +3,18 @@ import type { Timer } from "../connections/heartbeat.ts";
 
 const connectWithinMs = 10_000;
 
-/** The time within which a socket must have a session. */
+/** The time a socket has to open a session. */
 export type ConnectDeadline = {
-  /** Does what may open the session. Meanwhile the time may run out; the socket is closed for that only if there is no session after it. */
+  /**
+   * Runs work that may open the session. If the deadline passes meanwhile, the socket is closed afterwards, and only if
+   * there is still no session.
+   */
   during(work: () => Promise<void>): Promise<void>;
-  /** There is a session: the time does not count any more. */
+  /** A session is open: cancels the deadline. */
   meet(): void;
 };
 
-/** A deadline that begins now. */
+/** Starts a deadline now. */
 export function createConnectDeadline(line: Line, timer: Timer): ConnectDeadline {
   let isMet = false;
   let isOver = false;

@@ -2,22 +2,22 @@ import { type HeraldError, rateLimited } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
 const windowMs = 60_000;
-// A client answers our pings, two or three in a minute by default, and may send some of its own.
+// Clients answer our pings, two or three a minute by default, and may send some of their own.
 const pingsPerWindow = 300;
 const framesHeld = 4;
 const soonSeconds = 1;
 
-/** What a socket sent in the current window of time, and the bytes of its requests that are not answered yet. */
+/** What a socket sent in the current time window, and the bytes of its unanswered requests. */
 export type FrameCounts = { windowStart: number; requests: number; pings: number; heldBytes: number };
 
-/** Nothing was sent yet. */
+/** Creates counts of zero. */
 export function createFrameCounts(now: number): FrameCounts {
   return { windowStart: now, requests: 0, pings: 0, heldBytes: 0 };
 }
 
-/** Bounds what a socket may send. Each gives the error `rate_limited` for what is too much. */
+/** Bounds what a socket may send. Each method returns the error `rate_limited` if the limit is exceeded. */
 export type FrameRates = {
-  /** Counts a request, and holds its bytes until `release`. */
+  /** Counts a request, and its bytes until `release`. */
   takeRequest(counts: FrameCounts, bytes: number): HeraldError | undefined;
   release(counts: FrameCounts, bytes: number): void;
   /** Counts a ping or a pong. */
@@ -26,7 +26,7 @@ export type FrameRates = {
 
 type Options = { requestsPerWindow: number; frameBytes: number; clock: Clock };
 
-/** The rates of the sockets of one node. */
+/** Creates the frame rates of one node. */
 export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Options): FrameRates {
   const mostHeld = framesHeld * frameBytes;
 

@@ -5,25 +5,31 @@ import { joinIds } from "../../lib/text/joined-ids.ts";
 
 const retryAfterSeconds = 5;
 
-/** How many connections an address, a user and an organization have on this node. A place is given back when its owner closes. */
+/**
+ * Counts the connections of each address, user and organization on this node. A place is released when its owner
+ * closes.
+ */
 export type Places = {
-  /** Throws `rate_limited` when the address has as many connections as it may. */
+  /** Throws `rate_limited` if the address already has as many connections as allowed. */
   takeForAddress(owner: Owner, address: string): void;
-  /** Takes a place for somebody who was refused one and has not heard so yet: an address has as many of these. False when it has none. */
+  /**
+   * Takes a place for a refused connection that waits to be told so; an address has as many of these as of the others.
+   * False if none is free.
+   */
   takeForRefused(owner: Owner, address: string): boolean;
-  /** The same for a user. */
+  /** Like `takeForAddress`, for a user. */
   takeForUser(owner: Owner, user: { org: string; uid: string }): void;
-  /** The same for an organization, which may have `quota` connections of users; 0: as many as it likes. */
+  /** Like `takeForAddress`, for an organization with at most `quota` user connections; 0 means no limit. */
   takeForOrganization(owner: Owner, org: string, quota: number): void;
-  /** How many connections an address has. */
+  /** The number of connections of an address. */
   countOf(address: string): number;
-  /** How many places are taken. */
+  /** The number of places taken. */
   count(): { addresses: number; users: number; organizations: number };
 };
 
 type Limits = { connectionsPerUser: number; connectionsPerAddress: number };
 
-/** Places, none of which is taken. */
+/** Creates places, none of them taken. */
 export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limits): Places {
   const perUser = createCounters(connectionsPerUser);
   const perAddress = createCounters(connectionsPerAddress);

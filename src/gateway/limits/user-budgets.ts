@@ -6,32 +6,33 @@ import type { CatchUp } from "../../services/messages/catch-up.ts";
 
 const windowMs = 60_000;
 const bytesPerUnit = 64 * 1024;
-// What was missed goes out as it is stored; all devices of a user come back together after a restart, and again if that fails.
+// Replays are cheap: they go out as stored, and all devices of a user reconnect together after a restart, possibly more
+// than once.
 const replayed = { rowsPerUnit: 250, bytesPerUnit: 256 * 1024 };
 const receiptsPerUnit = 50;
 
-/** What things cost a user, in units of the budget. */
+/** The cost of each operation, in units of the user's budget. */
 export const costs = {
   request: 1,
   connect: 0.2,
-  /** An answer: what is read from the store is made anew for it. */
+  /** An answer that is built from what the store returns. */
   answer: (bytes: number) => Math.max(costs.request, bytes / bytesPerUnit),
-  /** A client that acknowledges each message by itself pays little for what others send to it. */
+  /** Cheap, so that a client that acknowledges messages one by one pays little for what others send it. */
   receipts: (ids: number) => Math.max(0.1, ids / receiptsPerUnit),
   replay: (rows: number, bytes: number) => Math.max(rows / replayed.rowsPerUnit, bytes / replayed.bytesPerUnit),
 };
 
 type User = { org: string; uid: string };
 
-/** What each user may ask of this node in a minute, over all connections, also over those that have closed meanwhile. */
+/** Limits what each user may ask of this node per minute, over all connections, including closed ones. */
 export type UserBudgets = {
-  /** Throws `rate_limited`, with when to come back, for a user whose budget is used up. */
+  /** Throws `rate_limited` with the time to come back if the user's budget is used up. */
   require(user: User): void;
-  /** Charges what a user was given or is about to be given. */
+  /** Charges for what the user was given or is about to be given. */
   charge(user: User, cost: number): void;
 };
 
-/** Budgets of which nothing is spent. They are kept for the users of the last minute only. */
+/** Creates unspent budgets. Only users of the last minute are kept. */
 export function createUserBudgets({ quota, clock }: { quota: number; clock: Clock }): UserBudgets {
   const quotas = createWindowQuotas({ quota, windowMs, clock });
   return {
@@ -51,12 +52,15 @@ export function createUserBudgets({ quota, clock }: { quota: number; clock: Cloc
   };
 }
 
-/** Charges the pages of what was missed to those who read them. A budget that is used up ends a replay; the next goes on behind it. */
+/**
+ * Charges replay pages to the users who read them. A used-up budget ends a replay; the client's next attempt continues
+ * from there.
+ */
 export function chargeCatchUp(catchUp: CatchUp, budgets: UserBudgets): CatchUp {
   return {
     async resumeAfter(absence, since) {
       const offset = await catchUp.resumeAfter(absence, since);
-      if (offset === undefined) budgets.charge(absence, costs.request); // up to a thousand messages were counted for that
+      if (offset === undefined) budgets.charge(absence, costs.request); // up to a thousand messages were counted to find that out
       return offset;
     },
     async read(absence, after, maxBytes) {

@@ -6,8 +6,8 @@ import { event, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 const start = { offset: 0, id: "" };
 const mebibyte = 1024 * 1024;
 
-describe("the budget of all rings", () => {
-  test("is never passed by more than one event, however many rings there are: those used least lately go first", () => {
+describe("the shared budget of all rings", () => {
+  test("is exceeded by one event at most, however many rings there are: the least recently used go first", () => {
     const budget = createBudget(mebibyte);
     const rings = Array.from({ length: 500 }, () => createRing(start, budget));
     for (const offset of upTo(20)) {
@@ -19,12 +19,12 @@ describe("the budget of all rings", () => {
     expect(rings.at(-1)?.after(19)).toHaveLength(1);
     expect(rings[0]?.after(19)).toBeUndefined();
     expect(rings[0]?.after(20)).toEqual([]);
-    expect(rings[0]?.idAt(20)).toBe("e20"); // it knows where it is, though nothing is left
+    expect(rings[0]?.idAt(20)).toBe("e20"); // it knows its place, though it holds nothing
     for (const ring of rings) ring.clear();
     expect(budget.bytes).toBe(0);
   });
 
-  test("is shared evenly: who holds little keeps it, whoever else holds much and however often", () => {
+  test("is shared evenly: a small ring keeps its events, however much and often others add", () => {
     const budget = createBudget(8 * mebibyte);
     const quiet = Array.from({ length: 100 }, () => createRing(start, budget));
     for (const ring of quiet) ring.push(event(1));
@@ -43,7 +43,7 @@ describe("the budget of all rings", () => {
     expect(weightOf(event(1, 0))).toBeWithin(100, 1_000);
   });
 
-  test("gets back what a ring forgets by its age", async () => {
+  test("gets back what a ring drops by age", async () => {
     const budget = createBudget();
     const ring = createRing(start, budget);
     for (const offset of upTo(3)) ring.push(event(offset));
@@ -56,13 +56,13 @@ describe("the budget of all rings", () => {
     expect([ring.after(4), ring.idAt(4), budget.bytes]).toEqual([[], "e4", 0]);
   });
 
-  test("that is spent keeps a sequencer from holding, not from playing: it reads the store", async () => {
+  test("once spent, keeps a sequencer from holding events but not from playing: it reads the store", async () => {
     const { sequencer, played, budget, log } = setUp({ committed: 300, budgetBytes: 10_000 });
     for (const offset of upTo(300, 2)) sequencer.offer(event(offset, 500));
     await settled(sequencer, 300);
     expect(played).toEqual(upTo(300));
     expect(log.reads).toBe(2);
-    for (const offset of [302, 303]) sequencer.offer(event(offset)); // held back
+    for (const offset of [302, 303]) sequencer.offer(event(offset)); // these are held
     sequencer.stop();
     expect(budget.bytes).toBe(0);
   });

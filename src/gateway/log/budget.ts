@@ -1,34 +1,34 @@
 import type { LogEvent } from "../../contract/messages/log-event.ts";
 
 const defaultMaxBytes = 128 * 1024 * 1024;
-const keptShare = 7 / 8; // of the limit, once it was passed: so that not each event that is played clears a ring
+const keptShare = 7 / 8; // of the limit, once exceeded, so that not every event played clears a ring
 
-/** What takes room of a budget, and can give it all back. */
+/** Something that uses a budget and can release all of it. */
 export type Holder = { readonly bytes: number; clear(): void };
 
-/** The memory that all rings of a node share, together with what their sequencers hold back. */
+/** The memory shared by all rings of a node and the events that their sequencers hold. */
 export type Budget = {
   /**
-   * Counts bytes of a ring, which becomes the one used last. Over the limit, the other rings that hold more than an even share are
-   * cleared, those that were used least recently first; the rest only if that does not do.
+   * Adds bytes to a ring and makes it the most recently used. Over the limit, clears other rings larger than an even
+   * share, least recently used first; clears the smaller ones only if that is not enough.
    */
   take(bytes: number, holder: Holder): void;
-  /** Counts bytes that must be held for a moment, whatever the limit. */
+  /** Counts bytes that must be held briefly, whatever the limit. */
   hold(bytes: number): void;
   giveBack(bytes: number): void;
-  /** The ring holds nothing any more. */
+  /** Forgets a ring that holds nothing any more. */
   leave(holder: Holder): void;
-  /** How much is taken. */
+  /** Bytes in use. */
   readonly bytes: number;
   readonly isSpent: boolean;
 };
 
-/** An unused budget, of 128 MiB by default. */
+/** Creates an unused budget, 128 MiB by default. */
 export function createBudget(maxBytes = defaultMaxBytes): Budget {
-  const holders = new Set<Holder>(); // in the order of their last use
+  const holders = new Set<Holder>(); // least recently used first
   let bytes = 0;
 
-  /** Without a ring, joins read the store. The ring in use is left alone: it has a bound of its own. */
+  /** Without a ring, joins read the store. The ring in use is spared, as it has a bound of its own. */
   function makeRoom(used?: Holder): void {
     const kept = maxBytes * keptShare;
     for (const share of [kept / holders.size, 0]) {
@@ -63,10 +63,10 @@ export function createBudget(maxBytes = defaultMaxBytes): Budget {
   };
 }
 
-const eventBytes = 600; // an event with its ids and its place in a ring, without payload and recipients
+const eventBytes = 600; // an event with its ids and ring entry, without payload and recipients
 const uidBytes = 40;
 
-/** About how many bytes of memory an event takes. */
+/** The approximate memory of an event, in bytes. */
 export function weightOf({ payload, uids }: Pick<LogEvent, "payload" | "uids">): number {
   return eventBytes + payload.length + (uids?.length ?? 0) * uidBytes;
 }

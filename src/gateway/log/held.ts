@@ -5,24 +5,26 @@ import { type Chain, logChain } from "./chain.ts";
 const maxHeld = 1024;
 const maxHeldBytes = 4 * 1024 * 1024;
 
-/** Events that came too early. */
+/** Events that arrived ahead of their turn. */
 export type Held = {
-  /** What does not fit is not kept: it is read from the store when its turn comes. */
+  /** Keeps an event if there is room; otherwise it is read from the store when its turn comes. */
   add(event: LogEvent): void;
-  /** Takes out the event that follows a place. One that has the next offset and is of another log is forgotten. */
+  /**
+   * Removes and returns the event that follows a place. An event with the next offset but from another log is dropped.
+   */
   takeNext(place: LogPlace): LogEvent | undefined;
-  /** Takes out what is not early any more. */
+  /** Removes and returns the events up to `offset`, which are no longer early. */
   forgetUpTo(offset: number): LogEvent[];
-  /** A read of the log begins. */
+  /** Called when a read of the log begins. */
   beginRead(): void;
-  /** Forgets what lies beyond the head that the read found and was there before it began: a log that holds it no more has lost it. */
+  /** Drops events beyond the head found by a read if they were held before it began: the log has lost them. */
   forgetBeyond(head: number): void;
 };
 
-/** Holds at most 1,024 events and about 4 MiB of them, and nothing more while the budget is spent. */
+/** Creates an empty store of at most 1,024 events and about 4 MiB, which takes nothing while the budget is spent. */
 export function createHeld(budget: Budget, { follows }: Pick<Chain, "follows"> = logChain): Held {
   const events = new Map<number, LogEvent>();
-  const old = new Set<number>(); // the offsets of those that were there before the read began
+  const old = new Set<number>(); // offsets held before the current read began
   let bytes = 0;
 
   function take(offset: number): LogEvent | undefined {

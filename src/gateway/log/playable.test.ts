@@ -34,7 +34,7 @@ const bad: LogEvent[] = [
   eventOf("unplayable", '{"message":{}}'),
 ];
 
-/** What can be played of a log of these events, and what was told of it. */
+/** Playables over a log of these events, and what was reported. */
 function playablesOf(events: LogEvent[] = [], missed: MissedMessage[] = []) {
   const told: Unplayable[] = [];
   const facts = createEventFacts();
@@ -55,7 +55,7 @@ function playablesOf(events: LogEvent[] = [], missed: MissedMessage[] = []) {
 }
 
 describe("an event that cannot be played", () => {
-  test("is, of a hint, only its place: it is read from the store", () => {
+  test("is reduced to its place in a hint, and read from the store", () => {
     for (const event of good) expect(playablesOf().hintOf(event)).toBe(event);
     for (const event of bad)
       expect([event, playablesOf().hintOf(event)]).toEqual([event, { org: "o", offset: 3, id: "e3", prev: "e2" }]);
@@ -64,7 +64,7 @@ describe("an event that cannot be played", () => {
     expect(playablesOf().hintOf({ org: "o" })).toEqual({ org: "o" });
   });
 
-  test("plays to nobody where the store has nothing better, and keeps its place", async () => {
+  test("plays to nobody if the store holds nothing better, and keeps its place", async () => {
     expect(await playablesOf(good).log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY)).toEqual(good);
     const alsoBad = [
       eventOf("message", "{ no JSON }"),
@@ -80,7 +80,7 @@ describe("an event that cannot be played", () => {
     }
   });
 
-  test("is no part of what a connection missed, which goes on behind it", async () => {
+  test("is left out of what a connection missed, which continues after it", async () => {
     const payloads = ["no JSON", "{}", '{"message":{}}', "null", "[]", '{"message":7}', "", '{"message":{"x":1}}', "{"];
     const missed = payloads.map((payload, index) => {
       const offset = index + 1;
@@ -96,7 +96,7 @@ describe("an event that cannot be played", () => {
     );
   });
 
-  test("is told of once, of very many now and then again", async () => {
+  test("is reported once, or now and then again if there are very many", async () => {
     const many = Array.from({ length: 1_025 }, (_, index) => ({ ...eventOf("message", ""), id: `e${index}` }));
     const { log, told } = playablesOf(many);
     await log.readAfter("o", 0, 9, Number.POSITIVE_INFINITY);
@@ -106,7 +106,7 @@ describe("an event that cannot be played", () => {
   });
 });
 
-test("a change of membership is parsed once, as a hint, in however many pages, and by who follows it", async () => {
+test("a membership change is parsed once, for its hint, any number of pages, and those who follow it", async () => {
   const change = eventOf("membership", '{"added":["a"],"removed":[]}');
   const { hintOf, log, facts } = playablesOf([{ ...change }]);
   const parse = spyOn(JSON, "parse");

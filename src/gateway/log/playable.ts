@@ -8,29 +8,32 @@ import type { Log } from "./sequencers.ts";
 
 const mostTold = 1_024;
 
-/** Lets through what can be played. */
+/** Filters out events that cannot be played. */
 export type Playables = {
-  /** A hint whose event cannot be played is none but of its place, so that the event is read from the store. */
+  /** Reduces a hint whose event cannot be played to its place, so that the event is read from the store. */
   hintOf(hint: Hint): Hint;
-  /** The log, with each event that cannot be played as one of kind `unplayable`, which plays to nobody: the organization goes on behind it. */
+  /**
+   * The log, with each unplayable event replaced by one of kind `unplayable`, which plays to nobody; the organization
+   * continues after it.
+   */
   log: Log;
-  /** What connections missed, without what cannot be played. */
+  /** What connections missed, without unplayable events. */
   catchUp: CatchUp;
 };
 
-/** An event that cannot be played: where it stands. */
+/** The place of an event that cannot be played. */
 export type Unplayable = Pick<LogEvent, "org" | "offset" | "id">;
 
 type Dependencies = {
   log: Log;
   catchUp: CatchUp;
-  /** Reads a change of membership once, for this check and for all who play it. */
+  /** Parses a membership change once, for this check and for everyone who plays it. */
   facts: Pick<EventFacts, "membershipOf">;
-  /** Told of each event of the store that cannot be played, once. */
+  /** Called once for each stored event that cannot be played. */
   onUnplayable(event: Unplayable): void;
 };
 
-/** Looks at the events of hints and of the log before anybody plays them. */
+/** Checks the events of hints and of the log before they are played. */
 export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependencies): Playables {
   const told = createSeen(mostTold);
 
@@ -38,7 +41,10 @@ export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependenc
     if (told.isNew(id)) onUnplayable({ org, offset, id });
   }
 
-  /** Whether what an event says has the shape that its kind asks for. `isSaid` looks at what goes to the connections as it is. */
+  /**
+   * Whether the payload has the shape that the kind requires. `isSaid` checks payloads that are sent to connections
+   * unchanged.
+   */
   function isPlayable(event: LogEvent, isSaid: (payload: string, name: string) => boolean): boolean {
     const { kind, payload, uids } = event;
     switch (kind) {
@@ -97,7 +103,7 @@ export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependenc
             return isSaid;
           });
           const last = page.at(-1);
-          if (last === undefined || said.length > 0) return said; // an empty page would be the end
+          if (last === undefined || said.length > 0) return said; // an empty page would end the replay
           from = last.offset;
         }
       },
@@ -105,12 +111,15 @@ export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependenc
   };
 }
 
-/** Enough for what a node has signed that wrote it itself: to read all of each event would cost deliveries more than it is worth. */
+/**
+ * Enough for hints, which are signed by the node that wrote the event; parsing each in full would cost deliveries too
+ * much.
+ */
 function looksLikeObject(payload: string): boolean {
   return payload.startsWith("{") && payload.endsWith("}");
 }
 
-/** Whether a payload is an object with an object of that name in it. */
+/** Whether a payload is an object that holds an object under `name`. */
 function says(payload: string, name: string): boolean {
   const value = parseJson(payload);
   return isObject(value) && isObject(value[name]);

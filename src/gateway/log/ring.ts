@@ -4,20 +4,23 @@ import { type Budget, type Holder, weightOf } from "./budget.ts";
 const maxEvents = 1024;
 const maxBytes = 4 * 1024 * 1024;
 
-/** The events that were played last, for connections that join. */
+/** The events played last, for joining connections. */
 export type Ring = Holder & {
   push(event: LogEvent): void;
-  /** The events after `offset` in order, or `undefined` when the ring no longer reaches back that far. */
+  /** The events after `offset` in order, or `undefined` if the ring no longer reaches back that far. */
   after(offset: number): LogEvent[] | undefined;
-  /** The id of the event at an offset, if it is here. */
+  /** The id of the event at an offset, if the ring holds it. */
   idAt(offset: number): string | undefined;
-  /** Forgets what was played before a time, in milliseconds of `performance.now()`. */
+  /** Drops what was played before a time, in milliseconds of `performance.now()`. */
   forgetBefore(time: number): void;
 };
 
 type Played = { event: LogEvent; at: number; weight: number };
 
-/** Begins after a place. Holds at most 1,024 events and about 4 MiB of them, and less where the budget of all rings is spent. */
+/**
+ * Creates a ring that begins after a place. Holds at most 1,024 events and about 4 MiB, and less if the shared budget
+ * is spent.
+ */
 export function createRing(start: LogPlace, budget: Budget): Ring {
   let played: Played[] = [];
   let weight = 0;
@@ -33,7 +36,7 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
     budget.giveBack(freed);
   }
 
-  /** Drops half at once, so that not every new event moves all others. */
+  /** Drops half at once, so that not every new event moves all the others. */
   function cut(): void {
     let count = 0;
     for (let left = weight; played.length - count > maxEvents / 2 || left > maxBytes / 2; count++)
@@ -60,7 +63,7 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
       if (offset === before.offset) return before.id;
       const [first] = played;
       if (first === undefined || offset < first.event.offset) return undefined;
-      const likely = played[offset - first.event.offset]?.event; // there are hardly ever holes
+      const likely = played[offset - first.event.offset]?.event; // holes are rare
       if (likely?.offset === offset) return likely.id;
       return played.find(({ event }) => event.offset === offset)?.event.id;
     },

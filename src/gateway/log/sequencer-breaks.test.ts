@@ -5,7 +5,7 @@ import { createSequencer } from "./sequencer.ts";
 import { after, event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 
 describe("a sequencer whose log was set back", () => {
-  /** Played up to 30, when only 20 are left of it, and others wrote up to `head` since. */
+  /** Played up to 30; then only 20 events are left of the log, and others were written up to `head`. */
   function setBack(head: number) {
     const world = setUp({ position: 0, committed: 30 });
     for (const offset of upTo(30)) world.sequencer.offer(event(offset));
@@ -14,7 +14,7 @@ describe("a sequencer whose log was set back", () => {
     return world;
   }
 
-  /** Told of it once, with the place and what stands there, and nothing more was played. */
+  /** Expects one report, with the place and what stands there now, and nothing played after it. */
   async function expectBreak({ sequencer, played, breaks, log }: ReturnType<typeof setBack>): Promise<void> {
     const { head } = log;
     await expect(sequencer.verified()).rejects.toMatchObject({ code: "unavailable" });
@@ -29,7 +29,7 @@ describe("a sequencer whose log was set back", () => {
   }
 
   for (const head of [20, 25, 30, 31, 35])
-    test(`finds it out at the next look at the head, be that ${head}`, async () => {
+    test(`notices at the next head check, with the head at ${head}`, async () => {
       const world = setBack(head);
       world.sequencer.noticeHead(placeOf(world.log.at(head)));
       while (world.breaks.length === 0) await Bun.sleep(1);
@@ -37,27 +37,27 @@ describe("a sequencer whose log was set back", () => {
     });
 
   for (const head of [21, 25, 30, 31, 35])
-    test(`finds it out by the first hint of the new log, be that ${head}, and neither plays nor drops it`, async () => {
+    test(`notices by the first hint of the new log, with the head at ${head}, and neither plays nor drops it`, async () => {
       const world = setBack(head);
       world.sequencer.offer(after(20, head));
       while (world.breaks.length === 0) await Bun.sleep(1);
       await expectBreak(world);
     });
 
-  test("finds it out by a hint that only says that there is something", async () => {
+  test("notices by a hint without an offset", async () => {
     const world = setBack(25);
     world.sequencer.offer({ org: "o", offset: 22 });
     while (world.breaks.length === 0) await Bun.sleep(1);
     await expectBreak(world);
   });
 
-  test("finds it out when somebody joins who stands in the new log", async () => {
+  test("notices when a connection joins at a place in the new log", async () => {
     const world = setBack(25);
     await expect(world.sequencer.reached(22, after(20, 22).id)).rejects.toMatchObject({ code: "unavailable" });
     await expectBreak(world);
   });
 
-  test("finds it out while it reads: what a hint of the old log brought meanwhile is no part of the page", async () => {
+  test("notices during a read: events from hints of the old log that arrive meanwhile do not match the page", async () => {
     const world = setUp({ position: 20, committed: 20 });
     world.log.setBack(20, 23);
     world.log.onRead = () => world.sequencer.offer(event(21));
@@ -67,9 +67,9 @@ describe("a sequencer whose log was set back", () => {
     expect(world.breaks).toMatchObject([{ played: { id: "e21" }, found: after(20, 21).id }]);
   });
 
-  test("finds it out while it reads: what a hint of the old log brought before, and what follows it, is no part of the page", async () => {
+  test("notices during a read: events from earlier hints of the old log, and their successors, do not match the page", async () => {
     const { sequencer, played, breaks, log } = setUp({ position: 20, committed: 30 });
-    for (const offset of [23, 24, 25]) sequencer.offer(event(offset)); // 21 and 22 were lost on the way
+    for (const offset of [23, 24, 25]) sequencer.offer(event(offset)); // 21 and 22 were lost
     log.setBack(22, 30);
     sequencer.noticeHead(placeOf(after(22, 30)));
     while (breaks.length === 0) await Bun.sleep(1);
@@ -77,9 +77,9 @@ describe("a sequencer whose log was set back", () => {
     expect(breaks).toMatchObject([{ played: { offset: 25, id: "e25" }, found: after(22, 25).id }]);
   });
 
-  test("takes nothing from the old log that it held back", async () => {
+  test("plays none of the held events of the old log", async () => {
     const { sequencer, played, breaks, log } = setUp({ position: 20, committed: 20 });
-    sequencer.offer(event(23)); // of the old log: 21 and 22 never come
+    sequencer.offer(event(23)); // of the old log, whose 21 and 22 never come
     log.setBack(20, 24);
     for (const offset of [21, 22, 24]) sequencer.offer(after(20, offset));
     await sequencer.reached(24, after(20, 24).id);
@@ -88,7 +88,7 @@ describe("a sequencer whose log was set back", () => {
     expect(breaks).toEqual([]);
   });
 
-  test("plays nothing that it held back and the log holds no more, though nothing else stands there yet", async () => {
+  test("plays no held event that the log has lost, even if nothing else stands there yet", async () => {
     const { sequencer, played, breaks } = setUp({ position: 5, committed: 6 });
     for (const offset of [8, 7]) sequencer.offer(event(offset)); // lost since, with nothing in their place
     await sequencer.reached(6, "e6");
@@ -97,18 +97,18 @@ describe("a sequencer whose log was set back", () => {
     expect(breaks).toEqual([]);
   });
 
-  test("lets nobody in who stands where the old log was, and goes on", async () => {
+  test("refuses a connection at a place in the old log, and continues", async () => {
     const { sequencer, played, breaks } = setUp({ position: 20, committed: 20 });
     await expect(sequencer.reached(30, "e30")).rejects.toMatchObject({ code: "unavailable" });
     await expect(sequencer.reached(20, "another")).rejects.toMatchObject({ code: "unavailable" });
     await sequencer.reached(20, "e20");
-    await sequencer.reached(18, "e18"); // longer ago than it knows
+    await sequencer.reached(18, "e18"); // further back than its ring
     sequencer.offer(event(21));
     expect(played).toEqual([21]);
     expect(breaks).toEqual([]);
   });
 
-  test("asks no more for what only the old log had", () =>
+  test("stops asking for events that only the old log had", () =>
     inSimulatedTime(({ pass }) => {
       const { sequencer, log } = setUp({ position: 20, committed: 20 });
       sequencer.offer(event(30));
@@ -119,8 +119,8 @@ describe("a sequencer whose log was set back", () => {
     }));
 });
 
-describe("a sequencer that is told less than it needs", () => {
-  test("asks the store for what names no event before it, as hints of the version before do", async () => {
+describe("a sequencer that is told too little", () => {
+  test("asks the store about hints that do not name their predecessor, as those of the previous version", async () => {
     const { sequencer, played, breaks, log } = setUp({ committed: 3 });
     for (const offset of [1, 2, 3]) {
       const { prev: _, ...hint } = event(offset);
@@ -131,7 +131,7 @@ describe("a sequencer that is told less than it needs", () => {
     expect([played, breaks, log.reads]).toEqual([[1, 2, 3], [], 1]);
   });
 
-  test("begins where nobody knows the id: it takes what the store says", async () => {
+  test("takes the store's id if it starts without one", async () => {
     const { sequencer, played, breaks, log } = setUp({ position: 5, committed: 5 });
     const unknown = createSequencer({
       start: { offset: 5, id: undefined },
@@ -149,7 +149,7 @@ describe("a sequencer that is told less than it needs", () => {
     sequencer.stop();
   });
 
-  test("takes a head that is older than its hints for no break, and asks once", async () => {
+  test("does not take a head older than its hints for a break, and asks once", async () => {
     const { sequencer, played, breaks, log } = setUp({ committed: 3 });
     for (const offset of [1, 2, 3]) sequencer.offer(event(offset));
     sequencer.noticeHead(placeOf(event(1)));
@@ -157,7 +157,7 @@ describe("a sequencer that is told less than it needs", () => {
     expect([played, breaks, log.reads]).toEqual([[1, 2, 3], [], 1]);
   });
 
-  test("goes on where the event that it played last was purged", async () => {
+  test("continues if the event it played last was purged", async () => {
     const { sequencer, played, breaks, log } = setUp({ position: 5, committed: 9, purgedUpTo: 7 });
     sequencer.offer(event(9));
     await settled(sequencer, 9);
@@ -168,7 +168,7 @@ describe("a sequencer that is told less than it needs", () => {
     expect(breaks).toEqual([]);
   });
 
-  test("looks at once when it is nudged, and plays what it finds", () =>
+  test("reads at once when nudged, and plays what it finds", () =>
     inSimulatedTime(({ pass }) => {
       const { sequencer, played, log } = setUp();
       for (const offset of upTo(3)) {
@@ -180,12 +180,12 @@ describe("a sequencer that is told less than it needs", () => {
       expect(log.reads).toBe(3);
     }));
 
-  test("reads three times a second at most for nudges and old hints that come again and again, and goes on beside them", () =>
+  test("reads at most three times a second for repeated nudges and old hints, and plays on meanwhile", () =>
     inSimulatedTime(({ pass }) => {
       const { sequencer, played, breaks, log } = setUp({ position: 20, committed: 20 });
       const flood = (ms: number) => {
         for (let past = 0; past < ms; past += 10) {
-          sequencer.offer(event(3)); // longer ago than it knows
+          sequencer.offer(event(3)); // further back than its ring
           sequencer.offer({ org: "o" });
           pass(10);
         }
@@ -196,7 +196,7 @@ describe("a sequencer that is told less than it needs", () => {
       expect(log.reads - reads).toBeLessThanOrEqual(33);
       sequencer.offer(event(21));
       expect(played).toEqual([21]);
-      log.head = 22; // and its hint is lost
+      log.head = 22; // its hint is lost
       flood(400);
       expect(played).toEqual([21, 22]);
       expect(breaks).toEqual([]);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 
 describe("a sequencer", () => {
-  test("plays what is next at once, in the same turn", () => {
+  test("plays the next event at once, in the same turn", () => {
     const { sequencer, played } = setUp();
     sequencer.offer(event(1));
     sequencer.offer(event(2));
@@ -11,15 +11,15 @@ describe("a sequencer", () => {
     expect(sequencer.position).toBe(2);
   });
 
-  test("drops what it played before, without asking the store", async () => {
+  test("drops what it has played already, without asking the store", async () => {
     const { sequencer, played, log } = setUp({ position: 5, committed: 6 });
     for (const offset of [5, 6, 6, 5]) sequencer.offer(event(offset));
     expect(played).toEqual([6]);
     await sequencer.verified();
-    expect(log.reads).toBe(1); // the one that was asked for
+    expect(log.reads).toBe(1); // only the one that was asked for
   });
 
-  test("holds what came too early, and plays it when the hole is filled, without asking the store", () => {
+  test("holds an event that came early, and plays it once the gap is filled, without asking the store", () => {
     const { sequencer, played, log } = setUp();
     sequencer.offer(event(3));
     sequencer.offer(event(2));
@@ -29,7 +29,7 @@ describe("a sequencer", () => {
     expect([log.reads, log.repairs]).toEqual([0, 0]);
   });
 
-  test("reads a hole from the store when nobody fills it", async () => {
+  test("reads a gap from the store if no hint fills it", async () => {
     const { sequencer, played, log } = setUp({ committed: 4 });
     sequencer.offer(event(1));
     sequencer.offer(event(4));
@@ -38,14 +38,14 @@ describe("a sequencer", () => {
     expect(log.repairs).toBe(1);
   });
 
-  test("reads what lies before the head that the store tells, in pages", async () => {
+  test("reads up to the head that the store reports, in pages", async () => {
     const { sequencer, played, log } = setUp({ committed: 1000 });
     sequencer.noticeHead(placeOf(log.at(1000)));
     await settled(sequencer, 1000);
     expect(played).toEqual(upTo(1000));
   });
 
-  test("tries again when the store is away, and says so", async () => {
+  test("reports that the store is away, and tries again", async () => {
     const { sequencer, played, log, errors } = setUp({ committed: 2 });
     log.isBroken = true;
     sequencer.noticeHead(placeOf(log.at(2)));
@@ -56,14 +56,14 @@ describe("a sequencer", () => {
     expect(log.repairs).toBe(1);
   });
 
-  test("passes over what was purged from the log", async () => {
+  test("skips what was purged from the log", async () => {
     const { sequencer, played, log } = setUp({ committed: 12, purgedUpTo: 10 });
     sequencer.noticeHead(placeOf(log.at(12)));
     await settled(sequencer, 12);
     expect(played).toEqual([11, 12]);
   });
 
-  test("passes over all of a log that was purged", async () => {
+  test("skips a log that was purged entirely", async () => {
     const { sequencer, played, log } = setUp({ committed: 12, purgedUpTo: 12 });
     sequencer.noticeHead(placeOf(log.at(12)));
     await settled(sequencer, 12);
@@ -73,7 +73,7 @@ describe("a sequencer", () => {
     expect(played).toEqual([13]);
   });
 
-  test("cuts a burst into turns of the event loop", async () => {
+  test("splits a burst over several turns of the event loop", async () => {
     const { sequencer, played } = setUp();
     for (const offset of upTo(10)) sequencer.offer(event(offset, 100_000));
     expect(played.length).toBeLessThan(10);
@@ -81,10 +81,10 @@ describe("a sequencer", () => {
     expect(played).toEqual(upTo(10));
   });
 
-  test("is verified while events come faster than the ring can keep them", async () => {
-    const { sequencer, log } = setUp({ budgetBytes: 1 }); // nothing that was played is remembered
+  test("can be verified while events come faster than the ring can keep them", async () => {
+    const { sequencer, log } = setUp({ budgetBytes: 1 }); // forgets everything it has played
     log.onAsk = () => {
-      // Before the store looks, hints bring what its answer will hold, too.
+      // Before the store is read, hints bring events that its answer will hold, too.
       for (let count = 0; count < 5; count++) sequencer.offer(event(++log.head));
     };
     sequencer.offer(event(++log.head));
@@ -92,15 +92,15 @@ describe("a sequencer", () => {
     expect(log.reads).toBe(1);
   });
 
-  test("lets the loop turn sooner when what it plays goes to many", async () => {
+  test("ends its turn sooner if it plays to many connections", async () => {
     const { sequencer, played } = setUp({ connections: 10_000 });
-    for (const offset of upTo(10)) sequencer.offer(event(offset, 1_000)); // 10 MB to all, 1 kB to each
+    for (const offset of upTo(10)) sequencer.offer(event(offset, 1_000)); // 10 MB in total, 1 kB per connection
     expect(played).toEqual([1, 2]);
     await settled(sequencer, 10);
     expect(played).toEqual(upTo(10));
   });
 
-  test("plays a part of a burst and then waits while somebody is slow, also when its events come one by one", async () => {
+  test("plays part of a burst and then waits while a connection is slow, even if events come one by one", async () => {
     const times: number[] = [];
     const { sequencer, played } = setUp({
       play: () => {
@@ -109,17 +109,17 @@ describe("a sequencer", () => {
       },
     });
     for (const offset of upTo(6)) {
-      sequencer.offer(event(offset, 60_000, "語")); // three bytes each: one of them fills more than half of a turn
+      sequencer.offer(event(offset, 60_000, "語")); // three bytes per character: one event fills more than half of a turn
       await new Promise((resolve) => setImmediate(resolve));
     }
     await settled(sequencer, 6);
     expect(played).toEqual(upTo(6));
-    // A timer fires late on a busy machine, but not early.
+    // On a busy machine a timer may fire late, but never early.
     const pauses = times.slice(1).map((time, index) => time - (times[index] ?? time));
     expect(Math.min(...pauses)).toBeGreaterThan(10);
   });
 
-  test("keeps no more than a few MiB of a burst: what it lets go it reads from the store", async () => {
+  test("keeps a few MiB of a burst at most, and reads the rest from the store", async () => {
     const { sequencer, played, log } = setUp({ committed: 200 });
     for (const offset of upTo(200)) sequencer.offer(event(offset, 200_000));
     await settled(sequencer, 200);
@@ -127,7 +127,7 @@ describe("a sequencer", () => {
     expect(log.reads).toBe(1);
   });
 
-  test("holds a bounded number of events that came too early: the others it reads from the store", async () => {
+  test("holds a bounded number of early events, and reads the others from the store", async () => {
     const { sequencer, played, log } = setUp({ committed: 3000 });
     for (const offset of upTo(3000, 2)) sequencer.offer(event(offset));
     sequencer.offer(event(1));
@@ -137,7 +137,7 @@ describe("a sequencer", () => {
     expect(played).toEqual(upTo(3000));
   });
 
-  test("holds a few MiB of events that came too early, and no more", async () => {
+  test("holds a few MiB of early events at most", async () => {
     const { sequencer, played, log } = setUp({ committed: 100 });
     log.isBroken = true;
     const offered = upTo(100, 2).map((offset) => {
@@ -145,7 +145,7 @@ describe("a sequencer", () => {
       sequencer.offer(early);
       return new WeakRef(early);
     });
-    await Bun.sleep(0); // what a WeakRef showed in this turn stays until its end
+    await Bun.sleep(0); // a WeakRef read in this turn keeps its target alive until the end of the turn
     Bun.gc(true);
     expect(offered.filter((early) => early.deref() !== undefined).length).toBeLessThan(40);
     log.isBroken = false;
@@ -153,7 +153,7 @@ describe("a sequencer", () => {
     expect(played).toEqual(upTo(100));
   });
 
-  test("gives what was played after an offset, until that is too long ago", () => {
+  test("returns what was played after an offset, unless that is too long ago", () => {
     const { sequencer } = setUp({ position: 2 });
     for (const offset of upTo(4000, 3)) sequencer.offer(event(offset));
     expect(sequencer.playedAfter(3998)?.map(({ offset }) => offset)).toEqual([3999, 4000]);
@@ -161,7 +161,7 @@ describe("a sequencer", () => {
     expect(sequencer.playedAfter(2)).toBeUndefined();
   });
 
-  test("rejects who waits when it stops, and plays no more", async () => {
+  test("rejects its waiters when it stops, and plays no more", async () => {
     const { sequencer, played } = setUp();
     const waiting = [sequencer.reached(1, "e1"), sequencer.verified()];
     sequencer.stop();
@@ -172,7 +172,7 @@ describe("a sequencer", () => {
     expect(played).toEqual([]);
   });
 
-  test("plays an event once, also when playing it throws, and goes on", async () => {
+  test("plays an event once even if that throws, and continues", async () => {
     const { sequencer, played, errors } = setUp({
       committed: 4,
       play: ({ offset }) => {
@@ -188,7 +188,7 @@ describe("a sequencer", () => {
     expect(errors.map(String)).toEqual(["Error: the ledger is full"]);
   });
 
-  test("plays every event once and in order, whatever the bus loses, doubles and reorders", async () => {
+  test("plays every event once and in order, whatever the bus loses, duplicates or reorders", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 120 }), async (hints) => {
         const { sequencer, played, log } = setUp({ committed: 40 });

@@ -16,65 +16,68 @@ const mostVainDoubts = 6;
 
 /** Plays the events of one organization in offset order, without holes, each once. */
 export type Sequencer = {
-  /** The offset of the event that was played last. */
+  /** The offset of the event played last. */
   readonly position: number;
-  /** It was stopped, or the log changed its past: nothing is played any more. */
+  /** True once it was stopped or the log was rewritten: it plays nothing any more. */
   readonly isOver: boolean;
-  /** A hint from the bus, in any order, any number of times. */
+  /** Takes a hint from the bus; hints may come in any order, any number of times. */
   offer(hint: Hint): void;
-  /** Tells where the log ended when the store was asked, a moment ago; what is missing is read from it. */
+  /** Takes the head that the store reported a moment ago; missing events are then read from the store. */
   noticeHead(head: LogPlace): void;
   /**
-   * Resolves once everything up to a place was played, and whatever was played beyond it still belongs to the log. Rejects with
-   * `unavailable` when the place is not of this log, since that was set back, and when the sequencer is over.
+   * Resolves once everything up to a place is played and everything played beyond it still belongs to the log. Rejects
+   * with `unavailable` if the log was set back and the place is not in it, or if the sequencer is over.
    */
   reached(offset: number, id: string | undefined): Promise<void>;
   /**
-   * Asks the store whether it still holds the log that is played, and resolves when it does: then what was read before this
-   * call is of this log. Rejects as `reached` does.
+   * Resolves once the store confirms that it still holds the log being played, so that anything read before this call
+   * is of this log. Rejects like `reached`.
    */
   verified(): Promise<void>;
-  /** What was played after `offset`, or `undefined` when that was too long ago to be still at hand. */
+  /** The events played after `offset`, or `undefined` if that is too long ago. */
   playedAfter(offset: number): LogEvent[] | undefined;
-  /** Forgets what was played before a time, in milliseconds of `performance.now()`. */
+  /** Drops what was played before a time, in milliseconds of `performance.now()`. */
   forgetBefore(time: number): void;
   stop(): void;
 };
 
-/** To how many connections an event was played, and whether one of them is slow to take it. */
+/** The number of connections an event was played to, and whether any of them is slow to take it. */
 export type Played = { connections: number; isSlow: boolean };
 
-/** Where a log stopped being the one that was played: the place that was played, what stands there now, and the head. */
+/** Where a log stopped being the one that was played: the place played, the id found there now, and the head. */
 export type LogBreak = { played: LogPlace; found: string | undefined; head: LogPlace };
 
 type Options = {
-  /** Everything up to this place is over: the first event that is played follows it. */
+  /** The place after which play begins. */
   start: LogPlace;
-  /** What it keeps in memory counts against this, which it shares with others. */
+  /** The memory budget, shared with other sequencers. */
   budget: Budget;
-  /** Reads the log from `offset`: what stands there, and about `limit` events after it. */
+  /** Reads the log at `offset`: the event id that stands there, and about `limit` events after it. */
   read(offset: number, limit: number): Promise<LogPage>;
-  /** Plays one event, at once. */
+  /** Plays one event synchronously. */
   play(event: LogEvent): Played;
-  /** Called when a read brought what no hint had brought. */
+  /** Called when a read brought events that no hint had. */
   onRepair(): void;
-  /** The log changed its past: what was played last is not what stands there. The sequencer is over; called once. */
+  /**
+   * Called once if the log was rewritten: the event played last is no longer the one at its offset. The sequencer is
+   * over.
+   */
   onBreak(found: LogBreak): void;
   onError(error: unknown): void;
 };
 
-/** What a sequencer is put together from. */
+/** The parts a sequencer is built from. */
 export const sequencerParts = { chain: logChain, createHeld, createPace };
 
-/** Parts that a sequencer can be put together from. */
+/** The type of `sequencerParts`, for tests that replace some of them. */
 export type SequencerParts = typeof sequencerParts;
 
 /**
- * The log is the truth and hints only make it fast. An event that follows the one played last, by its offset and by the id
- * that it names, is played; one beyond is held for a few milliseconds, then the hole is read from the store. Whatever does not
- * fit what was played is neither played nor dropped: the store is asked, and in each read the id of the event played last shows
- * whether this is still the same log. Offsets that the store no longer has were purged: since offsets are given in the order of
- * commits, nothing will ever appear there, so they are passed over.
+ * Creates a sequencer. The log is the truth; hints only make it fast. An event that follows the one played last, by its
+ * offset and by its predecessor's id, is played. An event further ahead is held for a few milliseconds, then the gap is
+ * read from the store. An event that contradicts what was played is neither played nor dropped: the store is asked, and
+ * each read shows by the id of the event played last whether it is still the same log. Offsets missing from the store
+ * were purged: offsets are given in commit order, so nothing can appear there later, and they are skipped.
  */
 export function createSequencer(options: Options, parts: SequencerParts = sequencerParts): Sequencer {
   const { start, budget, read, play, onRepair, onBreak, onError } = options;
@@ -85,13 +88,13 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
   let position = start.offset;
   let ready: LogEvent[] = [];
   let readyBytes = 0;
-  let last: LogPlace = start; // the event that is played or made ready last
-  let target = start.offset; // the highest offset that was heard of
-  let toldMeanwhile = 0; // the same, since the current read began
+  let last: LogPlace = start; // the event played or queued last
+  let target = start.offset; // the highest offset heard of
+  let toldMeanwhile = 0; // the highest offset heard of since the current read began
   let isReading = false;
   let isInDoubt = false; // something did not fit what was played
-  let isHinted = false; // it was no more than a hint that said so
-  let vainDoubts = 0; // reads in a row that a hint asked for, and that brought nothing
+  let isHinted = false; // the doubt comes from a hint only
+  let vainDoubts = 0; // consecutive reads that a hint caused and that brought nothing
   let isOver = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
   let hintTimer: ReturnType<typeof setTimeout> | undefined;
@@ -107,7 +110,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     repairAfter(delayMs);
   }
 
-  /** A hint does not fit what was played. Those that again and again do so in vain cost no more than three reads a second. */
+  /** Reacts to a hint that does not fit what was played. Repeated false alarms cost at most three reads a second. */
   function doubtHint(): void {
     if (hintTimer !== undefined || isInDoubt) return;
     hintTimer = setTimeout(
@@ -120,19 +123,22 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     );
   }
 
-  /** The id of an event that is played or ready, unless that was too long ago. */
+  /** The id of a played or queued event, unless it is too long ago. */
   function idAt(offset: number): string | undefined {
     if (offset === last.offset) return last.id;
     return offset > position ? ready.find((event) => event.offset === offset)?.id : ring.idAt(offset);
   }
 
-  /** Whether another event was played at its place. What the ring has let go of follows from what is known, by the ids of the chain. */
+  /**
+   * Whether a different event was played at this offset. Events that the ring has dropped are covered by the chain of
+   * ids.
+   */
   function contradicts({ offset, id }: LogEvent): boolean {
     const known = idAt(offset);
     return known !== undefined && known !== id;
   }
 
-  /** Makes the event ready, and what was held for when it came. */
+  /** Queues the event, and held events that follow it. */
   function append(event: LogEvent): void {
     let next: LogEvent | undefined = event;
     while (next !== undefined) {
@@ -144,13 +150,13 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     }
   }
 
-  /** Whether more may be made ready. What finds no room is read from the store when its turn comes. */
+  /** Whether more may be queued. Events that find no room are read from the store when their turn comes. */
   function hasRoom(): boolean {
     return ready.length === 0 || (readyBytes < maxReadyBytes && !budget.isSpent);
   }
 
   function playNow(event: LogEvent): Played {
-    position = event.offset; // before all that may fail: nothing is ever played twice
+    position = event.offset; // before anything that may throw, so that nothing is played twice
     budget.giveBack(weightOf(event));
     ring.push(event);
     try {
@@ -205,7 +211,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
       take(from, page, limit);
     } catch (error) {
       isReading = false;
-      isInDoubt = true; // what was in doubt still is, and doubting the rest does no harm
+      isInDoubt = true; // the doubt remains, and a needless doubt does no harm
       onError(error);
       repairAfter(retryDelayMs);
       return;
@@ -213,14 +219,14 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     pump();
   }
 
-  /** Takes in a page. What hints brought while it was read must agree with it. */
+  /** Takes in a page. Events that hints brought during the read must agree with it. */
   function take(from: LogPlace, { head, anchor, events }: LogPage, limit: number): void {
     if (last === from && from.id === undefined) last = { offset: from.offset, id: anchor };
     const heardUpTo = last.offset;
     held.forgetBeyond(head.offset);
     for (const event of events) {
       if (event.offset > last.offset) {
-        append(event); // and what was held that follows it
+        append(event); // appends held events that follow, too
       } else if (contradicts(event)) {
         doubt();
         return;
@@ -229,12 +235,13 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     if (last.offset > heardUpTo) onRepair();
     else if (limit > 0 && events.length === 0 && last === from && ready.length === 0) passOver(head);
     if (held.forgetUpTo(last.offset).some(contradicts)) doubt();
-    // Only what was heard of since the read began may lie beyond its head: what is higher and from before was of another log.
+    // Only offsets heard of since the read began may lie beyond its head: higher ones from before belong to another
+    // log.
     target = Math.max(last.offset, head.offset, toldMeanwhile);
     waiters.endRead(head.offset);
   }
 
-  /** There is nothing after what was played last: all up to the head was purged. */
+  /** Nothing follows the event played last: everything up to the head was purged. */
   function passOver(head: LogPlace): void {
     if (head.offset <= last.offset) return;
     last = head;
@@ -304,11 +311,11 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
         await played;
       }
       if (id !== undefined && idAt(offset) !== id) {
-        const { head, anchor } = await read(offset, 0); // too long ago, or another log
+        const { head, anchor } = await read(offset, 0); // too long ago, or from another log
         await verified();
         if (anchor === undefined ? head.offset < offset : anchor !== id) throw setBack();
       } else if (position > offset) {
-        await verified(); // the place is still there, but what was played beyond it may be of a past that is gone
+        await verified(); // the place still exists, but events played beyond it may have been lost
       }
     },
     verified,
@@ -318,7 +325,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
   };
 }
 
-/** What an event is on the wire, where a character may have up to four bytes. */
+/** The size of an event on the wire; a character takes up to four bytes. */
 function bytesOf({ payload }: LogEvent): number {
   return Buffer.byteLength(payload);
 }

@@ -4,7 +4,7 @@ import { type LogEvent, logStart } from "../../contract/messages/log-event.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { createSequencers } from "./sequencers.ts";
 
-test("an organization that does not get to start keeps no other from hearing what no hint told", async () => {
+test("an organization whose start hangs does not keep the others from their head checks", async () => {
   const event: LogEvent = { org: "b", offset: 1, kind: "message", id: "e", cid: "c", payload: "{}", uids: undefined };
   const played = Promise.withResolvers<LogEvent>();
   let head = logStart;
@@ -35,7 +35,7 @@ test("an organization that does not get to start keeps no other from hearing wha
   sequencers.stop();
 });
 
-test("an organization whose log was set back begins anew, and who had the sequencer of before gives back that one", async () => {
+test("an organization whose log was set back starts anew, and holders of the old sequencer release the old one", async () => {
   const breaks: string[] = [];
   let head = { offset: 30, id: "old" };
   const sequencers = createSequencers({
@@ -60,11 +60,11 @@ test("an organization whose log was set back begins anew, and who had the sequen
   expect(anew).toBe(again);
   expect([anew.position, anew.isOver]).toEqual([20, false]);
   for (const given of [before, anew]) sequencers.release(given);
-  expect(await sequencers.acquire("o")).toBe(anew); // `again` still has it
+  expect(await sequencers.acquire("o")).toBe(anew); // `again` still holds it
   sequencers.stop();
 });
 
-test("an organization that is itself lost is found out", async () => {
+test("the loss of an organization itself is noticed", async () => {
   const breaks: string[] = [];
   const heads = new Map([["o", { offset: 3, id: "e3" }]]);
   const sequencers = createSequencers({
@@ -88,7 +88,7 @@ test("an organization that is itself lost is found out", async () => {
   sequencers.stop();
 });
 
-test("what comes before an organization has started is kept up to 4 MiB, and the rest is read from the store", async () => {
+test("hints that come before an organization has started are kept up to 4 MiB; the rest is read from the store", async () => {
   const mebibyte = 1024 * 1024;
   const events = Array.from({ length: 8 }, (_, index): LogEvent => {
     const offset = index + 1;

@@ -7,28 +7,33 @@ import { createSequencer, type LogBreak, type Played, type Sequencer } from "./s
 const lingerMs = 10_000;
 const maxEarly = 1_024;
 const maxEarlyBytes = 4 * 1024 * 1024;
-const keptMs = 30_000; // more than a join takes; a slower one reads the store
+const keptMs = 30_000; // longer than a join takes; a slower one reads the store
 
-/** The sequencers of this node: one for each organization that has connections here. */
+/** The sequencers of this node: one per organization with connections here. */
 export type Sequencers = {
-  /** The organization's sequencer, begun if need be, and anew when the log changed its past. Give it back with `release`, once. */
+  /**
+   * Returns the organization's sequencer, creating it if necessary, or again after the log was rewritten. Release it
+   * exactly once.
+   */
   acquire(org: string): Promise<Sequencer>;
   release(sequencer: Sequencer): void;
-  /** Compares every position with the store, in one query. Called every few seconds and when the bus came back. */
+  /** Compares every position with the store's heads in one query. Called every few seconds and when the bus is back. */
   checkHeads(): Promise<void>;
-  /** Resolves when everything was played that is committed now. */
+  /** Resolves once everything committed so far is played. */
   playToHeads(): Promise<void>;
-  /** How many events the organization that was the most behind lacked when the heads were last compared, and when that was. */
+  /** At the last head check: how many events the organization furthest behind lacked, and when that was. */
   readonly lag: Lag;
-  /** How often one was acquired and not given back. */
+  /** The number of acquisitions not yet released. */
   readonly held: number;
   stop(): void;
 };
 
-/** `checkedAt` in milliseconds, `undefined` before the first check. */
+/**
+ * How far play is behind. `checkedAt` is in milliseconds since the Unix epoch, and `undefined` before the first check.
+ */
 export type Lag = { events: number; checkedAt: number | undefined };
 
-/** What the gateway reads of the logs. */
+/** The parts of the log store that the gateway reads. */
 export type Log = {
   heads(orgs: string[]): Promise<Map<string, LogPlace>>;
   readFrom(org: string, offset: number, limit: number): Promise<LogPage>;
@@ -40,9 +45,9 @@ type Options = {
   log: Log;
   clock: Clock;
   play(event: LogEvent): Played;
-  /** Called when a read of the store brought what the bus had not. */
+  /** Called when a read of the store brought events the bus had not. */
   onRepair(): void;
-  /** The organization's log is no longer the one that was played: those who heard it have to join anew. */
+  /** Called when an organization's log is no longer the one that was played: its connections must rejoin. */
   onBreak(org: string, found: LogBreak): void;
   onError(error: unknown): void;
 };
@@ -51,13 +56,16 @@ type Entry = {
   org: string;
   users: number;
   started: Promise<Sequencer>;
-  /** Once it has started. */
+  /** Defined once it has started. */
   sequencer(): Sequencer | undefined;
   end(): void;
   lingerTimer: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** Joins the bus with an organization's first connection, and leaves it a while after the last one has gone. */
+/**
+ * Creates the sequencers of a node. Subscribes on the bus for an organization's first connection, and unsubscribes some
+ * time after its last one has gone.
+ */
 export function createSequencers(options: Options, createOne = createSequencer): Sequencers {
   const { bus, log, clock, play, onRepair, onBreak, onError } = options;
   const entries = new Map<string, Entry>();
@@ -69,7 +77,7 @@ export function createSequencers(options: Options, createOne = createSequencer):
   function begin(org: string): Entry {
     const early: Hint[] = [];
     let earlyBytes = 0;
-    let lastEarly = 0; // of those that were too many to keep: what they told of is read from the store
+    let lastEarly = 0; // the highest offset of hints that found no room; the store is read up to it
     let sequencer: Sequencer | undefined;
     let unsubscribe: (() => void) | undefined;
     let isOver = false;
@@ -84,7 +92,7 @@ export function createSequencers(options: Options, createOne = createSequencer):
     }
 
     async function start(): Promise<Sequencer> {
-      // The subscription comes before the position: what is committed in between is heard, and dropped if it is in the head.
+      // Subscribes before reading the head: hints that arrive in between are kept, and dropped if the head covers them.
       unsubscribe = await bus.subscribe(org, (hint) => {
         if (sequencer !== undefined) sequencer.offer(hint);
         else keepEarly(hint);
@@ -159,7 +167,7 @@ export function createSequencers(options: Options, createOne = createSequencer):
     },
     async checkHeads() {
       for (const { sequencer } of entries.values()) sequencer()?.forgetBefore(performance.now() - keptMs);
-      const asked = [...entries]; // what begins while the heads are read begins at its head
+      const asked = [...entries]; // a sequencer that starts during the read starts at its own head
       const heads = asked.length === 0 ? new Map<string, LogPlace>() : await log.heads(asked.map(([org]) => org));
       const checked = { events: 0, checkedAt: clock.now() };
       lag = checked;
@@ -169,7 +177,7 @@ export function createSequencers(options: Options, createOne = createSequencer):
           checked.events = Math.max(checked.events, head.offset - sequencer.position);
           sequencer.noticeHead(head);
         };
-        // Not awaited: whoever acquires it hears of a start that hangs or fails, and the others must not wait for it.
+        // Not awaited: a start that hangs or fails is reported to whoever acquires it, and must not delay the others.
         entry.started.then(notice).catch(() => undefined);
       }
     },

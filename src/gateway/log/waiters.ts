@@ -2,20 +2,23 @@ import { unavailable } from "../../contract/errors/errors.ts";
 
 type Waiter = { offset: number; since: number; resolve(): void; reject(reason: unknown): void };
 
-/** Calls that wait for a sequencer to reach an offset, or for a read of the store. */
+/** Calls that wait for a sequencer to reach an offset or for a read of the store. */
 export type Waiters = {
-  /** Resolves when everything up to `offset` was played. */
+  /** Resolves once everything up to `offset` is played. */
   until(offset: number): Promise<void>;
-  /** Resolves when a read that begins after this call has ended well. */
+  /** Resolves once a read that begins after this call has succeeded. */
   untilRead(): Promise<void>;
   beginRead(): void;
-  /** A read ended well and found this head. Rejects those who waited for a higher offset before it began: there is none. */
+  /**
+   * Called when a read succeeded and found this head. Rejects waiters for a higher offset that were there before it
+   * began: that offset does not exist.
+   */
   endRead(head: number): void;
   resolveUpTo(offset: number): void;
   rejectAll(reason: unknown): void;
 };
 
-/** Waiters, of whom there are none yet. */
+/** Creates an empty set of waiters. */
 export function createWaiters(): Waiters {
   const forOffsets = new Set<Waiter>();
   const forReads = new Set<Waiter>();

@@ -7,7 +7,7 @@ const kibibyte = 1024;
 const frame = new Uint8Array(32 * kibibyte).fill(97);
 const fail = (error: unknown) => expect.unreachable(String(error));
 
-/** A stream behind a server of Bun's, and the socket of a client that has begun to read it, and does not read on. */
+/** A stream behind a Bun server, and a client socket that has begun to read it and then stops. */
 async function setUp(maxWaitingBytes: number) {
   const ends: string[] = [];
   const stream = createEventStream({
@@ -46,7 +46,7 @@ async function setUp(maxWaitingBytes: number) {
   };
 }
 
-/** Writes until the kernel takes no more: returns how many bytes it took. */
+/** Writes until the kernel takes no more; returns how many bytes it took. */
 async function fill(stream: EventStream): Promise<number> {
   let written = 0;
   for (let taken = -1; taken !== stream.takings; ) {
@@ -65,7 +65,7 @@ async function readUntil(socket: Socket, stream: EventStream, waitingBytes: numb
 }
 
 describe("an event stream", () => {
-  test("counts what Bun has of it until the socket has taken it", async () => {
+  test("counts bytes handed to Bun until the socket has taken them", async () => {
     await using set = await setUp(Number.POSITIVE_INFINITY);
     const { stream, socket } = set;
     await fill(stream);
@@ -81,7 +81,7 @@ describe("an event stream", () => {
     expect(stream.waitingBytes()).toBe(0);
   });
 
-  test("is cut at its limit, with all that waits", async () => {
+  test("is cut at its limit, with everything waiting", async () => {
     await using set = await setUp(512 * kibibyte);
     const { stream, ends } = set;
     await fill(stream);
@@ -91,7 +91,7 @@ describe("an event stream", () => {
     expect([stream.isOpen, stream.waitingBytes(), ends]).toEqual([false, 0, ["cut", "end"]]);
   });
 
-  test("that ends hands out what waits to who keeps up, and cuts who is far behind", async () => {
+  test("when ended, hands out the rest to a reader that keeps up, and cuts one that is far behind", async () => {
     await using near = await setUp(Number.POSITIVE_INFINITY);
     near.stream.push(frame);
     near.stream.end();
@@ -103,7 +103,7 @@ describe("an event stream", () => {
   });
 });
 
-test("a stream that is cut before its answer begins ends the connection, and nothing is printed", async () => {
+test("cut before its response begins, ends the connection and prints nothing", async () => {
   const script = `
     import { createOwner } from "${new URL("../../lib/owner.ts", import.meta.url).pathname}";
     import { createEventStream } from "${new URL("./event-stream.ts", import.meta.url).pathname}";

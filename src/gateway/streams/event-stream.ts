@@ -4,43 +4,50 @@ import { comfortableBytes, type Line } from "../connections/connection.ts";
 const givenAtOnce = 64 * 1024;
 const comment = new TextEncoder().encode(":\n\n");
 
-/** A body of server-sent events (WHATWG HTML, section 9.2) that is written piece by piece. */
+/** A body of server-sent events (WHATWG HTML, section 9.2), written piece by piece. */
 export type EventStream = Omit<Line, "end"> & {
-  /** The body of the HTTP answer. */
+  /** The body of the HTTP response. */
   readonly body: ReadableStream<Uint8Array>;
-  /** Whether so much waits that what writes to it had better go slower. */
+  /** Whether so much is waiting that writers should slow down. */
   readonly isSlow: boolean;
   /** Writes whole events. May cut the stream. */
   push(frame: Uint8Array): void;
-  /** Writes a comment line, which keeps the line warm and finds out dead peers. */
+  /** Writes a comment line, which keeps the connection alive and detects dead peers. */
   comment(): void;
-  /** Resolves with true when little waits to be taken, with false when the stream is over. */
+  /** Resolves to true once little is waiting, or to false if the stream is over. */
   isReadyForMore(): Promise<boolean>;
-  /** Hands out what waits, and ends it: a stream has no way to say why. Cuts it when its reader is far behind. */
+  /**
+   * Hands out what is waiting and ends the stream; a stream cannot say why. Cuts it instead if its reader is far
+   * behind.
+   */
   end(): void;
 };
 
 type Options = {
-  /** Ends with the stream, and the stream with it. */
+  /** Closes with the stream, and closes the stream with it. */
   owner: Owner;
-  /** The organization that its bytes count for. */
+  /** The organization that its bytes count towards. */
   org: string;
   maxWaitingBytes: number;
-  /** Called when bytes wait for its reader. */
+  /** Called when bytes are waiting for the reader. */
   onWaiting(): void;
-  /** Called when it is cut while bytes wait for its reader. */
+  /** Called when the stream is cut with bytes waiting. */
   onCut(): void;
-  /** Called when it is ended or cut: Bun closes the connection once what was handed out is taken, and must not wait for a reader for ever. */
+  /**
+   * Called when the stream is ended or cut: Bun closes the connection once the remaining bytes are taken, which must
+   * not wait for the reader for ever.
+   */
   onEnd(): void;
 };
 
 /**
- * A stream that hands out what waits as fast as the client takes it, and is cut when more than `maxWaitingBytes` wait. Its queue has
- * no room of its own, so Bun asks for a piece only when the socket has taken the one before: what was given counts until then.
+ * Creates a stream that hands out bytes as fast as the client takes them, and is cut when more than `maxWaitingBytes`
+ * wait. The body's queue has no room of its own, so Bun pulls only once the socket has taken the previous piece; until
+ * then that piece counts as waiting.
  */
 export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCut, onEnd }: Options): EventStream {
   let waiting: Uint8Array[] = [];
-  let waitingBytes = 0; // with what was given
+  let waitingBytes = 0; // including the piece handed out last
   let givenBytes = 0;
   let takings = 0;
   let isAsked = false;
@@ -66,10 +73,10 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     { highWaterMark: 0 },
   );
 
-  /** Gives the next piece of what waits, once it is asked for; without anything to give, the next `push` does. */
+  /** Hands out the next piece if Bun has asked for one. If nothing waits, the next `push` does. */
   function giveNext(): void {
     if (!isAsked || waiting.length === 0 || !isOpen) return;
-    isAsked = false; // may be asked again at once
+    isAsked = false; // before enqueueing, which may ask again at once
     let count = 0;
     while (count < waiting.length && givenBytes < givenAtOnce) givenBytes += waiting[count++]?.length ?? 0;
     controller?.enqueue(Buffer.concat(waiting.splice(0, count)));
@@ -130,7 +137,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
       if (!isOpen) return;
       if (waitingBytes > 0) onCut();
       close();
-      controller?.error(); // without a reason: Bun prints one to standard error when the answer has not begun (1.4.5)
+      controller?.error(); // without a reason, which Bun 1.4.5 would print to standard error if the response has not begun
       onEnd();
     },
     waitingBytes: () => waitingBytes,

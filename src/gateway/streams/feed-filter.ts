@@ -2,10 +2,13 @@ import type { FeedFilter } from "../../contract/connections/feed.ts";
 import type { LogEvent } from "../../contract/messages/log-event.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
 
-/** Says of each event of a log, taken in order, whether a feed shows it. */
+/** Decides for each event of a log, taken in order, whether a feed shows it. */
 export type EventFilter = (event: LogEvent) => boolean;
 
-/** A filter that follows its user's conversations from `cids` on: it must be given the membership events, too. */
+/**
+ * Creates a filter that follows the user's conversations, starting from `cids`; it must be given the membership events,
+ * too.
+ */
 export function createEventFilter(
   { kind, cid, uid }: FeedFilter,
   cids: readonly string[],
@@ -19,7 +22,8 @@ export function createEventFilter(
     if (kind !== undefined && kind !== (event.kind === "message" ? "message" : "system_message")) return false;
     if (cid !== undefined && event.cid !== cid) return false;
     if (uid === undefined) return true;
-    // Who sends a message takes part in its conversation; who sends a system message need not be among its users.
+    // The sender of a message takes part in its conversation; the sender of a system message need not be among its
+    // recipients.
     if (event.kind === "message") return joined.has(event.cid ?? "");
     const { sender, recipients } = facts.systemOf(event);
     return sender === uid || recipients.has(uid);

@@ -30,14 +30,14 @@ type Dependencies = {
   facts: Pick<EventFacts, "follow" | "systemOf">;
   heartbeats: Pick<Heartbeats, "repeat">;
   limits: { backlogBytes: number; pingMs: number; feedsPerOrganization: number };
-  /** Called when a feed is cut while bytes wait for its reader. */
+  /** Called when a feed is cut with bytes waiting. */
   onCut(): void;
   onError(error: unknown): void;
 };
 
 type Feed = { stream: EventStream; shows: EventFilter; permit: FeedWish["permit"]; isAsking: boolean };
 
-/** The feeds of this node, which hear every event that its sequencers play. */
+/** Creates the feeds of this node, which hear every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
   const { sequencers, feedStarts, frames, register, places, backlog, facts, heartbeats, limits } = dependencies;
   const { onCut, onError } = dependencies;
@@ -60,7 +60,10 @@ export function createFeeds(dependencies: Dependencies) {
     if (ofOrganization?.size === 0) feeds.delete(org);
   }
 
-  /** A filter that is as far as the sequencer is. What it has to follow since the snapshot is in the ring, or a later one is taken. */
+  /**
+   * Creates a filter that is up to date with the sequencer: the ring covers everything since the snapshot, or a newer
+   * snapshot is taken.
+   */
   async function beginFilter(sequencer: Sequencer, { org, filter }: FeedWish): Promise<EventFilter> {
     for (let tried = 0; tried < startsTried; tried++) {
       const { head, headId, cids } = await feedStarts.find(org, filter.uid);
@@ -75,7 +78,7 @@ export function createFeeds(dependencies: Dependencies) {
     throw unavailable({ detail: "the organization's log moves too fast to begin now; try again" });
   }
 
-  /** Ends a feed whose caller may not watch any more, or of whom nobody can tell. */
+  /** Ends a feed whose caller has lost its permission, or whose permission cannot be determined. */
   async function askAgain(feed: Feed): Promise<void> {
     if (feed.isAsking) return;
     feed.isAsking = true;
@@ -93,7 +96,7 @@ export function createFeeds(dependencies: Dependencies) {
     register.requireOpen();
     places.takeForAddress(owner, networkOf(address));
     takePlace(owner, org);
-    await feedStarts.find(org, filter.uid); // first, so that no sequencer begins for an organization that does not exist
+    await feedStarts.find(org, filter.uid); // first, so that no sequencer starts for an organization that does not exist
     const sequencer = await sequencers.acquire(org);
     owner.hold(() => sequencers.release(sequencer));
     const shows = await beginFilter(sequencer, wish);
@@ -113,7 +116,7 @@ export function createFeeds(dependencies: Dependencies) {
     owner.hold(() => remove(org, feed));
     heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
     heartbeats.repeat(owner, limits.pingMs, stream.comment);
-    stream.comment(); // so that the answer begins now
+    stream.comment(); // makes the response begin now
     return stream.body;
   }
 
@@ -148,7 +151,7 @@ export function createFeeds(dependencies: Dependencies) {
       }
       return { isSlow, connections };
     },
-    /** Ends the feeds of an organization, so that they begin anew. */
+    /** Ends an organization's feeds, so that their callers reconnect. */
     endOrganization(org: string): void {
       for (const { stream } of [...(feeds.get(org) ?? [])]) stream.end();
     },

@@ -35,12 +35,12 @@ type Dependencies = {
   origins: Origins;
   limits: { backlogBytes: number; pingMs: number };
   clock: Clock;
-  /** Called when a stream ends whose reader did not take what waited for it. */
+  /** Called when a stream ends with bytes waiting. */
   onCut(): void;
   onError(error: unknown): void;
 };
 
-/** The server-sent events side of the gateway. */
+/** Creates the server-sent events side of the gateway. */
 export function createStreams(dependencies: Dependencies) {
   const { doorkeeper, joiner, topics, register, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, clock, onCut, onError } = dependencies;
@@ -67,7 +67,7 @@ export function createStreams(dependencies: Dependencies) {
     return connection;
   }
 
-  /** Resolves once the connection is admitted, with what the client is told of its recovery. */
+  /** Resolves once the connection is admitted, to the recovery result that the client is told. */
   function join(connection: StreamConnection, session: Session, since: string | undefined) {
     return new Promise<boolean | undefined>((admit, refuse) => {
       let isAdmitted = false;
@@ -75,7 +75,7 @@ export function createStreams(dependencies: Dependencies) {
         isAdmitted = true;
         admit(isRecovered);
       };
-      // A join that ends without admitting has lost its client: the answer goes nowhere, but must not be waited for.
+      // A join that ends without admitting has lost its client: nobody gets the response, but it must not stay pending.
       joiner.join(connection, session, since, onAdmitted).then(
         () => admit(undefined),
         (error: unknown) => {
@@ -125,7 +125,10 @@ export function createStreams(dependencies: Dependencies) {
   }
 
   return {
-    /** Answers `GET /sse`. The session's snapshot comes before the answer: all that is committed after it is heard. */
+    /**
+     * Answers `GET /sse`. The session's snapshot precedes the response, so everything committed after the response is
+     * heard.
+     */
     async handle(request: Request, server: Server<unknown>): Promise<Response> {
       const id = createId();
       const cors = origins.corsHeaders(request);
@@ -138,7 +141,7 @@ export function createStreams(dependencies: Dependencies) {
         id,
         onEnd: () => server.timeout(request, takenWithinSeconds),
       });
-      // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow.
+      // Bun keeps the disabled time-out for later requests on the connection, so there must be none.
       for (const [name, value] of Object.entries({ ...cors, Connection: "close" })) response.headers.set(name, value);
       return response;
     },

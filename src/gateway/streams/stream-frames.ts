@@ -2,20 +2,20 @@ import type { LogEvent } from "../../contract/messages/log-event.ts";
 
 type StreamedEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 
-/** Events as server-sent event streams carry them, each made once for all who hear it at the same time. */
+/** Events encoded as server-sent events, each once for all who hear it at the same time. */
 export type StreamFrames = {
-  /** For the streams of users: the `id:` of a message is its `_id`, with which the client goes on later. */
+  /** For users' streams: the `id:` of a message is its `_id`, from which the client can resume. */
   forUsers(event: StreamedEvent): Uint8Array;
-  /** For feeds, where each event has the `id:` that is its `_id`. */
+  /** For feeds: the `id:` of every event is its `_id`. */
   forFeeds(event: StreamedEvent): Uint8Array;
 };
 
-/** Keeps the frame of the event that was asked for last. */
+/** Caches the frame of the last event. */
 export function createStreamFrames(): StreamFrames {
   return { forUsers: lastOf(encodeForUser), forFeeds: lastOf(encodeForFeed) };
 }
 
-/** An event as the stream of a user carries it. */
+/** Encodes an event for a user's stream. */
 export function encodeForUser({ kind, id, payload }: StreamedEvent): Uint8Array {
   return kind === "message" ? encode("message", id, payload) : encode("system_message", undefined, payload);
 }
@@ -28,7 +28,7 @@ function encodeForFeed({ kind, id, payload }: StreamedEvent): Uint8Array {
 
 const encoder = new TextEncoder();
 
-/** An event of a stream (WHATWG HTML, section 9.2.6). JSON text holds no line breaks, so one `data:` line is enough. */
+/** Encodes an event (WHATWG HTML, section 9.2.6). JSON text contains no line breaks, so one `data:` line is enough. */
 function encode(event: string, id: string | undefined, payload: string): Uint8Array {
   return encoder.encode(`event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${payload}\n\n`);
 }

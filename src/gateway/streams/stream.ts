@@ -9,7 +9,7 @@ type Options = { id: string; session: Session; stream: EventStream; topics: Topi
 /** A user's connection over server-sent events. */
 export type StreamConnection = Connection & Pick<EventStream, "body" | "comment">;
 
-/** The connection of a session whose events a stream carries. */
+/** Creates the connection of a session whose events go to a stream. */
 export function createStreamConnection({ id, session, stream, topics }: Options): StreamConnection {
   const { owner } = stream;
   const joined = new Set<string>();

@@ -4,7 +4,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { parseJson } from "../../contract/errors/validation.ts";
 import { withoutCredentials } from "../../contract/keys/redaction.ts";
 
-/** A request from a client, its payload not yet checked. `fault` says why it cannot be answered otherwise. */
+/** A request from a client, its payload not yet validated; or the `fault` for which it cannot be processed. */
 export type Frame =
   | { id: FrameId; operation: FrameOperation; payload: unknown; fault?: undefined }
   | { id: FrameId | undefined; fault: HeraldError };
@@ -12,7 +12,7 @@ export type Frame =
 const envelope = z.strictObject({ request: z.record(z.string(), z.unknown()) });
 const operations = Object.keys(frameRequests);
 
-/** Reads a text frame. The fault of a frame that cannot be read carries no `id`. */
+/** Reads a text frame. If the frame is unreadable, its fault has no `id`. */
 export function readFrame(text: string, maxDepth: number): Frame {
   let value: unknown;
   try {
@@ -47,12 +47,12 @@ export function responseFrame(id: FrameId, body: object): string {
   return JSON.stringify({ response: { id, ...body } });
 }
 
-/** The frame that answers a request with a list under `name`, of what is JSON text already. */
+/** The frame that answers a request with a list under `name`; the items are JSON texts. */
 export function listFrame(id: FrameId, name: string, items: readonly string[]): string {
   return `{"response":{"id":${JSON.stringify(id)},"${name}":[${items.join(",")}]}}`;
 }
 
-/** The frame that tells of an error; without `id` when the request could not be read. */
+/** The frame that reports an error; without `id` if the request could not be read. */
 export function errorFrame(id: FrameId | undefined, error: HeraldError): string {
   const { status, code, message } = error;
   const shown = { status, code, message: withoutCredentials(message) };

@@ -6,10 +6,12 @@ import { costs } from "../limits/user-budgets.ts";
 
 type Dependencies = { history: HistoryReader; receipts: Receipts };
 
-/** What goes into the answer to a request, and what that costs its user where it is not what its bytes cost; messages are JSON texts. */
+/**
+ * The content of an answer, and its cost to the user if that does not follow from its size; messages are JSON texts.
+ */
 export type Answer = { body: object; cost?: number } | { messages: string[]; cost?: undefined };
 
-/** What a request asks for that is not `connect`. */
+/** Any operation but `connect`. */
 export type Operation = Exclude<FrameOperation, "connect">;
 
 /** Answers the requests of a connected user; throws `HeraldError`. */
@@ -19,7 +21,7 @@ export type RequestHandler = (
   payload: unknown,
 ) => Promise<Answer>;
 
-/** Requests that read, and receipts. */
+/** Creates the handler of reads and receipts. */
 export function createRequestHandler({ history, receipts }: Dependencies): RequestHandler {
   return async ({ org, uid }, operation, payload) => {
     if (operation === "ping") {

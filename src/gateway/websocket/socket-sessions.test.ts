@@ -12,7 +12,10 @@ const unused = () => {
   throw new Error("not used here");
 };
 
-/** A server whose sessions are opened by `open`, which is given the socket's state; and the code that a client is closed with. */
+/**
+ * Runs a server whose sessions are opened by `open`, which gets the socket's state; returns the code that the client is
+ * closed with.
+ */
 async function codeAfter(tokens: string[], open: (token: string, state: SocketState | undefined) => Session) {
   let state: SocketState | undefined;
   const sessions = createSocketSessions({
@@ -71,12 +74,13 @@ const sessionOf = (tokenId: string): Session => ({
   cids: [],
 });
 
-test("a token whose end is played while it takes a session over from another does not hold the connection open", async () => {
+test("a token that is revoked while it takes over a session does not hold the connection open", async () => {
   const end: SessionEnd = { uids: ["u"], issuedBefore: -1, token: "t2" };
   let looked = 0;
   const code = await codeAfter(["t1", "t2"], (token, state) => {
     if (token === "t2" && ++looked === 2) throw new HeraldError("unauthorized");
-    // The snapshot of t2 was read before its end was committed; now the end is played, and the connection is still that of t1.
+    // The snapshot of t2 was read before its end was committed; now the end is played while t1 still holds the
+    // connection.
     const connection = state?.user?.connection;
     if (connection !== undefined && endsSession(end, connection)) connection.end("removed");
     return sessionOf(token);
@@ -84,6 +88,6 @@ test("a token whose end is played while it takes a session over from another doe
   expect(code).toBe(4401);
 });
 
-test("a token that was not revoked takes a session over", async () => {
+test("a token that was not revoked takes over a session", async () => {
   expect(await codeAfter(["t1", "t2"], sessionOf)).toBe(1000);
 });

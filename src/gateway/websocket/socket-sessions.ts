@@ -22,7 +22,7 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-/** What a client says of itself: the message that it saw last, and what it calls its device. */
+/** What a client says about itself: the last message it saw, and its name for its device. */
 type Hello = { since?: string | undefined; device?: string | undefined };
 
 type Asker = { org: string; uid: string } | undefined;
@@ -30,15 +30,18 @@ type Asked = { id: FrameId; payload: unknown };
 
 type Admit = (isRecovered: boolean | undefined) => void;
 
-/** What happens on a socket between its opening and its close: the session, and the answers to its frames. */
+/** Everything between a socket's opening and its close: its session, and the answers to its frames. */
 export type SocketSessions = {
-  /** Begins a session on a socket that has none; resolves when it has joined or is gone. */
+  /** Begins a session on a socket without one; resolves when it has joined or is gone. */
   begin(socket: Socket, line: SocketLine, session: Session, hello: Hello, admit: Admit): Promise<void>;
-  /** Answers one frame, once, when little waits to be taken; a `connect` that fails closes the socket. Rejects with what fails after the answer. */
+  /**
+   * Answers a frame exactly once, when little is waiting for the socket; a failed `connect` closes it. Rejects with
+   * errors that occur after the answer.
+   */
   answer(socket: Socket, line: SocketLine, frame: Frame): Promise<void>;
 };
 
-/** The sessions of the sockets of one node. */
+/** Creates the socket sessions of one node. */
 export function createSocketSessions(dependencies: Dependencies): SocketSessions {
   const { doorkeeper, joiner, handle, budgets, clock, onError } = dependencies;
 
@@ -90,20 +93,20 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       );
     }
     connection.extend(session);
-    // The end of this token may have been played while another one held the connection open.
+    // The end of this token may have been played while another token held the connection open.
     if (session.tokenId !== undefined) await doorkeeper.renew(line.owner, token, address);
     timer.extend(session.expiresAt);
     reply(responseFrame(id, connectBody(socket, session, since === undefined ? undefined : false)));
   }
 
-  /** Answers what is not `connect`, and charges it. */
+  /** Answers any request but `connect`, and charges for it. */
   async function ask(user: Asker, operation: Operation, { id, payload }: Asked, reply: Reply): Promise<void> {
     if (user === undefined) {
-      // Before the session only a ping is answered, which costs nobody's budget.
+      // Without a session, only a ping is answered; it costs no budget.
       if (operation !== "ping") throw new HeraldError("unauthorized", "`connect` with a user token first");
       return reply(answerFrame(id, await handle({ org: "", uid: "" }, operation, payload)));
     }
-    let cost = costs.request; // also of what is refused
+    let cost = costs.request; // charged for refused requests, too
     try {
       const answer = await handle(user, operation, payload);
       const text = answerFrame(id, answer);
@@ -118,7 +121,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     begin,
     async answer(socket, line, frame) {
       const { data } = socket;
-      // Who does not read what was answered holds no further answer, and is cut for what it holds.
+      // A client that does not read its answers gets no more of them, and is cut for what is held for it.
       if (data.user !== undefined && !(await data.user.connection.isReadyForMore())) return;
       if (frame.fault !== undefined) {
         if (data.user !== undefined) budgets.charge(data.user.connection, costs.request);
@@ -138,7 +141,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
         isFinal = false;
         await ask(data.user?.connection, frame.operation, frame, reply);
       } catch (thrown) {
-        if (isAnswered) throw thrown; // a request is answered once: what fails while its connection catches up ends the socket
+        if (isAnswered) throw thrown; // a request is answered once: an error during catch-up ends the socket
         const error = tellFault(thrown, onError);
         line.write([errorFrame(frame.id, error)]);
         const closing = isFinal ? closingAfter(error) : undefined;
@@ -152,7 +155,7 @@ function answerFrame(id: FrameId, answer: Answer): string {
   return "messages" in answer ? listFrame(id, "messages", answer.messages) : responseFrame(id, answer.body);
 }
 
-/** Whether and how an error on `connect` ends the socket. */
+/** How an error on `connect` closes the socket, if at all. */
 export function closingAfter({ code, status, headers, closes }: HeraldError): Closing | undefined {
   if (closes !== undefined) return { reason: closes };
   if (code === "unauthorized") return { reason: "bad_token" };

@@ -7,46 +7,46 @@ import type { SessionTimer } from "../connections/session-timer.ts";
 import type { ConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameCounts, type FrameCounts } from "../limits/frame-rates.ts";
 
-/** Why a socket is closed: with the limit that it met, and when its client may come back. */
+/** Why a socket is closed, with the limit it exceeded and when its client may return. */
 export type Closing = { reason: CloseReason; limit?: string | undefined; retryAfterSeconds?: number | undefined };
 
-/** What a WebSocket carries from its upgrade to its close. */
+/** The state of a WebSocket from upgrade to close. */
 export type SocketState = {
   readonly id: string;
   readonly address: string;
   /** Closes with the socket. */
   readonly owner: Owner;
-  /** The session that a header on the upgrade opened, or why the socket is closed at once. */
+  /** The session opened by a header of the upgrade, or why the socket is closed at once. */
   readonly opening: { session: Session } | Closing | undefined;
-  /** There from its first moment to its close. */
+  /** Defined from the socket's opening. */
   line: SocketLine | undefined;
-  /** There once it has a session. */
+  /** Defined once it has a session. */
   user: { connection: SocketConnection; timer: SessionTimer } | undefined;
-  /** The end of the work on earlier frames: frames are answered one after another. */
+  /** The end of the work on earlier frames, which are answered one after another. */
   work: Promise<void>;
-  /** What it sent of late. */
+  /** What the socket sent recently. */
   readonly counts: FrameCounts;
-  /** There with the line. */
+  /** Set together with the line. */
   deadline: ConnectDeadline | undefined;
-  /** Whether anything was heard since the last ping. */
+  /** Whether anything has arrived since the last ping. */
   isAlive: boolean;
-  /** Bytes that waited for it when this was last looked at. */
+  /** Bytes that were waiting when last checked. */
   waitingBytes: number;
-  /** How often some of them were taken. */
+  /** How often some of the waiting bytes were taken. */
   takings: number;
-  /** Called when the socket has bytes free again, or is gone. */
+  /** Called when the socket has taken some of the waiting bytes, or is gone. */
   onDrain: (() => void)[];
 };
 
-/** A WebSocket of Herald's. */
+/** A WebSocket with Herald's state. */
 export type Socket = ServerWebSocket<SocketState>;
 
 const openState = 1;
 
-/** The line of a WebSocket, from its opening. `write` sends frames to this socket alone, in order. */
+/** The line of a WebSocket. `write` sends frames, in order, to this socket only. */
 export type SocketLine = Line & { write(frames: string[]): void };
 
-/** The state of a socket that opens now. */
+/** Creates the state of a new socket. */
 export function createSocketState(
   { id, address, owner, opening }: Pick<SocketState, "id" | "address" | "owner" | "opening">,
   now: number,
@@ -75,13 +75,16 @@ export function closeSocket(socket: Socket, { reason, limit, retryAfterSeconds }
   socket.close(code, retryAfterSeconds === undefined ? what : `${what}; retry in ${retryAfterSeconds} s`);
 }
 
-/** The socket took some of what waits: who waits for that goes on. */
+/** Notes that the socket took some of the waiting bytes, and resumes those waiting for that. */
 export function noteTaken(data: SocketState): void {
   data.takings++;
   for (const resume of data.onDrain.splice(0)) resume();
 }
 
-/** The line of a socket that has just opened. `onWaiting` is called when bytes wait that were written to it alone. */
+/**
+ * Creates the line of a socket that has just opened. `onWaiting` is called when bytes written to this socket alone are
+ * waiting.
+ */
 export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) => void): SocketLine {
   const line: SocketLine = {
     owner: socket.data.owner,
@@ -98,7 +101,7 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
       const { data } = socket;
       const before = data.waitingBytes;
       data.waitingBytes = socket.getBufferedAmount();
-      // Whatever is written takes along what waits when the socket has room again, and then there is no `drain` (Bun 1.4.5).
+      // Any write also sends what is waiting if the socket has room again; then `drain` is not called (Bun 1.4.5).
       if (data.waitingBytes < before) noteTaken(data);
       return data.waitingBytes;
     },
@@ -106,7 +109,7 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
       socket.cork(() => {
         for (const frame of frames) socket.sendText(frame);
       });
-      // Within a cork `sendText` speaks of the cork's own room, and not of what the socket takes in the end (Bun 1.4.5).
+      // Inside a cork, `sendText` reports the room of the cork, not of the socket (Bun 1.4.5).
       if (socket.getBufferedAmount() > 0) onWaiting(line);
     },
     end: (reason) => closeSocket(socket, { reason }),
@@ -115,13 +118,13 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
   return line;
 }
 
-/** What tells the token that holds a connection open. */
+/** Identifies the token that holds a connection open. */
 type TokenOfSession = Pick<Session, "issuedAt" | "tokenId">;
 
-/** The connection of a user over a WebSocket. From `extend` on another token holds it open. */
+/** A user's connection over a WebSocket. After `extend`, another token holds it open. */
 export type SocketConnection = Connection & { extend(token: TokenOfSession): void };
 
-/** The connection of a session that a socket opened. */
+/** Creates the connection of a session that a socket opened. */
 export function createSocketConnection(
   socket: Socket,
   line: SocketLine,

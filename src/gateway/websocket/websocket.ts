@@ -29,7 +29,7 @@ import { closingAfter, type SocketSessions } from "./socket-sessions.ts";
 
 const abnormalCode = 1006; // RFC 6455, section 7.4.1
 
-/** The limits of WebSockets, in bytes, requests and milliseconds. */
+/** The limits of a WebSocket, in bytes, requests and milliseconds. */
 export type SocketLimits = {
   frameBytes: number;
   backlogBytes: number;
@@ -43,21 +43,21 @@ type Dependencies = {
   doorkeeper: Doorkeeper;
   socketSessions: SocketSessions;
   register: Register;
-  /** What those who have no session yet go through with what they ask, by address. */
+  /** Queues the requests of sockets without a session, by address. */
   entrance: Turnstile;
   backlog: Pick<Backlog, "watch" | "hold">;
   heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
   clientAddress: ClientAddress;
   origins: Origins;
   limits: SocketLimits;
-  /** Measures rates, so it must not be one that can be set. */
+  /** The clock that rates are measured by; it never jumps. */
   steadyClock: Clock;
-  /** Called when a connection ends that did not take what waited for it. */
+  /** Called when a connection ends with bytes waiting. */
   onCut(): void;
   onError(error: unknown): void;
 };
 
-/** The WebSocket side of the gateway. */
+/** Creates the WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
   const { doorkeeper, socketSessions, register, entrance, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
@@ -69,7 +69,7 @@ export function createWebSockets(dependencies: Dependencies) {
     if (error !== undefined) closeFor(socket, error);
   }
 
-  /** Work on one socket goes one after another; what goes wrong closes this socket and no other. */
+  /** Runs the work of one socket sequentially; a failure closes this socket only. */
   function enqueue(socket: Socket, work: () => Promise<void>): void {
     socket.data.work = socket.data.work.then(work).catch((error: unknown) => {
       const known = toHeraldError(error);
@@ -124,7 +124,7 @@ export function createWebSockets(dependencies: Dependencies) {
       const answer = async () => {
         if (line.isOpen) await socketSessions.answer(socket, line, readFrame(text, limits.jsonDepth));
       };
-      const letGo = backlog.hold(line, text.length); // while it waits behind earlier ones
+      const letGo = backlog.hold(line, text.length); // while it queues behind earlier frames
       enqueue(socket, async () => {
         letGo();
         try {
@@ -145,14 +145,17 @@ export function createWebSockets(dependencies: Dependencies) {
     },
     drain: ({ data }) => noteTaken(data),
     close({ data }, code) {
-      // Also who hangs up without a word while bytes wait: the two cannot be told apart (Bun 1.4.5).
+      // Counts clients that hang up with bytes waiting, too: the two cases are indistinguishable (Bun 1.4.5).
       if (code === abnormalCode && data.waitingBytes > 0) onCut();
       data.owner.close();
       for (const resume of data.onDrain.splice(0)) resume();
     },
   };
 
-  /** The session that a header of the upgrade opens, if there is one, or why the socket is closed as soon as it is open. */
+  /**
+   * Opens the session asked for by a header of the upgrade, if any, or says why the socket is closed as soon as it is
+   * open.
+   */
   async function openSession(request: Request, address: string, owner: Owner): Promise<SocketState["opening"]> {
     try {
       await doorkeeper.enter(owner, address);
@@ -167,11 +170,14 @@ export function createWebSockets(dependencies: Dependencies) {
 
   return {
     handlers,
-    /** Answers `GET /ws`: nothing when the socket was upgraded, else why not. Refused sockets are upgraded and closed, so that clients see the code. `requestId` becomes the id of the connection. */
+    /**
+     * Answers `GET /ws`: `undefined` if the socket was upgraded, otherwise the refusal. Refused sockets are upgraded
+     * and then closed, so that clients see the code. `requestId` becomes the connection's id.
+     */
     async upgrade(request: Request, server: Server<SocketState>, requestId: string): Promise<Response | undefined> {
       const address = networkOf(clientAddress(request, server));
       const owner = createOwner(onError);
-      onAbort(request.signal, owner.close); // before anything is taken; an upgrade aborts nothing
+      onAbort(request.signal, owner.close); // before anything is taken; an upgrade does not abort the request
       try {
         if (request.method !== "GET")
           throw new HeraldError("method_not_allowed", undefined, { headers: { Allow: "GET" } });

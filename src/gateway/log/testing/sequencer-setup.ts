@@ -2,7 +2,7 @@ import { type LogEvent, logStart } from "../../../contract/messages/log-event.ts
 import { createBudget } from "../budget.ts";
 import { createSequencer, type LogBreak, type Sequencer } from "../sequencer.ts";
 
-/** An event of a log. Events after `from` belong to another life of the log, and have other ids. */
+/** Creates an event of a log. Events after `from` belong to another history of the log and have other ids. */
 export function event(offset: number, characters = 10, character = "x", from = Number.POSITIVE_INFINITY): LogEvent {
   const payload = character.repeat(characters);
   const idAt = (at: number) => (at === 0 ? "" : at > from ? `e${at} after ${from}` : `e${at}`);
@@ -18,7 +18,7 @@ export function event(offset: number, characters = 10, character = "x", from = N
   };
 }
 
-/** An event of the life of the log that went on after `from`. */
+/** An event of the history that continued after `from`. */
 export const after = (from: number, offset: number) => event(offset, 10, "x", from);
 
 /** The place of an event. */
@@ -33,7 +33,7 @@ type Setting = {
   connections?: number;
 };
 
-/** A log that reads like the store, and a sequencer on it. */
+/** Creates a fake store log and a sequencer on it. */
 export function setUp({
   position = 0,
   committed = 0,
@@ -49,12 +49,12 @@ export function setUp({
     reads: 0,
     repairs: 0,
     isBroken: false,
-    /** Called when a read knows its answer and has not given it yet. */
+    /** Called when a read has its result but has not returned it. */
     onRead: () => {},
-    /** Called when a read was asked for, and has seen nothing yet. */
+    /** Called when a read is requested, before it sees anything. */
     onAsk: () => {},
     at: (offset: number) => event(offset, 10, "x", log.setBackTo),
-    /** A failover: all after `to` is gone, and others wrote up to `head` since. */
+    /** Simulates a failover: everything after `to` is lost, and other events were written up to `head` since. */
     setBack(to: number, head: number) {
       log.setBackTo = to;
       log.head = head;
@@ -97,7 +97,7 @@ export function upTo(offset: number, from = 1): number[] {
   return Array.from({ length: offset - from + 1 }, (_, index) => from + index);
 }
 
-/** Resolves when all up to an offset was played. */
+/** Resolves once everything up to an offset is played. */
 export async function settled(sequencer: Sequencer, offset: number): Promise<void> {
   await sequencer.reached(offset, undefined);
 }
