@@ -4,20 +4,20 @@ import { isIdentifier } from "./contract/identifiers.ts";
 import { isAddressRange, namesPrivateHost } from "./lib/network/addresses.ts";
 import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls/tls-ciphers.ts";
 
-/** A setting that is unknown or not valid. The message is one line that names the setting and says what to do. */
+/** A setting is unknown or invalid. The message is one line that names the setting and says what to do. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** A limit: a whole number, where 0 lifts it. Lifted limits read as `Infinity`, so that code compares and never asks. */
+/** A limit: a whole number, where 0 lifts it. A lifted limit becomes `Infinity`, so that code can compare without a special case. */
 const limit = (fallback: number) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, "must be a whole number (0 lifts the limit)")
+    .regex(/^\d{1,15}$/, "must be a whole number (0 for no limit)")
     .default(String(fallback))
     .transform((text) => (text === "0" ? Number.POSITIVE_INFINITY : Number(text)));
 
-/** A span of whole seconds, read as milliseconds. Unlike a limit it cannot be lifted: a heartbeat that never beats is a leak. */
+/** A duration in whole seconds, converted to milliseconds. It cannot be lifted like a limit: without a heartbeat, dead connections would leak. */
 const seconds = (fallback: number, minimum = 1, maximum = 86_400) =>
   z
     .string()
@@ -34,11 +34,11 @@ const url = (protocols: string[]) =>
   optionalText.refine(
     (value) => value === undefined || (URL.canParse(value) && protocols.includes(new URL(value).protocol)),
     {
-      message: `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+      message: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     },
   );
 
-/** Items with commas between them, read as an array; without the setting an empty one. */
+/** A comma-separated list, converted to an array, which is empty if the setting is missing. */
 const list = (isItem: (item: string) => boolean, message: string) =>
   z
     .string()
@@ -46,7 +46,7 @@ const list = (isItem: (item: string) => boolean, message: string) =>
     .transform((value) => (value === "" ? [] : value.split(",").map((item) => item.trim())))
     .refine((items) => items.every(isItem), message);
 
-/** Other schemes than those of the web are those of apps, such as `capacitor://localhost`. */
+/** Schemes other than http and https belong to apps, such as `capacitor://localhost`. */
 const isOrigin = (item: string) =>
   /^https?:/.test(item)
     ? !item.includes("*") && URL.parse(item)?.origin === item
@@ -61,7 +61,7 @@ const tokenSecret = z
   .refine((value) => Buffer.byteLength(value) >= 32, "must be at least 32 bytes (RFC 7518, section 3.2)")
   .optional();
 
-/** Every setting, in the order in which `herald serve --help` lists them. */
+/** Every setting, in the order of `herald serve --help`. */
 const settings = {
   HERALD_HOST: text("127.0.0.1").describe("address to listen on"),
   HERALD_PORT: z
@@ -73,155 +73,159 @@ const settings = {
     .default("7070")
     .transform(Number)
     .describe("port to listen on; 0 picks a free one"),
-  HERALD_DATA_DIR: text("./data").describe("folder of the embedded database and of the secrets made at first start"),
+  HERALD_DATA_DIR: text("./data").describe(
+    "folder for the embedded database and the secrets generated at the first start",
+  ),
   HERALD_DATABASE_URL: url(["postgres:", "postgresql:"]).describe(
-    "PostgreSQL database; without it SQLite in the data folder",
+    "PostgreSQL database; if not set, Herald uses SQLite in the data folder",
   ),
   HERALD_MIGRATION_URL: url(["postgres:", "postgresql:"]).describe(
-    "the same database as the user that owns the tables: it migrates, and lets the user of HERALD_DATABASE_URL, who may own nothing, serve",
+    "the same database with a user that owns the tables; Herald uses it for migrations, so that the user in HERALD_DATABASE_URL need not own anything",
   ),
   HERALD_BUS_URL: optionalText
     .refine(
       (value) =>
         value === undefined ||
         value.split(",").every((one) => /^(nats|tls):$/.test(URL.parse(one.trim())?.protocol ?? "")),
-      "must be URLs that start with nats:// or tls://, with commas between them",
+      "must be URLs that begin with nats:// or tls://, separated by commas",
     )
-    .describe("NATS servers that connect several nodes on one PostgreSQL database; without it the node is alone"),
+    .describe(
+      "NATS servers that connect the nodes of a cluster, which share a PostgreSQL database; if not set, the node runs alone",
+    ),
   HERALD_NODE_NAME: z
     .string()
-    .refine(isIdentifier, "must be 1 to 128 characters, none of them a control character")
+    .refine(isIdentifier, "must be 1 to 128 characters, without control characters")
     .optional()
-    .describe("what `herald nodes` calls this node, beside its id"),
+    .describe("name of this node, which `herald nodes` shows next to its id"),
   HERALD_ADMIN_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
     .optional()
-    .describe("admin API key with every scope; without it the first start makes one"),
+    .describe("admin API key with every scope; if not set, Herald generates one at the first start"),
   HERALD_TOKEN_SECRET: tokenSecret.describe(
-    "secret that signs user tokens (HS256); without it the first start makes one",
+    "secret that signs user tokens (HS256); if not set, Herald generates one at the first start",
   ),
   HERALD_TOKEN_SECRET_PREVIOUS: tokenSecret.describe(
-    "secret before that one: it signs nothing any more, and its tokens are still taken",
+    "previous token secret; it signs no new tokens, but tokens signed with it remain valid",
   ),
   HERALD_TOKEN_JWKS_URL: url(["https:", "http:"]).describe(
-    "keys of an identity provider whose user tokens are taken too (RS256, ES256, EdDSA)",
+    "JSON Web Key Set of an identity provider whose user tokens Herald also accepts (RS256, ES256, EdDSA)",
   ),
   HERALD_TOKEN_JWKS_ALLOW_PRIVATE: flag.describe(
-    "1: the host of HERALD_TOKEN_JWKS_URL may be a name that resolves to a private address, and be asked without TLS",
+    "1: the host of HERALD_TOKEN_JWKS_URL may be a name that resolves to a private address, and the URL may use http://",
   ),
-  HERALD_TOKEN_ISSUER: optionalText.describe("the `iss` that tokens of the identity provider must carry"),
+  HERALD_TOKEN_ISSUER: optionalText.describe("`iss` that tokens from the identity provider must have"),
   HERALD_TLS_CERT: optionalText.describe(
-    "file of a certificate with its chain (PEM); with it Herald itself speaks TLS",
+    "file with the TLS certificate and its chain (PEM); if set, Herald itself serves TLS",
   ),
-  HERALD_TLS_KEY: optionalText.describe("file of the private key of that certificate (PEM, without a passphrase)"),
+  HERALD_TLS_KEY: optionalText.describe("file with the private key of the TLS certificate (PEM, without a passphrase)"),
   HERALD_TLS_CIPHERS: z
     .string()
     .refine(
       areTlsCiphers,
-      "must be names of TLS 1.2 suites as OpenSSL has them, with colons between them, and none that this server lacks (TLS 1.3 needs no setting)",
+      "must be OpenSSL names of TLS 1.2 cipher suites that this server supports, separated by colons (TLS 1.3 needs no setting)",
     )
     .default(defaultTlsCiphers)
-    .describe("suites of TLS 1.2, by their names in OpenSSL; those of TLS 1.3 are always on"),
+    .describe("TLS 1.2 cipher suites, by their OpenSSL names; the TLS 1.3 suites are always enabled"),
   HERALD_ALLOWED_ORIGINS: list(
     (item) => item === "*" || isOrigin(item),
-    "must be origins such as https://app.example.org, lower case and without a path, with commas between them, or *",
+    "must be origins such as https://app.example.org, in lower case, without a path and separated by commas, or *",
   ).describe(
-    "origins whose pages may connect from a browser, with commas between them; * for all; the server's own always may",
+    "origins whose web pages may connect, separated by commas, or * for all; the server's own origin is always allowed",
   ),
   HERALD_TRUSTED_PROXIES: list(
     isAddressRange,
-    "must be addresses or ranges such as 10.0.0.0/8, with commas between them",
-  ).describe("addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed, with commas between them"),
+    "must be addresses or ranges such as 10.0.0.0/8, separated by commas",
+  ).describe("addresses and ranges (CIDR) of proxies whose X-Forwarded-For Herald trusts, separated by commas"),
   HERALD_LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
-    .describe("least severe level that is logged"),
+    .describe("lowest level that is logged"),
   HERALD_METRICS_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
     .optional()
     .describe(
-      "token that GET /metrics asks for (Authorization: Bearer); without it, it answers programs of this machine only",
+      "token that GET /metrics requires (Authorization: Bearer); if not set, it serves programs on this machine only",
     ),
   HERALD_OTLP_URL: url(["http:", "https:"]).describe(
-    "OpenTelemetry collector that takes traces (OTLP over HTTP, below /v1/traces); without it what OTEL_EXPORTER_OTLP_ENDPOINT says, else no traces",
+    "OpenTelemetry collector for traces (OTLP over HTTP; Herald appends /v1/traces); defaults to OTEL_EXPORTER_OTLP_ENDPOINT, and without either there are no traces",
   ),
   HERALD_TRACE_RATIO: z
     .string()
     .regex(/^(0(\.\d{1,9})?|1)$/, "must be a number from 0 to 1, such as 0.01")
     .default("0")
     .transform(Number)
-    .describe("share of requests that are traced although their `traceparent` does not ask for it"),
-  HERALD_DEMO: flag.describe("1: an empty database gets a demo organization"),
-  HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("bytes of one request body"),
-  HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("characters of one message body"),
-  HERALD_LIMIT_X_BYTES: limit(32_768).describe("bytes of `x`, as JSON"),
-  HERALD_LIMIT_ATTACHMENTS: limit(20).describe("attachments of one message"),
-  HERALD_LIMIT_RECIPIENTS: limit(10_000).describe("`uids` of one system message"),
-  HERALD_LIMIT_PARTICIPANTS: limit(100_000).describe("participants of one conversation"),
-  HERALD_LIMIT_JSON_DEPTH: limit(32).describe("nesting of JSON"),
-  HERALD_LIMIT_FRAME_BYTES: limit(65_536).describe("bytes of one WebSocket frame from a client"),
-  HERALD_LIMIT_REQUESTS_PER_CONNECTION: limit(120).describe("WebSocket requests of one connection in 60 s"),
+    .describe("share of requests that are traced even if their `traceparent` does not ask for it"),
+  HERALD_DEMO: flag.describe("1: create a demo organization if the database is empty"),
+  HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("maximum size of a request body, in bytes"),
+  HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("maximum length of a message body, in characters"),
+  HERALD_LIMIT_X_BYTES: limit(32_768).describe("maximum size of `x` as JSON, in bytes"),
+  HERALD_LIMIT_ATTACHMENTS: limit(20).describe("maximum number of attachments of a message"),
+  HERALD_LIMIT_RECIPIENTS: limit(10_000).describe("maximum number of `uids` of a system message"),
+  HERALD_LIMIT_PARTICIPANTS: limit(100_000).describe("maximum number of participants of a conversation"),
+  HERALD_LIMIT_JSON_DEPTH: limit(32).describe("maximum nesting depth of JSON"),
+  HERALD_LIMIT_FRAME_BYTES: limit(65_536).describe("maximum size of a WebSocket frame from a client, in bytes"),
+  HERALD_LIMIT_REQUESTS_PER_CONNECTION: limit(120).describe("maximum WebSocket requests per connection in 60 s"),
   HERALD_LIMIT_USER_REQUESTS: limit(240).describe(
-    "requests of one user in 60 s over all connections of a node; large answers count more than once",
+    "maximum requests per user in 60 s, over all the user's connections to a node; a large response counts as several",
   ),
-  HERALD_LIMIT_CONNECTIONS_PER_USER: limit(20).describe("connections of one user"),
-  HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: limit(1_000).describe("connections from one address (IPv6: from one /64)"),
-  HERALD_LIMIT_ORGANIZATION_FEEDS: limit(100).describe("live feeds of one organization on a node"),
+  HERALD_LIMIT_CONNECTIONS_PER_USER: limit(20).describe("maximum connections per user"),
+  HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: limit(1_000).describe("maximum connections per address (IPv6: per /64)"),
+  HERALD_LIMIT_ORGANIZATION_FEEDS: limit(100).describe("maximum live feeds per organization and node"),
   HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: limit(4_194_304).describe(
-    "bytes that wait for one connection before it is cut",
+    "maximum backlog of a connection, in bytes; beyond it, the connection is dropped",
   ),
   HERALD_LIMIT_ORGANIZATION_BACKLOG_BYTES: limit(268_435_456).describe(
-    "bytes that wait for all connections of an organization on a node before its most behind are cut",
+    "maximum backlog of all connections of an organization on a node, in bytes; beyond it, the organization's connections with the largest backlogs are dropped",
   ),
   HERALD_LIMIT_NODE_BACKLOG_BYTES: limit(1_073_741_824).describe(
-    "bytes that wait for all connections of a node before the most behind are cut, of the organization for which most wait",
+    "maximum backlog of all connections of a node, in bytes; beyond it, connections of the organization with the largest backlog are dropped, those with the largest backlogs first",
   ),
-  HERALD_LIMIT_PING_SECONDS: seconds(25).describe("seconds between two pings of a connection"),
-  HERALD_LIMIT_PONG_SECONDS: seconds(10).describe("seconds within which a ping must be answered"),
+  HERALD_LIMIT_PING_SECONDS: seconds(25).describe("seconds between pings on a connection"),
+  HERALD_LIMIT_PONG_SECONDS: seconds(10).describe("seconds within which a client must answer a ping"),
   HERALD_LIMIT_IDLE_SECONDS: seconds(30, 10, 255).describe("seconds that an HTTP request may be idle (10 to 255)"),
-  HERALD_LIMIT_REQUESTS_PER_SECOND: limit(1_000).describe("requests of one API key in a second"),
-  HERALD_LIMIT_REQUESTS_BURST: limit(2_000).describe("requests of one API key in one burst"),
+  HERALD_LIMIT_REQUESTS_PER_SECOND: limit(1_000).describe("maximum requests per second per API key"),
+  HERALD_LIMIT_REQUESTS_BURST: limit(2_000).describe("maximum requests per API key in one burst"),
   HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: limit(5_000).describe(
-    "requests of one organization in a second, over all its API keys; an organization may have its own",
+    "maximum requests per second per organization, over all its API keys, unless the organization has a limit of its own",
   ),
   HERALD_LIMIT_ORGANIZATION_MESSAGES_PER_SECOND: limit(0).describe(
-    "messages and system messages of one organization in a second; an organization may have its own",
+    "maximum messages and system messages per second per organization, unless the organization has a limit of its own",
   ),
   HERALD_LIMIT_ORGANIZATION_CONNECTIONS: limit(0).describe(
-    "connections of the users of one organization on a node; an organization may have its own",
+    "maximum connections of an organization's users on a node, unless the organization has a limit of its own",
   ),
   HERALD_LIMIT_ORGANIZATION_STORED_BYTES: limit(0).describe(
-    "bytes of the messages and other events that are stored of one organization; an organization may have its own",
+    "maximum bytes of stored messages and other events per organization, unless the organization has a limit of its own",
   ),
   HERALD_LIMIT_REFUSALS_PER_SECOND: limit(100).describe(
-    "calls of one address (IPv6: of one /64) in a second whose key or token is refused with 401; more get 429. Valid ones never do",
+    "calls per second from one address (IPv6: from one /64) that may fail with 401 because of their key or token; further ones get 429, but calls with a valid key or token never do",
   ),
-  HERALD_LIMIT_REFUSALS_BURST: limit(2_000).describe("such calls of one address in one burst"),
+  HERALD_LIMIT_REFUSALS_BURST: limit(2_000).describe("such calls from one address in one burst"),
   HERALD_LIMIT_TOKEN_SECONDS: limit(2_592_000).describe(
-    "seconds that a user token may live, from `iat` to `exp`, whoever issued it; longer ones are refused",
+    "maximum lifetime of a user token in seconds, from `iat` to `exp`, whoever issued it; Herald refuses tokens with a longer one",
   ),
-  HERALD_LIMIT_RECOVERY_MESSAGES: limit(1_000).describe("messages recovered by `since`"),
-  HERALD_LIMIT_RECOVERY_DAYS: limit(7).describe("days that `since` may reach back"),
+  HERALD_LIMIT_RECOVERY_MESSAGES: limit(1_000).describe("maximum number of messages that `since` recovers"),
+  HERALD_LIMIT_RECOVERY_DAYS: limit(7).describe("maximum number of days that `since` reaches back"),
   HERALD_RETENTION_MESSAGES_DAYS: limit(0).describe(
-    "days that messages are kept, more than `since` may reach back; 0 keeps them for ever",
+    "days to keep messages, which must be more than `since` reaches back; 0 keeps them forever",
   ),
   HERALD_RETENTION_IDS_DAYS: limit(0).describe(
-    "days that a send is known by its id, so that a retry stores nothing; 0: as long as the message is kept",
+    "days to remember the ids of sends, so that a retry stores nothing; 0 remembers an id as long as its message is kept",
   ),
-  HERALD_RETENTION_AUDIT_DAYS: limit(365).describe("days that the audit log is kept; 0 keeps it for ever"),
+  HERALD_RETENTION_AUDIT_DAYS: limit(365).describe("days to keep the audit log; 0 keeps it forever"),
 };
 
 const schema = z.strictObject(settings);
 
-/** All settings, parsed and frozen. Limits in their own units; `…_SECONDS` in milliseconds; a lifted limit is `Infinity`. */
+/** All settings, parsed and frozen. Limits are in their own units, `…_SECONDS` in milliseconds; a lifted limit is `Infinity`. */
 export type Config = Readonly<z.output<typeof schema>>;
 
-/** One line of `herald serve --help`. */
+/** A setting as `herald serve --help` shows it. */
 export type SettingHelp = { name: string; defaultValue: string; description: string };
 
-/** Every setting with its default, as a person would write it. */
+/** Every setting with its default, in the form in which it is set. */
 export function describeSettings(): SettingHelp[] {
   return Object.entries(settings).map(([name, type]) => ({
     name,
@@ -236,15 +240,15 @@ function defaultText(type: z.ZodType): string {
 }
 
 /**
- * Reads `HERALD_*` from the environment and, below it, from a file of `NAME=value` lines.
- * Throws `ConfigError`, one line, for a setting that is unknown or not valid.
+ * Reads `HERALD_*` settings from a file of `NAME=value` lines and from the environment, which overrides the file.
+ * Throws a one-line `ConfigError` if a setting is unknown or invalid.
  */
 export function loadConfig(environment: Record<string, string | undefined> = process.env, file?: string): Config {
   const given: Record<string, string> = file === undefined ? {} : readSettingsFile(file);
   for (const [name, value] of Object.entries(environment)) {
     if (name.startsWith("HERALD_") && value !== undefined) given[name] = value;
   }
-  // The name that OpenTelemetry itself has for it; other programs of the environment read it, too.
+  // OpenTelemetry's own name for this setting, which other programs in the environment read, too.
   const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = environment;
   const takesTheirs = collector !== undefined && collector !== "" && given.HERALD_OTLP_URL === undefined;
   if (takesTheirs) given.HERALD_OTLP_URL = collector;
@@ -256,14 +260,14 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   }
   const issue = parsed.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
-    throw new ConfigError(`${issue.keys[0]} is not a setting of Herald; \`herald serve --help\` lists them all`);
+    throw new ConfigError(`${issue.keys[0]} is not a Herald setting; \`herald serve --help\` lists all settings`);
   }
   const name = issue?.path.join(".") ?? "";
   const shownName = takesTheirs && name === "HERALD_OTLP_URL" ? "OTEL_EXPORTER_OTLP_ENDPOINT" : name;
   throw new ConfigError(`${shownName} ${issue?.message}; \`herald serve --help\` explains it`);
 }
 
-/** The limits of what a request may bring. */
+/** The limits of HTTP requests. */
 export function httpLimitsOf(config: Config) {
   return {
     requestBytes: config.HERALD_LIMIT_REQUEST_BYTES,
@@ -277,7 +281,7 @@ export function httpLimitsOf(config: Config) {
   };
 }
 
-/** The limits of an organization that has none of its own; 0 lifts one. */
+/** The limits of organizations without limits of their own. 0 means no limit. */
 export function organizationLimitsOf(config: Config) {
   const orNone = (limit: number) => (Number.isFinite(limit) ? limit : 0);
   return {
@@ -288,7 +292,7 @@ export function organizationLimitsOf(config: Config) {
   };
 }
 
-/** The limits of connections, in bytes, milliseconds and numbers. */
+/** The limits of connections, in bytes, milliseconds or counts. */
 export function gatewayLimitsOf(config: Config) {
   return {
     frameBytes: config.HERALD_LIMIT_FRAME_BYTES,
@@ -308,7 +312,7 @@ export function gatewayLimitsOf(config: Config) {
 
 const secondsOfDay = 24 * 3600;
 
-/** How long things are kept, in days. */
+/** The retention periods, in days. */
 export function keepOf(config: Config) {
   return {
     messages: config.HERALD_RETENTION_MESSAGES_DAYS,
@@ -319,20 +323,20 @@ export function keepOf(config: Config) {
   };
 }
 
-/** What is wrong with settings that are each valid, and do not go together. */
+/** The conflict between settings that are valid on their own, or `undefined`. */
 function faultBetween(config: Config): string | undefined {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_JWKS_ALLOW_PRIVATE: allowsPrivate } = config;
   if (jwksUrl?.startsWith("http:") === true && !allowsPrivate && !namesPrivateHost(new URL(jwksUrl)))
-    return "HERALD_TOKEN_JWKS_URL must start with https://, for who changes the keys on their way can make tokens; HERALD_TOKEN_JWKS_ALLOW_PRIVATE=1 allows http:// in a private network";
+    return "HERALD_TOKEN_JWKS_URL must begin with https://, because anyone who can alter the keys in transit can forge tokens; set HERALD_TOKEN_JWKS_ALLOW_PRIVATE=1 to allow http:// in a private network";
   if (config.HERALD_MIGRATION_URL !== undefined && config.HERALD_DATABASE_URL === undefined)
-    return "HERALD_MIGRATION_URL goes with HERALD_DATABASE_URL, which says what serves; set both, or neither";
+    return "HERALD_MIGRATION_URL requires HERALD_DATABASE_URL, which Herald uses for everything but migrations; set both, or neither";
   if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
-    return "HERALD_TLS_CERT and HERALD_TLS_KEY go together: set both, or neither";
+    return "HERALD_TLS_CERT and HERALD_TLS_KEY belong together; set both, or neither";
   const conflict = retentionConflictOf(config);
   return conflict && `${conflict}; \`herald serve --help\` explains it`;
 }
 
-/** What does not fit together in how long things are kept: nothing may be removed that `since` may ask for. */
+/** The conflict between retention periods, or `undefined`. Nothing may be removed that `since` can still ask for. */
 function retentionConflictOf(config: Config): string | undefined {
   const {
     HERALD_RETENTION_MESSAGES_DAYS: messages,
@@ -341,14 +345,14 @@ function retentionConflictOf(config: Config): string | undefined {
   } = config;
   if (!Number.isFinite(messages)) return undefined;
   if (!Number.isFinite(recovery)) {
-    return "HERALD_RETENTION_MESSAGES_DAYS must be 0 while HERALD_LIMIT_RECOVERY_DAYS is 0: `since` may reach back for ever";
+    return "HERALD_RETENTION_MESSAGES_DAYS must be 0 while HERALD_LIMIT_RECOVERY_DAYS is 0, because `since` may then reach back forever";
   }
-  // The day more is for clocks that differ, and for a recovery that takes its time.
+  // The extra day allows for clock differences and for slow recoveries.
   if (messages < recovery + 1) {
-    return `HERALD_RETENTION_MESSAGES_DAYS must be 0 or at least ${recovery + 1}: a day more than HERALD_LIMIT_RECOVERY_DAYS, which is ${recovery}`;
+    return `HERALD_RETENTION_MESSAGES_DAYS must be 0 or at least ${recovery + 1}, one day more than HERALD_LIMIT_RECOVERY_DAYS, which is ${recovery}`;
   }
   if (Number.isFinite(ids) && ids > messages) {
-    return `HERALD_RETENTION_IDS_DAYS must be 0 or at most ${messages}: an id goes with its message, after HERALD_RETENTION_MESSAGES_DAYS`;
+    return `HERALD_RETENTION_IDS_DAYS must be 0 or at most ${messages}, because an id is removed with its message, after HERALD_RETENTION_MESSAGES_DAYS`;
   }
   return undefined;
 }
@@ -365,7 +369,9 @@ function readSettingsFile(file: string): Record<string, string> {
     if (/^\s*(#|$)/.test(line)) continue;
     const match = /^\s*(HERALD_[A-Z0-9_]+)\s*=\s*(.*?)\s*$/.exec(line);
     if (match?.[1] === undefined || match[2] === undefined) {
-      throw new ConfigError(`--config ${file}, line ${index + 1}: write HERALD_NAME=value, one setting a line`);
+      throw new ConfigError(
+        `--config ${file}, line ${index + 1}, is not a setting; write one HERALD_NAME=value per line`,
+      );
     }
     given[match[1]] = match[2].replace(/^(["'])(.*)\1$/, "$2");
   }

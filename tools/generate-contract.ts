@@ -30,7 +30,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const errorsPage = (): string =>
   page(
     "Errors",
-    "Every error is `application/problem+json` (RFC 9457). Programs read `code`; a running server explains each at `/docs/errors`.",
+    "Every error is `application/problem+json` (RFC 9457). Programs act on `code`. A running server explains each code at `/docs/errors`.",
     table(
       ["Status", "Code", "Meaning", "What to do"],
       catalogueByStatus().map((code) => {
@@ -45,7 +45,7 @@ const closeCodesPage = (): string => page("Close codes", closingRule, closeCodeT
 const settingsPage = (): string =>
   page(
     "Settings",
-    "Environment variables, or lines of a file given with `--config`; the environment wins. A limit of 0 is lifted. A setting that is unknown or not valid stops the start.",
+    "Set these as environment variables, or in a file that you pass with `--config`. Environment variables override the file. A limit of 0 means no limit. Herald does not start if a setting is unknown or invalid.",
     table(
       ["Setting", "Default", "Meaning"],
       describeSettings().map(({ name, defaultValue, description }) => [
@@ -65,13 +65,13 @@ const scopesPage = (): string => {
       .join("<br>");
   return page(
     "Scopes",
-    "What an API key may do. Every operation needs one scope, or `*`. `GET /admin/self` takes any key; what else is not here needs none.",
+    "Scopes determine what an API key may do. Each operation needs the scope listed here, or `*`. `GET /admin/self` accepts every key. Operations that are not listed need no key.",
     table(
       ["Scope", "Allows", "Operations"],
       Object.entries(scopes).map(([scope, allows]) => [
         `\`${scope}\``,
         allows,
-        scope === "*" ? "all of these" : callsOf(scope),
+        scope === "*" ? "all operations" : callsOf(scope),
       ]),
     ),
   );
@@ -80,7 +80,7 @@ const scopesPage = (): string => {
 const metricsPage = (): string =>
   page(
     "Metrics",
-    "What `GET /metrics` tells Prometheus. With `--workers` each also has the label `worker`. No label names an organization, a user or a key.",
+    "The metrics that `GET /metrics` exposes to Prometheus. With `--workers`, each also has the label `worker`. No label names an organization, a user or a key.",
     table(
       ["Metric", "Type", "Labels", "Meaning"],
       Object.entries<MetricDescription>(metricCatalogue).map(([name, { type, labels = [], help }]) => [

@@ -95,7 +95,7 @@ test.each([
 test("a setting that is not known or not valid is one line and 2", async () => {
   const unknown = await runHerald(["serve"], { env: { HERALD_PROT: "1" } });
   expect(unknown).toMatchObject({ code: 2, stdout: "" });
-  expect(unknown.stderr).toMatch(/^herald: HERALD_PROT is not a setting of Herald.*\n$/);
+  expect(unknown.stderr).toMatch(/^herald: HERALD_PROT is not a Herald setting.*\n$/);
   const invalid = await runHerald(["listen", "--org", "o", "--user", "u"], { env: { HERALD_PORT: "x" } });
   expect(invalid.code).toBe(2);
   expect(invalid.stderr).toMatch(/^herald: HERALD_PORT must be a port.*\n$/);

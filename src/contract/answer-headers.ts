@@ -1,2 +1,2 @@
-/** On every answer that is not a page: it is kept in no cache, and a browser takes it for nothing but its type. */
+/** Headers of every response that is not a page. They prevent caching and content sniffing. */
 export const answerHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;

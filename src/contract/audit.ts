@@ -6,25 +6,28 @@ import { identifier } from "./identifiers.ts";
 const id = (what: string) => z.string().optional().meta({ description: what });
 const time = z.iso.datetime({ precision: 3 });
 
-/** The ids that a call named. */
+/** The ids that a call referred to. */
 export const auditTarget = z
   .strictObject({
-    organization: id("The organization that the call was about."),
+    organization: id("The organization."),
     user: id("The user."),
     conversation: id("The conversation."),
     key: id("The API key."),
-    token: id("The token that was revoked, by its `jti`."),
-    sender: id("The user that was to be the sender."),
-    message: id("The message or system message that was read."),
+    token: id("The `jti` of the revoked token."),
+    sender: id("The `senderId` of the send."),
+    message: id("The message or system message that the call read."),
   })
-  .meta({ id: "AuditTarget", description: "The ids that a call named, and the id of a key that it made." });
+  .meta({
+    id: "AuditTarget",
+    description: "The ids that the call referred to, including the id of a key that it created.",
+  });
 
-/** The ids that a call named. */
+/** The ids that a call referred to. */
 export type AuditTarget = z.infer<typeof auditTarget>;
 
 const results = ["done", "refused", "failed"] as const;
 
-/** What came of a call. */
+/** The outcome of a call. */
 export type AuditResult = (typeof results)[number];
 
 /** One entry of the audit log. */
@@ -35,29 +38,32 @@ export const auditEntry = z
     operation: z.string().meta({ description: "The `operationId`." }),
     organization: z.string().nullable().meta({
       description:
-        "Whose entry it is: the organization that was acted on, or that of the key, if the key was not let in there; `null`: none.",
+        "The organization that owns the entry: the one that the call acted on or, if the key had no access to it, the key's own. `null` if there is none.",
     }),
     key_id: z.string().nullable().meta({
       description:
-        "The key that called; `bootstrap` for that of the settings. With 401 `null`: what such a caller claims is booked on nobody.",
+        "The calling key; `bootstrap` for the bootstrap key. `null` if the status is 401: an unauthenticated call is attributed to no key.",
     }),
-    address: z.string().nullable().meta({ description: "The address that the call came from." }),
+    address: z.string().nullable().meta({ description: "The caller's address." }),
     target: auditTarget,
     result: z.enum(results).meta({
-      description: "`done`; `refused`: it was not done, and nothing was changed; `failed`: the outcome is unknown.",
+      description: "`done`: the call succeeded. `refused`: the call changed nothing. `failed`: the outcome is unknown.",
     }),
-    status: z.int().meta({ description: "The HTTP status of the answer." }),
+    status: z.int().meta({ description: "The HTTP status of the response." }),
     code: z
       .enum(Object.keys(errorCatalogue) as [keyof typeof errorCatalogue])
       .nullable()
-      .meta({ description: "The code of the error, if it was one." }),
-    request_id: z.string().meta({ description: "The `X-Request-Id` of the answer." }),
+      .meta({ description: "The error code, or `null` if the call succeeded." }),
+    request_id: z.string().meta({ description: "The `X-Request-Id` of the response." }),
     omitted: z.int().min(0).meta({
       description:
-        "How many refused or failed calls this node did not write down before this one: there were too many.",
+        "The number of refused or failed calls that this node left out just before this entry because there were too many.",
     }),
   })
-  .meta({ id: "AuditEntry", description: "Who did what: ids only, never a content, a name or a secret." });
+  .meta({
+    id: "AuditEntry",
+    description: "Who did what. Contains ids only, never message content, names or secrets.",
+  });
 
 /** One entry of the audit log. */
 export type AuditEntryShown = z.infer<typeof auditEntry>;
@@ -70,18 +76,24 @@ const moment = z.iso.datetime({ offset: true }).optional();
 /** The query of the audit log. */
 export const auditQuery = pageQuery.extend({
   organization: identifier.optional().meta({ description: "Only entries of this organization." }),
-  key: identifier.optional().meta({ description: "Only calls with the key of this id." }),
-  operation: identifier.optional().meta({ description: "Only calls of this `operationId`." }),
+  key: identifier.optional().meta({ description: "Only calls with this key, by id." }),
+  operation: identifier.optional().meta({ description: "Only calls to this `operationId`." }),
   result: z.enum(results).optional().meta({ description: "Only calls with this result." }),
   status: z
     .string()
     .regex(/^[1-5]\d\d$/, "must be an HTTP status such as 403")
     .transform(Number)
     .optional()
-    .meta({ type: "integer", minimum: 100, maximum: 599, pattern: undefined, description: "Only answers with this." }),
-  since: moment.meta({ description: "Only from this time on (ISO 8601)." }),
-  until: moment.meta({ description: "Only before this time (ISO 8601)." }),
+    .meta({
+      type: "integer",
+      minimum: 100,
+      maximum: 599,
+      pattern: undefined,
+      description: "Only calls with this status.",
+    }),
+  since: moment.meta({ description: "Only calls at or after this time (ISO 8601)." }),
+  until: moment.meta({ description: "Only calls before this time (ISO 8601)." }),
 });
 
-/** What is asked of the audit log. */
+/** The parsed query of the audit log. */
 export type AuditQuery = z.output<typeof auditQuery>;

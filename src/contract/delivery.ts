@@ -3,12 +3,12 @@ import { identifier } from "./identifiers.ts";
 import { messageSchema, systemMessageSchema } from "./messages/events.ts";
 
 /**
- * What is stored together of deliveries, and of receipts, lies in so many offsets of their log. What reads them looks no further,
- * so it may grow and must never shrink. Receipts come one by one, so that many lie within a span.
+ * How many offsets of the log one stored row of deliveries, or of receipts, covers. Readers look no further than this, so the
+ * values may grow but must never shrink. Receipts arrive one at a time, so a short span already holds many.
  */
 export const spans = { delivery: 1024, receipt: 64 } as const;
 
-/** For how long after it was made an audience may be named by deliveries, in milliseconds. */
+/** How long after its creation deliveries may refer to an audience, in milliseconds. */
 export const audienceLivesMs = 6 * 3600 * 1000;
 
 const time = z.iso.datetime({ precision: 3 }).nullable();
@@ -17,65 +17,71 @@ const count = z.int().min(0);
 const figures = {
   recipients: count.meta({
     description:
-      "Users it was addressed to: the participants of the conversation when it was stored, the sender among them; or the distinct `uids`.",
+      "The number of users it was addressed to: the conversation's participants when the message was stored, including the sender, or the distinct `uids`.",
   }),
   delivered_users: count.meta({
-    description: "Of these, users it was written to a connection of; each once, on however many nodes and devices.",
+    description:
+      "The number of recipients that it was delivered to. Each user counts once, however many nodes and devices are involved.",
   }),
   delivered_connections: count.meta({
-    description: "Connections it was written to, also of those that came back and were given what they had missed.",
+    description:
+      "The number of connections that it was written to, including clients that reconnected and recovered it.",
   }),
-  acknowledged_users: count.meta({ description: "Users whose client has acknowledged it with `ack`." }),
-  first_delivered_at: time.meta({ description: "When it was first written to a connection; `null`: not yet." }),
-  last_delivered_at: time.meta({ description: "When it was last." }),
+  acknowledged_users: count.meta({ description: "The number of users whose client acknowledged it with `ack`." }),
+  first_delivered_at: time.meta({
+    description: "When it was first written to a connection. `null` if it has not been delivered.",
+  }),
+  last_delivered_at: time.meta({
+    description: "When it was last written to a connection. `null` if it has not been delivered.",
+  }),
 };
 
 const deliveryFigures = z.strictObject(figures).meta({
   id: "Delivery",
-  description: "What became of a message, on all nodes, up to about a second ago.",
+  description: "The delivery of a message, on all nodes. The figures are about a second old.",
 });
 
-/** What became of a message. */
+/** The delivery figures of a message. */
 export type DeliveryFigures = z.infer<typeof deliveryFigures>;
 
 const fates = ["delivered", "offline", "unknown"] as const;
 
-/** What became of a system message for one user. */
+/** The delivery of a system message to one user. */
 export type Fate = (typeof fates)[number];
 
 const systemDelivery = deliveryFigures
   .extend({
     by_user: z.record(z.string(), z.enum(fates)).meta({
       description:
-        "For each of its `uids`: `delivered`; `offline`: was not connected when it was played, and will not get it any more; `unknown`: was no user of the organization when it was stored.",
+        "The delivery to each of the `uids`. `delivered`: written to a connection of the user. `offline`: the user was not connected and will not receive it. `unknown`: the id was not a user of the organization when the system message was stored.",
     }),
   })
-  .meta({ id: "SystemMessageDelivery", description: "What became of a system message, on all nodes." });
+  .meta({ id: "SystemMessageDelivery", description: "The delivery of a system message, on all nodes." });
 
 const keyId = z
   .string()
   .nullable()
-  .meta({ description: "The API key it was sent with; `bootstrap` for that of the settings." });
+  .meta({ description: "The id of the API key that sent it; `bootstrap` for the bootstrap key." });
 
-/** The answer to `GET …/messages/{server_mid}`. */
+/** The response to `GET …/messages/{server_mid}`. */
 export const messageReport = z
   .strictObject({ message: messageSchema, key_id: keyId, delivery: deliveryFigures })
   .meta({ id: "MessageReport" });
 
-/** A message and what became of it. */
+/** A message and its delivery. */
 export type MessageReport = z.infer<typeof messageReport>;
 
-/** The answer to `GET …/system-messages/{mid}`. */
+/** The response to `GET …/system-messages/{mid}`. */
 export const systemMessageReport = z
   .strictObject({ system_message: systemMessageSchema, key_id: keyId, delivery: systemDelivery })
   .meta({ id: "SystemMessageReport" });
 
-/** A system message and what became of it. */
+/** A system message and its delivery. */
 export type SystemMessageReport = z.infer<typeof systemMessageReport>;
 
 /** The query of a system message's report. */
 export const systemMessageQuery = z.strictObject({
-  senderId: identifier.optional().meta({ description: "The sender. Needed where several senders have used that id." }),
+  senderId: identifier.optional().meta({ description: "The sender. Required if several senders used the same id." }),
 });
 
 /** The query of the two operations that send. */
@@ -87,20 +93,19 @@ export const sendQuery = z.strictObject({
     .meta({
       type: "boolean",
       enum: undefined,
-      description:
-        "`true`: checks the request as if it were sent, and says whom it would reach; nothing is stored or sent.",
+      description: "`true` checks the request and returns whom it would reach, without storing or sending anything.",
     }),
 });
 
-/** The answer to a send with `dry_run=true`. */
+/** The response to a send with `dry_run=true`. */
 export const dryRunResponse = z
   .strictObject({
     dry_run: z.strictObject({
-      recipients: count.meta({ description: "Users it would be addressed to." }),
-      online: count.meta({ description: "Of these, users who are connected now, on all nodes." }),
-      unknown_users: z
-        .array(z.string())
-        .meta({ description: "Those of `uids` that are no users of the organization; always empty for a message." }),
+      recipients: count.meta({ description: "The number of users that it would be addressed to." }),
+      online: count.meta({ description: "The number of these users who are connected now, on all nodes." }),
+      unknown_users: z.array(z.string()).meta({
+        description: "The `uids` that are not users of the organization. Always empty for a message.",
+      }),
     }),
   })
   .meta({ id: "DryRunResponse" });

@@ -4,20 +4,20 @@ import type { PayloadLimits } from "./limits.ts";
 import { messageSchema } from "./messages/events.ts";
 
 const maxNameCharacters = 256;
-const mostTokenSeconds = 100 * 365 * 24 * 3600; // where the limit is lifted: dates have an end, too
+const mostTokenSeconds = 100 * 365 * 24 * 3600; // the bound when the limit is lifted: dates have a maximum, too
 const defaultTokenSeconds = 3600;
 const maxListLimit = 1000;
 
 const name = text(1, maxNameCharacters)
   .nullable()
   .optional()
-  .meta({ description: "`null` clears it; left out, it stays." });
+  .meta({ description: "The name. `null` clears it. Omit it to leave the name unchanged." });
 
 /** An organization, a user or a conversation, as the admin API shows it. */
 export const resource = z
   .strictObject({
-    id: z.string().meta({ description: "The id that the caller chose." }),
-    name: z.string().nullable().meta({ description: "`null` until it is set." }),
+    id: z.string().meta({ description: "The id, chosen by the caller." }),
+    name: z.string().nullable().meta({ description: "The name, or `null` if none is set." }),
     created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
   })
   .meta({ id: "Resource", description: "An organization, a user or a conversation." });
@@ -28,30 +28,29 @@ export type Resource = z.infer<typeof resource>;
 /** A user, as the admin API shows it. */
 export const user = resource
   .extend({
-    blocked: z.literal(true).optional().meta({ description: "Only there while the user is blocked." }),
+    blocked: z.literal(true).optional().meta({ description: "Present only while the user is blocked." }),
   })
   .meta({ id: "User", description: "A user." });
 
 /** A user, as the admin API shows it. */
 export type User = z.infer<typeof user>;
 
-/** The body of `PUT` of a user. */
+/** The body of a `PUT` of a user. */
 export const putUserRequest = z
   .strictObject({
     name,
     blocked: z.boolean().optional().meta({
       description:
-        "`true` closes the user's connections and refuses every token of theirs, whoever issued it, until `false`; left out, it stays.",
+        "`true` closes the user's connections and refuses all of the user's tokens, whoever issued them, until it is set to `false`. Omit it to leave it unchanged.",
     }),
   })
   .meta({ id: "PutUserRequest" });
 
 const limitMeanings = {
-  requests_per_second: "Requests in a second, over all keys; each node counts those that it is sent.",
-  messages_per_second:
-    "Messages and system messages that are stored in a second; each node counts those that it is sent.",
-  connections: "Connections that are open at once.",
-  stored_bytes: "Bytes of stored events. Over it, sends are answered with 422.",
+  requests_per_second: "Requests per second over all keys. Each node counts the requests that it receives.",
+  messages_per_second: "Stored messages and system messages per second. Each node counts those that it receives.",
+  connections: "Concurrently open connections.",
+  stored_bytes: "Bytes of stored events. Sends that would exceed it fail with 422.",
 } as const;
 
 /** A member for each limit of an organization. */
@@ -64,7 +63,7 @@ function forEachLimit<Member extends z.ZodType>(memberOf: (meaning: string) => M
   };
 }
 
-/** The body of `PUT` of an organization. */
+/** The body of a `PUT` of an organization. */
 export const putOrganizationRequest = z
   .strictObject({
     name,
@@ -73,45 +72,46 @@ export const putOrganizationRequest = z
       .optional()
       .meta({
         description:
-          "Limits of its own. `null`: the server's, 0: none; what is left out stays. Only for keys of all organizations.",
+          "Limits for this organization. `null` means the server's default, 0 means no limit, and an omitted limit stays unchanged. Only keys that are not bound to an organization may set limits.",
       }),
   })
   .meta({ id: "PutOrganizationRequest" });
 
-/** What a `PUT` changes of an organization. */
+/** The changes that a `PUT` makes to an organization. */
 export type OrganizationChange = z.infer<typeof putOrganizationRequest>;
 
-/** An organization with what it may use, and uses. */
+/** An organization with its limits and usage. */
 export const organizationShown = resource
   .extend({
-    limits: z
-      .strictObject(forEachLimit((description) => z.int().min(0).nullable().meta({ description })))
-      .meta({ description: "Its own limits. `null`: the server's, 0: none." }),
+    limits: z.strictObject(forEachLimit((description) => z.int().min(0).nullable().meta({ description }))).meta({
+      description: "The organization's own limits. `null` means the server's default, 0 means no limit.",
+    }),
     usage: z
       .strictObject({
         requests_per_second: z.int().min(0).nullable().meta({
-          description: "In the last whole second, on all nodes; what has more than 64 KiB counts for several.",
+          description:
+            "Requests in the last full second, on all nodes. A request larger than 64 KiB counts as several.",
         }),
         messages_per_second: z
           .int()
           .min(0)
           .nullable()
-          .meta({ description: "Stored in the last whole second, on all nodes." }),
-        connections: z.int().min(0).nullable().meta({ description: "Of users, on all nodes." }),
-        stored_bytes: z.int().min(0).meta({ description: "Of the events that are stored." }),
+          .meta({ description: "Messages and system messages stored in the last full second, on all nodes." }),
+        connections: z.int().min(0).nullable().meta({ description: "Open connections of its users, on all nodes." }),
+        stored_bytes: z.int().min(0).meta({ description: "Bytes of its stored events." }),
       })
-      .meta({ description: "What it uses now. `null`: a node does not answer." }),
+      .meta({ description: "The organization's current usage. A figure is `null` if a node does not respond." }),
   })
-  .meta({ id: "Organization", description: "An organization, its limits and their use." });
+  .meta({ id: "Organization", description: "An organization, its limits and its usage." });
 
-/** An organization with what it may use, and uses. */
+/** An organization with its limits and usage. */
 export type OrganizationShown = z.infer<typeof organizationShown>;
 
-/** The body of `PUT` of a conversation. */
+/** The body of a `PUT` of a conversation. */
 export function createPutConversationRequest(limits: PayloadLimits) {
-  const participants = userIds({ maximum: limits.participants })
-    .optional()
-    .meta({ description: "Replaces the set; unknown users are created. Left out, the set stays." });
+  const participants = userIds({ maximum: limits.participants }).optional().meta({
+    description: "Replaces the set of participants. Unknown users are created. Omit it to leave the set unchanged.",
+  });
   return z.strictObject({ name, participants }).meta({ id: "PutConversationRequest" });
 }
 
@@ -120,23 +120,24 @@ export function createTokenRequestWithin({ tokenSeconds }: Pick<PayloadLimits, "
   const longest = Math.min(tokenSeconds, mostTokenSeconds);
   const seconds = z.int().min(1).max(longest).default(Math.min(defaultTokenSeconds, longest));
   return z
-    .strictObject({ ttl_seconds: seconds.meta({ description: "How long the token is valid." }) })
+    .strictObject({ ttl_seconds: seconds.meta({ description: "How long the token is valid, in seconds." }) })
     .meta({ id: "CreateTokenRequest" });
 }
 
-/** The answer to `POST …/tokens`. */
+/** The response to `POST …/tokens`. */
 export const createTokenResponse = z
   .strictObject({
-    token: z
-      .string()
-      .meta({ description: "A JWT; it goes into `connect` or `Authorization: Bearer`, never into a URL." }),
+    token: z.string().meta({ description: "A JWT, for `connect` or `Authorization: Bearer`. Never put it in a URL." }),
     expires_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
   })
   .meta({ id: "CreateTokenResponse" });
 
-/** A page of a list. `cursor` asks for the next page; `null` says that there is none. */
+/** A page of a list. `cursor` requests the next page; it is `null` on the last page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  const cursor = z.string().nullable().meta({ description: "Ask for the next page with it; `null`: there is none." });
+  const cursor = z
+    .string()
+    .nullable()
+    .meta({ description: "The cursor of the next page, or `null` on the last page." });
   return z.strictObject({ items: z.array(item), cursor });
 }
 
@@ -159,14 +160,17 @@ export const pageQuery = z.strictObject({
     )
     .default("100")
     .transform(Number)
-    .meta({ type: "integer", minimum: 1, maximum: maxListLimit, description: "Items of one page." }),
-  cursor: z.string().min(1).max(1024).optional().meta({ description: "The `cursor` of the page before." }),
+    .meta({
+      type: "integer",
+      minimum: 1,
+      maximum: maxListLimit,
+      description: "The maximum number of items in a page.",
+    }),
+  cursor: z.string().min(1).max(1024).optional().meta({ description: "The `cursor` of the previous page." }),
 });
 
 /** The query of a conversation's history. */
 export const historyQuery = pageQuery.extend({
   before: identifier.optional().meta({ description: "Only messages older than this `_id`." }),
-  after: identifier
-    .optional()
-    .meta({ description: "Only messages newer than this `_id`; the answer is then oldest first." }),
+  after: identifier.optional().meta({ description: "Only messages newer than this `_id`, oldest first." }),
 });

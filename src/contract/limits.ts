@@ -1,4 +1,4 @@
-/** The limits that a payload is checked against. `Infinity` lifts one. */
+/** The limits that payloads are checked against. `Infinity` lifts a limit. */
 export type PayloadLimits = {
   bodyCharacters: number;
   /** Bytes of `x` as JSON. */
@@ -6,12 +6,12 @@ export type PayloadLimits = {
   attachments: number;
   recipients: number;
   participants: number;
-  /** How long a user token may live. */
+  /** The maximum lifetime of a user token, in seconds. */
   tokenSeconds: number;
   jsonDepth: number;
 };
 
-/** The limits of api.md, section 7, which the published documents show. */
+/** The default limits (api.md, section 7), which the published documents show. */
 export const defaultPayloadLimits: PayloadLimits = {
   bodyCharacters: 65_536,
   xBytes: 32_768,

@@ -1,113 +1,113 @@
-/** A metric of `GET /metrics`: its type, what it says, and its labels, whose values are few and never an organization or a user. */
+/** A metric of `GET /metrics`: its type, help text and labels. Labels have few values and never name an organization or a user. */
 export type MetricDescription = { type: "counter" | "gauge" | "histogram"; help: string; labels?: readonly string[] };
 
-/** Every metric, in the order in which they are shown. Names and units follow the conventions of Prometheus. */
+/** Every metric, in output order. Names and units follow the Prometheus conventions. */
 export const metricCatalogue = {
   herald_build_info: {
     type: "gauge",
     labels: ["version", "bun"],
-    help: "Always 1; the labels say what runs.",
+    help: "Always 1. The labels give the versions of Herald and Bun.",
   },
   herald_node_info: {
     type: "gauge",
     labels: ["node", "name"],
-    help: "Always 1; the id of the node, as in GET /admin/nodes, and HERALD_NODE_NAME.",
+    help: "Always 1. The labels give the node's id, as in GET /admin/nodes, and its HERALD_NODE_NAME.",
   },
   herald_worker_up: {
     type: "gauge",
-    help: "1 if the worker told its figures, 0 if it did not within a second. Only with --workers.",
+    help: "1 if the worker reported its metrics within a second, 0 otherwise. Only with --workers.",
   },
   herald_sends_total: {
     type: "counter",
     labels: ["operation", "result"],
-    help: "Calls that send, by operation (message, system_message) and result: stored, replayed (a retry), dry_run, refused (4xx), failed (5xx).",
+    help: "Send requests, by operation (message, system_message) and result: stored, replayed (a retry), dry_run, refused (4xx), failed (5xx).",
   },
   herald_commit_batch_size: {
     type: "histogram",
-    help: "How many sends went into one commit.",
+    help: "Number of sends in one commit.",
   },
   herald_commit_duration_seconds: {
     type: "histogram",
-    help: "How long a commit of sends took, flush included.",
+    help: "Duration of a commit of sends, including the flush.",
   },
   herald_deliveries_total: {
     type: "counter",
     labels: ["kind"],
-    help: "Messages and system messages (kind: message, system_message) handed to connections: one for each connection.",
+    help: "Deliveries to connections, by kind (message, system_message). A message delivered to two connections counts twice.",
   },
   herald_delivery_latency_seconds: {
     type: "histogram",
     labels: ["via"],
-    help: "From the commit of a message to its delivery, one for each delivery, by the way that it came: own (committed by this node), bus (by another: as exact as the clocks of the two agree), store (read from the database, since the bus had not brought it).",
+    help: "Time from the commit of a message to each delivery, by path: own (committed by this node), bus (committed by another node, so only as accurate as the two clocks agree), store (read from the database because the bus did not deliver it).",
   },
   herald_sequencer_lag_events: {
     type: "gauge",
-    help: "How many stored events the organization that was the most behind had not yet heard when the heads were last compared, every 5 s.",
+    help: "Stored events not yet delivered, for the organization that is furthest behind. Checked every 5 s.",
   },
   herald_repairs_total: {
     type: "counter",
-    help: "Reads of the database that brought what the bus had not, or had brought faster than it could be kept.",
+    help: "Reads of the database for events that the bus lost, or delivered faster than the node could buffer them.",
   },
   herald_log_breaks_total: {
     type: "counter",
-    help: "How often the log of an organization was not the one any more that was played, as after a failover to a standby that lagged or the restore of a backup: its connections were closed with 1012.",
+    help: "Times that an organization's log no longer matched the events already delivered, for example after a failover to a lagging standby or a restore from a backup. The organization's connections are closed with 1012.",
   },
   herald_events_passed_over_total: {
     type: "counter",
-    help: "Events that were played to nobody, since what the database holds of them is not what Herald wrote; the log of the node names each.",
+    help: "Events skipped because their stored data is not what Herald wrote. The node's log names each one.",
   },
   herald_connections: {
     type: "gauge",
     labels: ["transport"],
-    help: "Open connections: websocket, sse.",
+    help: "Open connections, by transport (websocket, sse).",
   },
   herald_organizations: {
     type: "gauge",
-    help: "Organizations that have connections here.",
+    help: "Organizations with connections to this node.",
   },
   herald_held: {
     type: "gauge",
     labels: ["what"],
-    help: "What the node holds for its connections: places of addresses and of users, listeners, timers, sequencers, bytes that wait, and so on. A value that stays while nobody is connected is a leak: report it.",
+    help: "Resources held for connections, such as connection slots of addresses and users, listeners, timers, sequencers and backlog bytes. A value that stays above 0 while nobody is connected is a leak: report it.",
   },
   herald_slow_consumers_cut_total: {
     type: "counter",
-    help: "Connections that were cut, or hung up, while bytes waited for them.",
+    help: "Connections that ended, dropped by Herald or closed by the client, while bytes were waiting for them.",
   },
   herald_bus_connected: {
     type: "gauge",
-    help: "1 while the bus between the nodes is there, 0 while it is not. Absent without HERALD_BUS_URL.",
+    help: "1 while the node is connected to the bus, 0 otherwise. Absent without HERALD_BUS_URL.",
   },
   herald_bus_hints_dropped_total: {
     type: "counter",
     labels: ["reason"],
-    help: "Texts on the bus that were dropped, by reason: unsigned, forged (signed by no node of this database, or for another place), unreadable (another version), repeated (a question that was asked before). Somebody else publishes there. Absent without HERALD_BUS_URL.",
+    help: "Bus messages dropped, by reason: unsigned, forged (not signed by a node of this database, or signed for another subject), unreadable (from another version), repeated (a request seen before). If it grows, something else is publishing on the bus. Absent without HERALD_BUS_URL.",
   },
   herald_event_loop_delay_seconds: {
     type: "histogram",
-    help: "How late the process got round to what was due, looked at 50 times a second.",
+    help: "Event loop delay: how late due work ran. Sampled 50 times a second.",
   },
   herald_http_requests_total: {
     type: "counter",
     labels: ["route", "method", "status"],
-    help: "Answered requests; of /ws and /sse those that open a connection. What is no route is counted as unmatched.",
+    help: "Requests answered. For /ws and /sse, requests that opened a connection. Requests that match no route count as unmatched.",
   },
   herald_http_request_duration_seconds: {
     type: "histogram",
     labels: ["route", "method"],
-    help: "How long an answer took; of /ws and /sse how long opening took.",
+    help: "Time to respond to a request. For /ws and /sse, time to open the connection.",
   },
   process_cpu_seconds_total: {
     type: "counter",
-    help: "CPU time of the process with all its threads.",
+    help: "CPU time used by the process, including all its threads.",
   },
   process_resident_memory_bytes: {
     type: "gauge",
-    help: "Memory of the process.",
+    help: "Resident memory of the process.",
   },
   process_heap_used_bytes: {
     type: "gauge",
-    help: "Memory of its JavaScript objects; sockets and buffers are not among it.",
+    help: "Memory used by JavaScript objects, excluding sockets and buffers.",
   },
   process_open_fds: {
     type: "gauge",
@@ -115,19 +115,19 @@ export const metricCatalogue = {
   },
   process_max_fds: {
     type: "gauge",
-    help: "How many it may open.",
+    help: "Maximum number of open files and sockets.",
   },
   process_start_time_seconds: {
     type: "gauge",
-    help: "When it started, as Unix time.",
+    help: "Start time of the process, in Unix time.",
   },
 } as const satisfies Record<string, MetricDescription>;
 
 /** The name of a metric. */
 export type MetricName = keyof typeof metricCatalogue;
 
-/** One value of a metric; `metricName` where it differs from the metric's, as in a histogram. */
+/** One value of a metric. `metricName` is set where it differs from the metric's name, as in a histogram. */
 export type MetricSample = { labels: Record<string, string>; value: number; metricName?: string };
 
-/** A metric with its values, as one process tells them. */
+/** A metric with its values, as one process reports them. */
 export type MetricFamily = { name: MetricName; values: MetricSample[] };

@@ -8,59 +8,66 @@ const milliseconds = z.number().min(0);
 /** What a node has done since it started. */
 export const nodeFigures = z
   .strictObject({
-    sends: count("Messages and system messages that were sent to it and are stored; retries not among them."),
-    send_errors: count("Sends that it could not take and answered with 5xx."),
-    deliveries: count("Messages and system messages that it handed to connections: one for each connection."),
-    slow_consumers_cut: count("Connections that were cut, or hung up, while bytes waited for them."),
-    repairs: count("How often it read from the database what the bus had not brought."),
+    sends: count("Messages and system messages that this node received and stored, not counting retries."),
+    send_errors: count("Sends that failed with 5xx."),
+    deliveries: count(
+      "Deliveries of messages and system messages. One that is delivered to two connections counts twice.",
+    ),
+    slow_consumers_cut: count(
+      "Connections that ended, dropped by the node or closed by the client, while bytes were waiting for them.",
+    ),
+    repairs: count("Reads of the database for events that the bus did not deliver."),
     latency_ms: z.strictObject({ p50: milliseconds.nullable(), p99: milliseconds.nullable() }).meta({
       description:
-        "From the commit of a message to its delivery, over about the last 30 s; `null` if nothing was delivered. Of what other nodes committed as exact as the clocks of the two agree.",
+        "Time from the commit of a message to its delivery, over about the last 30 s. `null` if nothing was delivered. For messages that another node committed, only as accurate as the two clocks agree.",
     }),
     event_loop_delay_ms: z
       .strictObject({ p50: milliseconds, p99: milliseconds })
-      .meta({ description: "How late the node got round to what was due, over about the last 30 s." }),
+      .meta({ description: "Event loop delay, that is, how late due work ran, over about the last 30 s." }),
     bus: z
       .enum(["up", "down", "none"])
-      .meta({ description: "Its connection to the bus between the nodes; `none`: it runs alone, without one." }),
+      .meta({ description: "The connection to the bus. `none` means that the node runs alone, without a bus." }),
   })
-  .meta({ id: "NodeFigures", description: "What a node counts: since it started, but for latency and delay." });
+  .meta({ id: "NodeFigures", description: "Figures of a node since it started, except latency and delay." });
 
-/** What a node counts. */
+/** The figures of a node. */
 export type NodeFigures = z.infer<typeof nodeFigures>;
 
-/** What a node says of itself. */
+/** The status that a node reports. */
 export const nodeStatus = z.strictObject({
-  id: z.string().meta({ description: "Made when the node starts." }),
-  name: z.string().nullable().meta({ description: "`HERALD_NODE_NAME`, `null` if it is not set." }),
+  id: z.string().meta({ description: "The node's id, generated when it starts." }),
+  name: z.string().nullable().meta({ description: "`HERALD_NODE_NAME`, or `null` if it is not set." }),
   version: z.string().meta({ description: "The version of Herald." }),
-  url: z.string().meta({ description: "Where it listens, as it knows it itself." }),
-  started_at: time.meta({ description: "When it started." }),
-  reported_at: time.meta({ description: "When it last said all this. Every time here is by the node's own clock." }),
-  connections: z.int().min(0).meta({ description: "Connections that have joined." }),
-  organizations: z.int().min(0).meta({ description: "Organizations that they are of." }),
-  lag_events: z.int().min(0).meta({
-    description:
-      "How many events the organization that was the most behind had stored and not yet played, when this was last looked at.",
+  url: z.string().meta({ description: "The URL that the node listens on, as the node sees it." }),
+  started_at: time.meta({ description: "When the node started." }),
+  reported_at: time.meta({
+    description: "When the node last reported its status. All times here are by the node's own clock.",
   }),
-  lag_checked_at: time.nullable().meta({ description: "When that was: every 5 s. `null` before the first time." }),
+  connections: z.int().min(0).meta({ description: "Established connections." }),
+  organizations: z.int().min(0).meta({ description: "Organizations that these connections belong to." }),
+  lag_events: z.int().min(0).meta({
+    description: "Stored events not yet delivered, for the organization that is furthest behind. Checked every 5 s.",
+  }),
+  lag_checked_at: time
+    .nullable()
+    .meta({ description: "When `lag_events` was last checked. `null` before the first check." }),
   figures: nodeFigures,
 });
 
-/** What a node says of itself. */
+/** The status that a node reports. */
 export type NodeStatus = z.infer<typeof nodeStatus>;
 
 const node = nodeStatus
   .extend({
     state: z.enum(["live", "silent"]).meta({
       description:
-        "`silent`: has reported nothing for about 6 s, so it is dead, frozen or cut off. Listed for a minute.",
+        "`silent` means that the node has reported nothing for about 6 s: it has crashed, hangs or is disconnected. A silent node is listed for one minute.",
     }),
   })
-  .meta({ id: "Node", description: "A running server of this Herald." });
+  .meta({ id: "Node", description: "A running Herald server." });
 
-/** A node as the others see it. */
+/** A node as the other nodes see it. */
 export type Node = z.infer<typeof node>;
 
-/** All nodes, by id: those that started first come first. */
+/** All nodes by id, which is the order in which they started. */
 export const nodeList = z.strictObject({ items: z.array(node) }).meta({ id: "NodeList" });

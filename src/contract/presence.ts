@@ -4,35 +4,37 @@ import { identifier } from "./identifiers.ts";
 
 const maxUids = 1000;
 
-/** So many users who are asked about are told with their devices: an answer between nodes has to fit into a message. */
+/** How many users a query returns devices for. The answer between nodes has to fit into one bus message. */
 export const maxUsersWithDevices = 20;
 
 const onlineUser = z
   .strictObject({
     id: z.string().meta({ description: "The user." }),
-    connections: z.int().min(0).meta({ description: "How many connections the user has, on all nodes." }),
+    connections: z.int().min(0).meta({ description: "The number of connections that the user has, on all nodes." }),
     devices: z.array(z.string().nullable()).optional().meta({
       description:
-        "With `devices=true`: the `device_id` that each connection gave, `null` for one that gave none; at most 50 of one node.",
+        "With `devices=true`: the `device_id` of each connection, or `null` for a connection without one. At most 50 per node.",
     }),
   })
-  .meta({ id: "OnlineUser", description: "A user and how many connections the user has now." });
+  .meta({ id: "OnlineUser", description: "A user and the user's current number of connections." });
 
-/** A user and how many connections the user has now. */
+/** A user and the user's current number of connections. */
 export type OnlineUser = z.infer<typeof onlineUser>;
 
-/** A page of who is connected. */
+/** A page of connected users. */
 export const onlinePage = pageOf(onlineUser).meta({ id: "OnlinePage" });
 
 /** How many users are connected. */
 export const onlineCount = z
   .strictObject({
-    count: z.int().min(0).meta({ description: "Users, each once, on however many nodes and devices." }),
-    connections: z.int().min(0).meta({ description: "The connections of these users." }),
+    count: z.int().min(0).meta({
+      description: "The number of connected users. Each counts once, however many nodes and devices are involved.",
+    }),
+    connections: z.int().min(0).meta({ description: "The number of connections of these users." }),
   })
-  .meta({ id: "OnlineCount", description: "How many users are connected now." });
+  .meta({ id: "OnlineCount", description: "The number of users who are connected now." });
 
-/** How many users are connected. */
+/** The number of connected users. */
 export type OnlineCount = z.infer<typeof onlineCount>;
 
 const isTrue = z
@@ -41,41 +43,41 @@ const isTrue = z
   .default("false")
   .transform((value) => value === "true");
 
-/** The query of who is connected. */
+/** The query for connected users. */
 export const onlineQuery = pageQuery.extend({
   devices: isTrue.meta({
     type: "boolean",
     pattern: undefined,
-    description: `\`true\`: also the devices of the first ${maxUsersWithDevices} of \`uids\`, by id.`,
+    description: `\`true\` also returns the devices of the first ${maxUsersWithDevices} of the \`uids\`, by id.`,
   }),
   count: isTrue.meta({
     type: "boolean",
     pattern: undefined,
-    description: "`true`: how many they are, instead of the list.",
+    description: "`true` returns the number of users instead of the list.",
   }),
   uids: z.array(identifier).min(1).max(maxUids, `must name at most ${maxUids} users`).optional().meta({
     description:
-      "Only these users, one item for each, `connections` 0 for who is offline or unknown. Commas stand between ids; a comma within an id is written `%2C`. The parameter may also be repeated.",
+      "Only these users, with one item for each. `connections` is 0 for a user who is offline or unknown. Separate ids with commas, and write a comma within an id as `%2C`. The parameter may also be repeated.",
   }),
 });
 
 /**
- * What nodes ask one another of an organization: about these users, or who is connected, by id, after a place. To ask about no user
- * is to ask how much the organization does.
+ * A question that nodes ask each other about an organization: about the users in `uids`, or for the connected users by id after
+ * `after`. With empty `uids`, it asks only for the organization's rates.
  */
 export type PresenceQuestion = { org: string } & (
   | { uids: string[]; devices?: boolean | undefined }
   | { after: string; limit: number }
 );
 
-/** What one node answers about its own connections. */
+/** A node's answer about its own connections. */
 export type PresenceAnswer = {
-  /** Those that were asked about and are connected, by id. At most so many that the answer fits into a message. */
+  /** The users in question who are connected, by id; no more than fit into one bus message. */
   online: OnlineUser[];
-  /** Whether the list goes on after its last user. */
+  /** Whether more users follow the last one. */
   hasMore: boolean;
-  /** All users of the organization that are connected to this node, and their connections. */
+  /** The number of the organization's users connected to this node, and of their connections. */
   total: { users: number; connections: number };
-  /** Asked about no user: requests, in units of cost, and stored sends of the last whole second. Earlier versions do not tell. */
+  /** Only with empty `uids`: requests, in units of cost, and stored sends in the last full second. Absent from earlier versions. */
   rates?: { requests: number; messages: number } | undefined;
 };

@@ -201,8 +201,8 @@ if (authority !== undefined) {
         `${readFileSync(one.files.cert, "utf8")}-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n`,
       );
       const cases: [Record<string, string>, RegExp][] = [
-        [{ HERALD_TLS_CERT: one.files.cert }, /HERALD_TLS_CERT and HERALD_TLS_KEY go together/],
-        [{ HERALD_TLS_KEY: one.files.key }, /HERALD_TLS_CERT and HERALD_TLS_KEY go together/],
+        [{ HERALD_TLS_CERT: one.files.cert }, /HERALD_TLS_CERT and HERALD_TLS_KEY belong together/],
+        [{ HERALD_TLS_KEY: one.files.key }, /HERALD_TLS_CERT and HERALD_TLS_KEY belong together/],
         [{ ...one.env, HERALD_TLS_CERT: "/nowhere.crt" }, /HERALD_TLS_CERT \/nowhere\.crt cannot be read/],
         [{ ...one.env, HERALD_TLS_KEY: "/nowhere.key" }, /HERALD_TLS_KEY \/nowhere\.key cannot be read/],
         [{ ...one.env, HERALD_TLS_CERT: junk }, /HERALD_TLS_CERT \S+ holds no certificate/],

@@ -4,14 +4,14 @@ import { identifier } from "../identifiers.ts";
 /** The query of the live feed. */
 export const feedQuery = z.strictObject({
   kind: z.enum(["message", "system_message"]).optional().meta({ description: "Only events of this kind." }),
-  cid: identifier
-    .optional()
-    .meta({ description: "Only messages of this conversation; system messages belong to none, so there are none." }),
+  cid: identifier.optional().meta({
+    description: "Only messages of this conversation. Excludes system messages, which belong to no conversation.",
+  }),
   uid: identifier.optional().meta({
     description:
-      "Only what this user sent or is to receive: the messages of the conversations in which the user takes part at that moment, the system messages that name the user, and those that the user sent.",
+      "Only events that this user sends or receives: messages in conversations that the user participates in at that moment, and system messages that the user receives or sent.",
   }),
 });
 
-/** What a live feed shows: what fits every member that is there. */
+/** What a live feed shows: the events that match every member present. */
 export type FeedFilter = z.output<typeof feedQuery>;

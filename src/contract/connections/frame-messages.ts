@@ -11,10 +11,10 @@ import { errorCatalogue, HeraldError } from "../errors/errors.ts";
 import { messageEvent, sessionEvent, systemMessageEvent } from "../messages/events.ts";
 import { type FrameOperation, frameError, frameId, frameRequests, frameResponses } from "./frames.ts";
 
-/** One JSON text on a socket: its schema, what it is for, and an example of it. */
+/** One JSON text on a socket: its purpose, its schema, and an example. */
 export type FrameMessage = { title: string; summary: string; schema: z.ZodType; example: unknown };
 
-/** A request, what it asks for, and its answer. */
+/** A request, what it does, and its response. */
 export type FrameExchange = { summary: string; request: FrameMessage; response: FrameMessage };
 
 type Parts = { summary: string; id: string; request: unknown; response: Record<string, unknown> };
@@ -22,7 +22,7 @@ type Parts = { summary: string; id: string; request: unknown; response: Record<s
 const parts: Record<FrameOperation, Parts> = {
   connect: {
     summary:
-      "Starts the session; without `since`, nothing old is sent. Again on the same socket, with a fresh token of the same user, it extends the session.",
+      "Starts the session. Without `since`, the server replays no earlier messages. To extend the session, send `connect` again on the same socket with a fresh token for the same user.",
     id: "1",
     request: { token: tokenExample.token, device_id: "phone", since: messageExample._id },
     response: {
@@ -34,7 +34,7 @@ const parts: Record<FrameOperation, Parts> = {
       recovered: true,
     },
   },
-  ping: { summary: "Asks whether the server is there.", id: "2", request: {}, response: { pong: {} } },
+  ping: { summary: "Checks that the server is responding.", id: "2", request: {}, response: { pong: {} } },
   conversation_list: {
     summary: "Lists the user's conversations.",
     id: "3",
@@ -53,21 +53,21 @@ const parts: Record<FrameOperation, Parts> = {
     },
   },
   message_list: {
-    summary: "Pages through the history of a conversation: newest first; with `after`, oldest first.",
+    summary: "Pages through the history of a conversation, newest first, or oldest first with `after`.",
     id: "4",
     request: { cid: exampleIds.conversation, limit: 50, before: messageExample._id },
     response: { messages: [earlierMessageExample] },
   },
   ack: {
     summary:
-      "Acknowledges messages and system messages, so that their delivery report counts the user. Ids of what was not sent to the user are passed over; the same twice is the same.",
+      "Acknowledges messages and system messages, so that their delivery reports count the user. The server ignores ids that were not sent to the user. Repeating an acknowledgement has no effect.",
     id: "5",
     request: { ids: [messageExample._id, systemMessageExample._id] },
     response: { success: true },
   },
 };
 
-/** What a client may ask for over its WebSocket, by the name of the request. */
+/** The requests that a client may send over its WebSocket, by name. */
 export const frameExchanges: Record<FrameOperation, FrameExchange> = {
   connect: exchange("connect"),
   ping: exchange("ping"),
@@ -78,10 +78,10 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
 
 const errorExample = new HeraldError("not_a_participant");
 
-/** The answer to a request that failed, or, without `id`, to a frame that cannot be read. */
+/** The response to a request that failed or, without `id`, to a frame that cannot be read. */
 export const errorResponse: FrameMessage = {
   title: "Error",
-  summary: "A request that failed, with its `id`; a frame that could not be read, without one.",
+  summary: "The request with this `id` failed. Without an `id`, the server could not read the frame.",
   schema: z.strictObject({ response: frameError.extend({ id: frameId.optional() }) }).meta({ id: "ErrorResponse" }),
   example: {
     response: {
@@ -91,24 +91,24 @@ export const errorResponse: FrameMessage = {
   },
 };
 
-/** What Herald sends of its own accord, by the one top-level key. */
+/** The events that Herald sends unprompted, by their single top-level key. */
 export const frameEvents = {
   message: {
     title: "Message",
-    summary: "A message of one of the user's conversations, also of those that the user sent.",
+    summary: "A message in one of the user's conversations, including messages that the user sent.",
     schema: messageEvent,
     example: { message: messageExample },
   },
   system_message: {
     title: "System message",
-    summary: "A system message that names the user. It is never replayed.",
+    summary: "A system message addressed to the user. System messages are never replayed.",
     schema: systemMessageEvent,
     example: { system_message: systemMessageExample },
   },
   session: {
     title: "Session",
     summary:
-      "The token expires soon: `connect` again with a fresh one. Sent once; after `expires_at` the server closes.",
+      "The token is about to expire: send `connect` again with a fresh one. Sent once. The server closes the connection after `expires_at`.",
     schema: sessionEvent,
     example: { session: { expires_at: tokenExample.expires_at } },
   },
@@ -129,7 +129,7 @@ function exchange(operation: FrameOperation): FrameExchange {
     },
     response: {
       title: `${operation} response`,
-      summary: `The answer to \`${operation}\`.`,
+      summary: `The response to \`${operation}\`.`,
       schema: z
         .strictObject({ response: frameResponses[operation].extend({ id: frameId }) })
         .meta({ id: `${name}Response` }),

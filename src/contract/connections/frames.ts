@@ -7,17 +7,17 @@ const maxTokenCharacters = 8192;
 const maxIdCharacters = 128;
 const maxPage = 100;
 const maxAcknowledged = 100;
-const limit = z.int().min(1).max(maxPage).default(50).meta({ description: "Items of one page." });
-const cursor = z.string().min(1).max(1024).meta({ description: "The `cursor` of the page before." });
+const limit = z.int().min(1).max(maxPage).default(50).meta({ description: "The number of items in a page." });
+const cursor = z.string().min(1).max(1024).meta({ description: "The `cursor` of the previous page." });
 
-/** What a client may ask for over its socket; each request is answered once. */
+/** The requests that a client may send over its socket. Each gets exactly one response. */
 export const frameRequests = {
   connect: z.strictObject({
     token: z.string().min(1).max(maxTokenCharacters).meta({ description: "A user token." }),
     device_id: identifier
       .optional()
-      .meta({ description: "A label for the operator; it replaces no other connection." }),
-    since: identifier.optional().meta({ description: "The `_id` of the last message seen." }),
+      .meta({ description: "A label for the operator. Connecting with a label in use replaces no connection." }),
+    since: identifier.optional().meta({ description: "The `_id` of the last message that the client received." }),
   }),
   ping: z.strictObject({}),
   conversation_list: z.strictObject({ limit, cursor: cursor.optional() }),
@@ -25,23 +25,21 @@ export const frameRequests = {
     cid: identifier.meta({ description: "The conversation." }),
     limit,
     before: identifier.optional().meta({ description: "Only messages older than this `_id`." }),
-    after: identifier
-      .optional()
-      .meta({ description: "Only messages newer than this `_id`; the answer is then oldest first." }),
+    after: identifier.optional().meta({ description: "Only messages newer than this `_id`, oldest first." }),
   }),
   ack: z.strictObject({
     ids: z
       .array(identifier)
       .min(1, "must name at least one message")
       .max(maxAcknowledged, `must name at most ${maxAcknowledged} messages`)
-      .meta({ description: "The `_id` of messages and system messages that were received." }),
+      .meta({ description: "The `_id`s of messages and system messages that the client received." }),
   }),
 } as const;
 
 /** The name of a request. */
 export type FrameOperation = keyof typeof frameRequests;
 
-/** The `id` that a client gave its request, echoed in the answer. */
+/** The `id` that a client gave its request, echoed in the response. */
 export const frameId = z
   .union([
     z
@@ -50,7 +48,7 @@ export const frameId = z
       .meta({ maxLength: maxIdCharacters }),
     z.number(),
   ])
-  .meta({ description: "Chosen by the client; the response has the same." });
+  .meta({ description: "An id that the client chooses. The response carries the same one." });
 
 /** The `id` of a request. */
 export type FrameId = z.infer<typeof frameId>;
@@ -59,8 +57,8 @@ export type FrameId = z.infer<typeof frameId>;
 export const conversationView = z
   .strictObject({
     _id: z.string().meta({ description: "The conversation." }),
-    name: z.string().nullable().meta({ description: "`null` until it is set." }),
-    type: z.literal("g").meta({ description: "SAMA's word for a group conversation; Herald has no other type." }),
+    name: z.string().nullable().meta({ description: "The name, or `null` if none is set." }),
+    type: z.literal("g").meta({ description: "A group conversation, in SAMA's terms. Herald has no other type." }),
     created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
     updated_at: z.iso.datetime({ precision: 3 }).meta({ description: "The time of its last message." }),
   })
@@ -69,23 +67,22 @@ export const conversationView = z
 /** A conversation, as its participants see it. */
 export type ConversationView = z.infer<typeof conversationView>;
 
-/** What is answered, by request, beside the `id`. */
+/** The responses without their `id`, by request. */
 export const frameResponses = {
   connect: z.strictObject({
     success: z.literal(true),
     organization_id: z.string().meta({ description: "The token's organization." }),
     user_id: z.string().meta({ description: "The token's user." }),
-    connection_id: z.string().meta({ description: "Names this connection in the log." }),
+    connection_id: z.string().meta({ description: "The id of this connection in the server's log." }),
     expires_at: z.iso.datetime({ precision: 3 }).meta({ description: "When the token expires." }),
-    recovered: z
-      .boolean()
-      .optional()
-      .meta({ description: "There only if `since` was: whether everything missed follows." }),
+    recovered: z.boolean().optional().meta({
+      description: "Whether the server replays everything that was missed. Present only if the request had `since`.",
+    }),
   }),
   ping: z.strictObject({ pong: z.strictObject({}) }),
   conversation_list: z.strictObject({
     conversations: z.array(conversationView),
-    cursor: z.string().nullable().meta({ description: "Ask for the next page with it; `null`: there is none." }),
+    cursor: z.string().nullable().meta({ description: "The cursor of the next page, or `null` on the last page." }),
   }),
   message_list: z.strictObject({ messages: z.array(messageSchema) }),
   ack: z.strictObject({ success: z.literal(true) }),
@@ -94,8 +91,8 @@ export const frameResponses = {
 /** An error on the socket. */
 export const frameError = z.strictObject({
   error: z.strictObject({
-    status: z.int().meta({ description: "The HTTP status that goes with the code." }),
-    code: z.string().meta({ description: "The error, for programs." }),
-    message: z.string().meta({ description: "What happened and what to do next." }),
+    status: z.int().meta({ description: "The HTTP status for the code." }),
+    code: z.string().meta({ description: "The error code, for programs to act on." }),
+    message: z.string().meta({ description: "What went wrong, and what to do next." }),
   }),
 });

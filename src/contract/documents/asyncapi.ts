@@ -108,7 +108,7 @@ export function asyncApiDocument() {
           scheme: "bearer",
           bearerFormat: "JWT",
           description:
-            "A user token, from `POST …/users/{uid}/tokens` or the operator's identity provider. It never travels in a URL.",
+            "A user token, from `POST …/users/{uid}/tokens` or the operator's identity provider. Never put it in a URL.",
         },
       },
     },
@@ -125,7 +125,7 @@ export function describeCloseCodes() {
 /** The close codes as a Markdown table. */
 export function closeCodeTable(): string {
   const rows = describeCloseCodes().map(({ code, meaning, client }) => `| ${code} | ${meaning} | ${client} |`);
-  return ["| Code | Meaning | The client |", "|---|---|---|", ...rows].join("\n");
+  return ["| Code | Meaning | Client behaviour |", "|---|---|---|", ...rows].join("\n");
 }
 
 function describeMessage(name: string, message: FrameMessage, io: "input" | "output", schemas: SchemaCollector) {
@@ -158,5 +158,5 @@ function eventName(event: string): string {
 }
 
 function hostVariable() {
-  return { host: { default: exampleHost, description: "Where this server is reached." } };
+  return { host: { default: exampleHost, description: "The address of this server." } };
 }

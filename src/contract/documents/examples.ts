@@ -4,7 +4,7 @@ import { toIso, toSeconds } from "../identifiers.ts";
 const time = Date.UTC(2026, 10, 20, 13, 6, 0, 123);
 const createdAt = toIso(time);
 
-/** Whom the examples of all documents speak of: the organization that `HERALD_DEMO` makes. */
+/** The ids in all examples, taken from the organization that `HERALD_DEMO` creates. */
 export const exampleIds = {
   organization: "demo",
   user: "bob",
@@ -15,7 +15,7 @@ export const exampleIds = {
 /** An organization. */
 export const organizationExample = { id: exampleIds.organization, name: "Demo organization", created_at: createdAt };
 
-/** The same with what it may use, and uses. */
+/** The same organization with its limits and usage. */
 export const organizationShownExample = {
   ...organizationExample,
   limits: { requests_per_second: 500, messages_per_second: null, connections: null, stored_bytes: null },
@@ -56,7 +56,7 @@ export const nodeExample = {
   state: "live",
 };
 
-/** A token of a user and the end of its hour. */
+/** A user token that expires after an hour. */
 export const tokenExample = {
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2lnbmF0dXJl",
   expires_at: toIso(time + 3_600_000),
@@ -76,7 +76,7 @@ export const apiKeyExample = {
   old_secret_expires_at: null,
 };
 
-/** The same key, as it sees itself. */
+/** The same key, as the calling key. */
 export const ownKeyExample = {
   id: apiKeyExample.id,
   name: apiKeyExample.name,
@@ -86,10 +86,10 @@ export const ownKeyExample = {
   expires_at: apiKeyExample.expires_at,
 };
 
-/** What such a key looks like; its checksum is wrong, so that it is a key nowhere. */
+/** What such a key looks like. Its checksum is wrong, so that no server accepts it. */
 export const apiKeySecretExample = `hk_${apiKeyExample.id}_8SecretSecretSecretSecretSecretS000000`;
 
-/** That a participant was added with this key. */
+/** The audit entry of adding a participant with this key. */
 export const auditEntryExample = {
   id: "01a1f910-5781-7d04-8c6f-9a0b1c2d3e4f",
   created_at: createdAt,
@@ -145,14 +145,14 @@ const deliveryExample = {
   last_delivered_at: toIso(time + 61_404),
 };
 
-/** A message and what became of it. */
+/** A message and its delivery. */
 export const messageReportExample = {
   message: messageExample,
   key_id: apiKeyExample.id,
   delivery: deliveryExample,
 };
 
-/** A system message and what became of it. */
+/** A system message and its delivery. */
 export const systemMessageReportExample = {
   system_message: systemMessageExample,
   key_id: apiKeyExample.id,

@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** A JSON Schema (draft 2020-12) as it stands in a document. */
+/** A JSON Schema (draft 2020-12) as it appears in a document. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Turns Zod schemas into JSON Schema; those with an `id` go into `schemas`, once, and are referred to. */
+/** Converts Zod schemas to JSON Schema. Schemas with an `id` go into `schemas`, once, and are referenced from there. */
 export type SchemaCollector = {
-  /** What a caller sends (`input`) or is sent (`output`). */
+  /** Converts a schema of what a caller sends (`input`) or receives (`output`). */
   add(schema: z.ZodType, io: "input" | "output"): JsonSchema;
-  /** By id. */
+  /** The schemas with an id, by id. */
   schemas: Record<string, JsonSchema>;
 };
 
@@ -15,7 +15,7 @@ const zodPrefix = "#/$defs/";
 const documentPrefix = "#/components/schemas/";
 const isoWithMilliseconds = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
 
-/** A collector for one document. Throws when one id stands for two different schemas. */
+/** Creates a collector for one document. Throws if two different schemas have the same id. */
 export function createSchemaCollector(): SchemaCollector {
   const schemas: Record<string, JsonSchema> = {};
 
@@ -41,7 +41,7 @@ export function createSchemaCollector(): SchemaCollector {
   };
 }
 
-/** What the JSON Schema of Zod says needlessly, or not as this contract means it. */
+/** Removes what Zod adds needlessly, and corrects what it expresses differently from this contract. */
 function tidy(schema: JsonSchema, io: "input" | "output"): void {
   if (io === "output" && schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (io === "output" && schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
@@ -59,7 +59,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** The same schema, its references pointing into the document. */
+/** The same schema with references that point into the document. */
 function withDocumentRefs<Value>(value: Value): Value {
   const toDocument = (key: string, member: unknown) =>
     key === "$ref" && typeof member === "string" ? member.replace(zodPrefix, documentPrefix) : member;

@@ -8,7 +8,7 @@ import { type Operation, type OperationAnswer, operationTags } from "../operatio
 import { about, conventions, nestingRule } from "./about.ts";
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from "./json-schema.ts";
 
-/** What operations share, collected while they are described. */
+/** The components that operations share, collected while describing them. */
 type Components = { schemas: SchemaCollector; examples: Record<string, { summary: string; value: Problem }> };
 
 const requestIdHeader = "X-Request-Id";
@@ -16,17 +16,17 @@ const keyExpiresHeader = "Herald-Key-Expires";
 
 const headers: Record<string, { description: string; schema: JsonSchema }> = {
   [requestIdHeader]: {
-    description: "Names this request in the log; quote it in a report.",
+    description: "The id of this request in the server's log. Quote it when you report a problem.",
     schema: { type: "string" },
   },
-  "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer", minimum: 0 } },
+  "Retry-After": { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 0 } },
   [keyExpiresHeader]: {
     description:
-      "Only for who uses the old secret of a rotated key, and then with errors too: when that secret ends (ISO 8601 UTC).",
+      "When the old secret of a rotated key expires (ISO 8601 UTC). Present, also on errors, only if the call used such a secret.",
     schema: { type: "string", format: "date-time" },
   },
-  RateLimit: { description: "What is left of the key's allowance.", schema: { type: "string" } },
-  "RateLimit-Policy": { description: "The key's allowance.", schema: { type: "string" } },
+  RateLimit: { description: "What remains of the exceeded limit.", schema: { type: "string" } },
+  "RateLimit-Policy": { description: "The exceeded limit.", schema: { type: "string" } },
 };
 
 /** The OpenAPI 3.1 document of the HTTP operations, with the limits that the server checks. */
@@ -51,7 +51,7 @@ export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
     },
     servers: [{ url: "/", description: "This server." }],
     tags: Object.entries(operationTags).map(([name, description]) => ({ name, description })),
-    externalDocs: { url: "/docs", description: "The reference for people." },
+    externalDocs: { url: "/docs", description: "The human-readable reference." },
     paths,
     components: {
       securitySchemes: {
@@ -100,7 +100,7 @@ function describeParameters(place: "path" | "query", { properties = {}, required
       name,
       in: place,
       required: required.includes(name),
-      // Lists stand in one parameter, with commas between the items, which are percent-encoded (RFC 6570, section 3.2.8).
+      // A list is one parameter: percent-encoded items, separated by commas (RFC 6570, section 3.2.8).
       ...(schema.type === "array" && { style: "form", explode: false }),
       ...(description !== undefined && { description }),
       schema,
@@ -143,7 +143,7 @@ function headerRefs(names: string[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** One response for each status; those of a status that is an answer too (`/readyz` and 503) are left to that answer. */
+/** One response for each error status, except those that the operation itself describes, such as 503 of `/readyz`. */
 function describeErrors(operation: Operation, components: Components) {
   const byStatus = Map.groupBy(errorCodesOf(operation), (code) => errorCatalogue[code].status);
   const errors = [...byStatus].filter(([status]) => operation.answers[status] === undefined);
@@ -164,7 +164,7 @@ function describeErrors(operation: Operation, components: Components) {
   );
 }
 
-/** The example of an error: shared by all operations where it is the same for all. */
+/** The example of an error. Operations share it unless it is specific to one. */
 function describeExample(code: ErrorCode, operation: Operation, { examples }: Components) {
   const example = { summary: errorCatalogue[code].title, value: problemExample(code, operation) };
   if (example.value.errors !== undefined) return example;

@@ -1,60 +1,64 @@
 import type { CloseReason } from "../connections/close-codes.ts";
 
-/** One entry of the catalogue: the HTTP status, a title that never changes, and what a caller does about it. */
+/** One entry of the catalogue: the HTTP status, a title that never changes, and what the caller should do about the error. */
 type ErrorEntry = { status: number; title: string; advice: string };
 
-/** Every error that Herald answers with, over HTTP and over a socket. The key is the `code` on the wire. */
+/** Every error that Herald returns, over HTTP and over a socket. The key is the `code` on the wire. */
 export const errorCatalogue = {
-  malformed_json: { status: 400, title: "The body is not JSON", advice: "Send one JSON text in UTF-8 (RFC 8259)." },
+  malformed_json: {
+    status: 400,
+    title: "The body is not valid JSON",
+    advice: "Send a single JSON value, encoded in UTF-8 (RFC 8259).",
+  },
   bad_request: {
     status: 400,
-    title: "The request cannot be understood",
-    advice: "Read `detail`: it names what is wrong.",
+    title: "The request is malformed",
+    advice: "Fix the problem that `detail` describes, then send the request again.",
   },
   unauthorized: {
     status: 401,
-    title: "The credential is missing or not valid",
+    title: "The credential is missing or invalid",
     advice: "Send a valid key in `Admin-Api-Key`, or a user token that has not expired.",
   },
   insufficient_scope: {
     status: 403,
     title: "The key lacks the scope for this call",
-    advice: "Use a key that has the scope named in `detail`.",
+    advice: "Use a key that has the scope that `detail` names.",
   },
   organization_forbidden: {
     status: 403,
-    title: "The key is not for this organization",
-    advice: "Use a key of that organization.",
+    title: "The key has no access to this organization",
+    advice: "Use a key that belongs to this organization, or one that is not bound to any organization.",
   },
   sender_forbidden: {
     status: 403,
     title: "The key may not send as this user",
-    advice: "Use a `senderId` that the key allows.",
+    advice: "Use one of the key's allowed senders as the `senderId`.",
   },
   origin_forbidden: {
     status: 403,
-    title: "Pages of this origin may not connect",
-    advice: "Add the origin to `HERALD_ALLOWED_ORIGINS`.",
+    title: "Web pages from this origin may not connect",
+    advice: "Add the origin to the server setting `HERALD_ALLOWED_ORIGINS`.",
   },
   sender_not_participant: {
     status: 403,
     title: "The sender is not a participant of the conversation",
-    advice: "Add the sender with `PUT …/conversations/{cid}/participants/{uid}` first.",
+    advice: "Add the sender with `PUT …/conversations/{cid}/participants/{uid}`, then send again.",
   },
   not_a_participant: {
     status: 403,
     title: "The user is not a participant of the conversation",
-    advice: "Ask only for conversations that `conversation_list` shows.",
+    advice: "Request only conversations that `conversation_list` returns.",
   },
-  not_found: { status: 404, title: "There is nothing at this address", advice: "Compare the path with `/docs`." },
+  not_found: { status: 404, title: "Nothing exists at this path", advice: "Check the path against `/docs`." },
   organization_not_found: {
     status: 404,
-    title: "There is no such organization",
+    title: "The organization does not exist",
     advice: "Create it with `PUT /admin/organizations/{org}`.",
   },
   conversation_not_found: {
     status: 404,
-    title: "There is no such conversation",
+    title: "The conversation does not exist",
     advice: "Create it with `PUT …/conversations/{cid}`.",
   },
   sender_not_found: {
@@ -62,31 +66,35 @@ export const errorCatalogue = {
     title: "The sender is not a user of the organization",
     advice: "Create the user with `PUT …/users/{uid}`.",
   },
-  user_not_found: { status: 404, title: "There is no such user", advice: "Create the user with `PUT …/users/{uid}`." },
+  user_not_found: {
+    status: 404,
+    title: "The user does not exist",
+    advice: "Create the user with `PUT …/users/{uid}`.",
+  },
   message_not_found: {
     status: 404,
-    title: "There is no such message",
-    advice: "Use an `_id` that Herald gave, from the same conversation.",
+    title: "The message does not exist",
+    advice: "Use an `_id` that Herald returned, from the same conversation.",
   },
   file_not_found: {
     status: 404,
-    title: "There is no such file",
-    advice: "Upload it first, or use the `file_id` of an attachment.",
+    title: "The file does not exist",
+    advice: "Upload the file first, or use the `file_id` of an attachment.",
   },
   method_not_allowed: {
     status: 405,
-    title: "This address takes another method",
-    advice: "Use a method that the `Allow` header lists.",
+    title: "This path does not support the method",
+    advice: "Use one of the methods in the `Allow` header.",
   },
   message_id_conflict: {
     status: 409,
-    title: "The id was already used for another payload",
-    advice: "Retry with the payload that was sent first, or choose a new id.",
+    title: "The id was already used with a different payload",
+    advice: "To retry, send the original payload. To send something else, choose a new id.",
   },
   payload_too_large: {
     status: 413,
     title: "The request is too large",
-    advice: "Send fewer bytes; `detail` names the limit.",
+    advice: "Make the request smaller. `detail` states the limit.",
   },
   unsupported_media_type: {
     status: 415,
@@ -95,45 +103,45 @@ export const errorCatalogue = {
   },
   invalid_request: {
     status: 422,
-    title: "The request does not fit its schema",
-    advice: "Mend each place that `errors` points at.",
+    title: "The request does not match its schema",
+    advice: "Correct each value that `errors` points to.",
   },
   rate_limited: {
     status: 429,
     title: "Too many requests or connections",
-    advice: "Wait for `Retry-After` seconds, then try again.",
+    advice: "Wait the number of seconds in `Retry-After`, then try again.",
   },
   unavailable: {
     status: 503,
-    title: "Herald cannot do this now",
-    advice: "Retry with the same id after `Retry-After` seconds: the outcome is unknown.",
+    title: "Herald cannot handle the request right now",
+    advice: "The outcome is unknown. Wait the number of seconds in `Retry-After`, then retry with the same id.",
   },
   storage_full: {
     status: 507,
     title: "The storage is full",
-    advice: "Free space on the server, then retry with the same id.",
+    advice: "Free up space on the server, then retry with the same id.",
   },
   internal: {
     status: 500,
     title: "Something went wrong inside Herald",
-    advice: "Retry with the same id; if it stays, report the `request_id`.",
+    advice: "Retry with the same id. If the error persists, report the `request_id`.",
   },
 } as const satisfies Record<string, ErrorEntry>;
 
 /** The `code` of an error on the wire. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One place in a request that does not fit: a JSON Pointer (RFC 6901) and what is wrong there. */
+/** One invalid value in a request: a JSON Pointer (RFC 6901) to it, and what is wrong with it. */
 export type FieldError = { pointer: string; detail: string };
 
-/** The one error that services throw. HTTP and gateway translate it; anything else thrown is shown as `internal`. */
+/** The only error that services throw. HTTP and the gateway translate it; anything else that is thrown becomes `internal`. */
 export class HeraldError extends Error {
   override readonly name = "HeraldError";
   readonly code: ErrorCode;
   readonly fields: FieldError[];
-  /** Headers for the HTTP answer, such as `Retry-After`. */
+  /** Headers of the HTTP response, such as `Retry-After`. */
   readonly headers: Record<string, string>;
-  /** Why it closes a socket that it refuses, where its code does not say so. */
+  /** The reason to close a socket with, where the code does not imply one. */
   readonly closes: CloseReason | undefined;
 
   constructor(
@@ -148,20 +156,20 @@ export class HeraldError extends Error {
     this.closes = options.closes;
   }
 
-  /** The HTTP status that goes with the code. */
+  /** The HTTP status for the code. */
   get status(): number {
     return errorCatalogue[this.code].status;
   }
 }
 
-/** What a caller may see of anything thrown: a `HeraldError` as it is, everything else as `internal` without its cause. */
+/** What a caller may see of a thrown value: a `HeraldError` unchanged, anything else as `internal` without its cause. */
 export function toHeraldError(thrown: unknown): HeraldError {
   return thrown instanceof HeraldError ? thrown : new HeraldError("internal", undefined, { cause: thrown });
 }
 
 /**
- * The error for more than a limit allows. `policy` names the limit and `quota` is what it allows, in `windowSeconds` if it is a
- * rate. The headers are those of draft-ietf-httpapi-ratelimit-headers, and `Retry-After`.
+ * The error for a request that exceeds a limit. `policy` names the limit; `quota` is what it allows, per `windowSeconds` if the
+ * limit is a rate. Sets the headers of draft-ietf-httpapi-ratelimit-headers and `Retry-After`.
  */
 export function rateLimited(options: {
   detail: string;
@@ -180,12 +188,12 @@ export function rateLimited(options: {
   });
 }
 
-/** What `Retry-After` says of a wait in milliseconds: whole seconds, and one at least (RFC 9110, section 10.2.3). */
+/** The value of `Retry-After` for a wait in milliseconds: whole seconds, at least one (RFC 9110, section 10.2.3). */
 export function retryAfterOf(waitMs: number): number {
   return Math.max(1, Math.ceil(waitMs / 1000));
 }
 
-/** The error for what cannot be done now; `Retry-After` says after how many seconds to try again. */
+/** The error for a request that cannot be handled right now. `Retry-After` is the number of seconds until the next attempt. */
 export function unavailable(
   options: { detail?: string; retryAfterSeconds?: number; cause?: unknown } = {},
 ): HeraldError {

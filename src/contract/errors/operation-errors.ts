@@ -5,19 +5,19 @@ import { type ErrorCode, errorCatalogue, HeraldError } from "./errors.ts";
 import { type Problem, problemDocument } from "./problem.ts";
 import { validate } from "./validation.ts";
 
-/** Headers that come with an error, by its status, beside `X-Request-Id`. */
+/** The headers of an error, by its status, in addition to `X-Request-Id`. */
 export const errorHeaders: Record<number, string[]> = {
   429: ["Retry-After", "RateLimit", "RateLimit-Policy"],
   503: ["Retry-After"],
 };
 
-/** For codes whose advice says "read `detail`": what it may read. */
+/** An example `detail` for codes whose advice refers to it. */
 const exampleDetails: Partial<Record<ErrorCode, string>> = {
-  bad_request: "The path is not percent-encoded UTF-8.",
-  payload_too_large: "The body is larger than 1048576 bytes.",
+  bad_request: "the path is not valid percent-encoded UTF-8 (RFC 3986, section 2.5)",
+  payload_too_large: "the request body exceeds the limit of 1048576 bytes; send a smaller one",
 };
 
-/** Every error that an operation may answer with: its own and those that its shape implies, by status. */
+/** Every error that an operation can return, by status: those it declares and those that its shape implies. */
 export function errorCodesOf(operation: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(["bad_request", ...operation.errors]);
   const imply = (when: boolean, ...implied: ErrorCode[]) => {
@@ -38,13 +38,13 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   );
 }
 
-/** What an operation's error looks like; `invalid_request` is what its own schemas say of an unfit value. */
+/** An example of an operation's error. For `invalid_request`, the operation's own schemas refuse an invalid value. */
 export function problemExample(code: ErrorCode, operation: Operation): Problem {
   const error = code === "invalid_request" ? refusal(operation) : undefined;
   return problemDocument(error ?? new HeraldError(code, exampleDetails[code]), requestIdExample);
 }
 
-/** Puts an unfit value into the first member of the body, else of the query, else of the path. */
+/** Puts an invalid value into the first member of the body or, failing that, of the query or the path. */
 function refusal({ body, bodyExample, query, params }: Operation): HeraldError | undefined {
   const fitPath = Object.fromEntries(memberNames(params).map((name) => [name, "a"]));
   for (const [schema, fit, unfit] of [

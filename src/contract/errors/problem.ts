@@ -5,26 +5,26 @@ import { type ErrorCode, errorCatalogue, type HeraldError } from "./errors.ts";
 
 const codes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
 
-/** `application/problem+json` (RFC 9457). `errors` is there on 422 only. */
+/** `application/problem+json` (RFC 9457). `errors` is present on 422 only. */
 export const problemSchema = z
   .strictObject({
     type: z
       .string()
-      .meta({ description: "Where this error is explained.", examples: ["/docs/errors#message_id_conflict"] }),
-    title: z.string().meta({ description: "The error in a few words; the same for every occurrence." }),
+      .meta({ description: "The page that explains this error.", examples: ["/docs/errors#message_id_conflict"] }),
+    title: z.string().meta({ description: "A short summary of the error, the same for every occurrence." }),
     status: z.int().meta({ description: "The HTTP status." }),
-    detail: z.string().meta({ description: "What happened and what to do next." }),
-    code: z.enum(codes).meta({ description: "The error, for programs." }),
-    request_id: z.string().meta({ description: "The same as in `X-Request-Id`." }),
+    detail: z.string().meta({ description: "What went wrong this time, and what to do next." }),
+    code: z.enum(codes).meta({ description: "The error code, for programs to act on." }),
+    request_id: z.string().meta({ description: "The id of the request, as in `X-Request-Id`." }),
     errors: z
       .array(
         z.strictObject({
-          pointer: z.string().meta({ description: "A JSON Pointer (RFC 6901) to the place." }),
-          detail: z.string().meta({ description: "What is wrong there." }),
+          pointer: z.string().meta({ description: "A JSON Pointer (RFC 6901) to the invalid value." }),
+          detail: z.string().meta({ description: "What is wrong with it." }),
         }),
       )
       .optional()
-      .meta({ description: "On 422 only: each place that does not fit." }),
+      .meta({ description: "The invalid values in the request. Present on 422 only." }),
   })
   .meta({ id: "Problem", description: "An error (RFC 9457)." });
 
@@ -47,7 +47,7 @@ export function problemDocument(error: HeraldError, requestId: string): Problem 
   };
 }
 
-/** The HTTP answer for an error, with its headers and `X-Request-Id`. */
+/** The HTTP response for an error, with its headers and `X-Request-Id`. */
 export function problemResponse(error: HeraldError, requestId: string): Response {
   return new Response(JSON.stringify(problemDocument(error, requestId)), {
     status: error.status,

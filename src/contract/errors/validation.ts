@@ -7,7 +7,7 @@ import { type FieldError, HeraldError } from "./errors.ts";
 
 const maxFields = 20;
 
-/** The value that `schema` makes of `value`; throws `invalid_request` with a pointer to each place that does not fit. */
+/** Parses `value` with `schema`. Throws `invalid_request` with a pointer to each invalid value. */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -15,19 +15,19 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   throw invalidRequest(fields);
 }
 
-/** The value of a JSON text; throws `malformed_json`, or `invalid_request` for what parsing would alter. */
+/** Parses a JSON text. Throws `malformed_json`, or `invalid_request` for values that parsing would alter. */
 export function parseJson(text: string, maxDepth: number): unknown {
   return requireValue(readJson(text, maxDepth));
 }
 
-/** The same in many short turns of the event loop, for a text that is long. */
+/** Like `parseJson`, for long texts: spreads the work over many short turns of the event loop. */
 export async function parseJsonInTurns(text: string, maxDepth: number): Promise<unknown> {
   return requireValue(await readJsonInTurns(text, maxDepth, nextTurn));
 }
 
 function requireValue(reading: JsonReading): unknown {
   if (reading.outcome === "malformed")
-    throw new HeraldError("malformed_json", `the body is not JSON: ${reading.detail}`);
+    throw new HeraldError("malformed_json", `the body is not valid JSON: ${reading.detail}`);
   if (reading.outcome === "altered") throw invalidRequest(reading.problems);
   return reading.value;
 }
@@ -44,7 +44,7 @@ function toFields(issue: z.core.$ZodIssue): FieldError[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       pointer: jsonPointer([...issue.path, key]),
-      detail: "is not known here; check its spelling",
+      detail: "is not a known member here; check its spelling",
     }));
   }
   const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");

@@ -7,20 +7,20 @@ const form = /^hk_([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 const idStart = "hk_".length;
 const idEnd = idStart + 36;
 
-/** A new API key, `hk_<id>_<secret><crc32>` (api.md, section 5), for a new id or, when a key is rotated, for the same. */
+/** A new API key, `hk_<id>_<secret><crc32>` (api.md, section 5), for a new id or, on rotation, for the existing one. */
 export function createApiKey(id: string = createId()): { id: string; key: string } {
   const head = `hk_${id}_${randomText(secretCharacters)}`;
   return { id, key: `${head}${checksum(head)}` };
 }
 
-/** The id of an API key, or `undefined` when `text` cannot be one: another form, or a typo that the checksum tells. */
+/** The id of an API key, or `undefined` if `text` is not one: its form or its checksum is wrong. */
 export function idOfApiKey(text: string): string | undefined {
   const id = form.exec(text)?.[1];
   const head = text.slice(0, -checksumCharacters);
   return id !== undefined && text.endsWith(checksum(head)) ? id : undefined;
 }
 
-/** Where the id stands in a text of the form of an API key; in any other, anything. Costs next to nothing. */
+/** The id in a text that has the form of an API key; meaningless for any other text. Checks nothing, so it is very cheap. */
 export function sliceOfId(text: string): string {
   return text.slice(idStart, idEnd);
 }

@@ -21,73 +21,76 @@ function distinct(items: readonly string[]): boolean {
 /** An API key, as the admin API shows it: never its secret. */
 export const apiKey = z
   .strictObject({
-    id: z.string().meta({ description: "The id; it stands in the key itself, after `hk_`." }),
-    name: z.string().meta({ description: "What the caller named it." }),
-    scopes: z.array(scope).meta({ description: "What it may do." }),
+    id: z.string().meta({ description: "The id. The key itself contains it, after `hk_`." }),
+    name: z.string().meta({ description: "The name, chosen by the caller." }),
+    scopes: z.array(scope).meta({ description: "What the key may do." }),
     organization: z
       .string()
       .nullable()
-      .meta({ description: "The only organization that it sees and changes; `null`: all." }),
+      .meta({ description: "The only organization that the key can access. `null` means all." }),
     allowed_senders: z
       .array(z.string())
       .nullable()
-      .meta({ description: "The only users that it may send as; `null`: any." }),
+      .meta({ description: "The only users that the key may send as. `null` means any." }),
     cidrs: z
       .array(z.string())
       .nullable()
-      .meta({ description: "The only networks that it may be used from; `null`: any." }),
-    expires_at: time.nullable().meta({ description: "When it ends; `null`: not by itself." }),
+      .meta({ description: "The only networks that the key may be used from. `null` means any." }),
+    expires_at: time.nullable().meta({ description: "When the key expires. `null` means never." }),
     created_at: time.meta({ description: "ISO 8601 UTC with milliseconds." }),
     last_used_at: time
       .nullable()
-      .meta({ description: "When it was used last, give or take a minute or two; `null`: never." }),
-    old_secret_expires_at: time
-      .nullable()
-      .meta({ description: "Until when a secret from before the last rotation works; `null`: none does." }),
+      .meta({ description: "When the key was last used, to within a minute or two. `null` means never." }),
+    old_secret_expires_at: time.nullable().meta({
+      description: "When the secret from before the last rotation expires. `null` if no old secret works any more.",
+    }),
   })
   .meta({ id: "ApiKey", description: "An API key, without its secret." });
 
 /** An API key, as the admin API shows it. */
 export type ApiKey = z.infer<typeof apiKey>;
 
-/** An API key together with its new secret, which is shown this once. */
+/** An API key with its new secret, which is shown only once. */
 export const apiKeyWithSecret = apiKey
-  .extend({ key: z.string().meta({ description: "The value for `Admin-Api-Key`. It is shown this once." }) })
-  .meta({ id: "ApiKeyWithSecret", description: "An API key, with its secret: keep it now." });
+  .extend({ key: z.string().meta({ description: "The value for `Admin-Api-Key`. It is shown only once." }) })
+  .meta({ id: "ApiKeyWithSecret", description: "An API key with its secret. Save it now: it is shown only once." });
 
-/** An API key together with its new secret. */
+/** An API key with its new secret. */
 export type ApiKeyWithSecret = z.infer<typeof apiKeyWithSecret>;
 
 /** A page of API keys. */
 export const apiKeyPage = pageOf(apiKey).meta({ id: "ApiKeyPage" });
 
-/** The key that calls: what it is, and what it may do. The bootstrap key has no id. */
+/** The calling key and what it may do. The bootstrap key has no id. */
 export const ownKey = apiKey
   .pick({ name: true, scopes: true, organization: true, allowed_senders: true, expires_at: true })
-  .extend({ id: z.string().nullable().meta({ description: "The id; `null` for the bootstrap key." }) })
+  .extend({ id: z.string().nullable().meta({ description: "The id, or `null` for the bootstrap key." }) })
   .meta({
     id: "OwnKey",
-    description: "The key that calls; with an old secret of a rotated key it ends when that does.",
+    description:
+      "The calling key. If the call used an old secret of a rotated key, `expires_at` is when that secret expires.",
   });
 
-/** The key that calls. */
+/** The calling key. */
 export type OwnKey = z.infer<typeof ownKey>;
 
-const inherited = "left out: as your own key";
+const inherited = "Omit it to inherit your own key's.";
 
 /** The body of `POST /admin/keys`. */
 export const createKeyRequest = z
   .strictObject({
-    name: text(1, maxNameCharacters).meta({ description: "What the key is for; it need not be unique." }),
+    name: text(1, maxNameCharacters).meta({
+      description: "A name that says what the key is for. It need not be unique.",
+    }),
     scopes: z
       .array(scope)
       .min(1, "must name at least one scope")
       .refine(distinct, "must name each scope once")
-      .meta({ description: "What it may do: no more than your own key.", uniqueItems: true }),
+      .meta({ description: "What the key may do, at most as much as your own key.", uniqueItems: true }),
     organization: identifier
       .nullable()
       .optional()
-      .meta({ description: `The only organization that it sees and changes; \`null\`: all; ${inherited}.` }),
+      .meta({ description: `The only organization that the key can access. \`null\` means all. ${inherited}` }),
     allowed_senders: z
       .array(identifier)
       .min(1, "must name at least one user; leave it out to allow any")
@@ -96,27 +99,30 @@ export const createKeyRequest = z
       .meta({ uniqueItems: true })
       .nullable()
       .optional()
-      .meta({ description: `The only users that it may send as; \`null\`: any; ${inherited}.` }),
+      .meta({ description: `The only users that the key may send as. \`null\` means any. ${inherited}` }),
     cidrs: z
       .array(
         z
           .string()
-          .refine(isNetwork, "must be a network such as 192.0.2.0/24 or 2001:db8::/32, without bits beyond its prefix"),
+          .refine(
+            isNetwork,
+            "must be a network such as 192.0.2.0/24 or 2001:db8::/32, with no bits set after the prefix",
+          ),
       )
       .min(1, "must name at least one network; leave it out to allow any")
       .max(maxNetworks, `must name at most ${maxNetworks} networks`)
       .nullable()
       .optional()
-      .meta({ description: `The only networks that it may be used from; \`null\`: any; ${inherited}.` }),
+      .meta({ description: `The only networks that the key may be used from. \`null\` means any. ${inherited}` }),
     expires_at: z.iso
       .datetime({ offset: true })
       .nullable()
       .optional()
-      .meta({ description: `When it ends, in the future; \`null\`: not by itself; ${inherited}.` }),
+      .meta({ description: `When the key expires, a time in the future. \`null\` means never. ${inherited}` }),
   })
   .meta({ id: "CreateKeyRequest" });
 
-/** A key that is asked for. */
+/** A request for a new key. */
 export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 
 /** The body of `POST /admin/keys/{id}/rotate`. */
@@ -127,6 +133,6 @@ export const rotateKeyRequest = z
       .min(0)
       .max(maxOverlapSeconds)
       .default(defaultOverlapSeconds)
-      .meta({ description: "How long the old secret goes on working; 0 ends it at once." }),
+      .meta({ description: "How long the old secret keeps working, in seconds. 0 ends it immediately." }),
   })
   .meta({ id: "RotateKeyRequest" });

@@ -1,26 +1,26 @@
-/** Takes credentials out of whatever is written down or told to others. */
+/** Removes credentials from text that is logged or returned. */
 export type Redaction = {
-  /** The text with `…` in the place of each credential; the same text when there is none. An API key keeps its id. */
+  /** Replaces each credential with `…`. An API key keeps its id. */
   redact(text: string): string;
-  /** From now on these texts are secrets, too. Those too short to be told from ordinary words are passed over. */
+  /** Adds texts to redact from now on. Ignores texts that are too short to tell from ordinary words. */
   add(secrets: readonly string[]): void;
 };
 
 const shortestSecret = 8;
 const apiKey = /hk_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_[0-9A-Za-z]+/gi;
-// Callers choose what these are given, so none may look at a long text more than a bounded number of times: each attempt of `token`
-// begins where a word does, and `userInfo` ends soon.
-/** A JSON Web Token: two parts that are JSON objects, and a signature (RFC 7515, section 3.1). */
+// Callers choose the input, so no pattern may scan a long text an unbounded number of times: `token` starts only at word boundaries,
+// and `userInfo` is short.
+/** A JSON Web Token: two JSON objects and a signature (RFC 7515, section 3.1). */
 const token = /(?<![\w-])(?=[\w-]*eyJ)[\w-]+\.eyJ[\w-]+(?:\.[\w-]*)?/g;
-/** Name and password in a URL (RFC 3986, section 3.2.1), also in one that was escaped for a URL or a JSON Pointer. */
+/** The user name and password in a URL (RFC 3986, section 3.2.1), including URLs escaped for a URL or a JSON Pointer. */
 const userInfo = /(:\/\/|:~1~1|%3a%2f%2f)[^\s/?#@"'\\]{0,256}?(@|%40)/gi;
 
-/** The text without what is a credential by its form: keys of Herald's, user tokens, passwords in URLs. */
+/** Redacts credentials that can be recognized by their form: Herald's API keys, user tokens, and passwords in URLs. */
 export function withoutCredentials(text: string): string {
   return text.replaceAll(apiKey, "hk_$1_…").replaceAll(token, "eyJ…").replaceAll(userInfo, "$1…$2");
 }
 
-/** Knows credentials by their form, and `secrets`, which may have any, however they are escaped in JSON or in a URL. */
+/** Redacts credentials by their form, and `secrets` of any form, also when escaped for JSON or a URL. */
 export function createRedaction(secrets: readonly string[] = []): Redaction {
   const known = new Set<string>();
   let pattern: RegExp | undefined;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 const timestamp = z.int().meta({ description: "Unix epoch seconds." });
-const freeForm = z.record(z.string(), z.unknown()).meta({ description: "The custom parameters, as they were sent." });
+const freeForm = z.record(z.string(), z.unknown()).meta({ description: "The custom parameters, exactly as sent." });
 
-/** A message of a conversation, as recipients and history see it (seed, 2.4): all eight members, always. */
+/** A message of a conversation, as recipients and history see it (seed, 2.4). All eight members are always present. */
 export const messageSchema = z
   .strictObject({
     _id: z.string().meta({ description: "The `server_mid` of the send." }),
@@ -28,7 +28,7 @@ export type Message = z.infer<typeof messageSchema>;
 /** The event `message`. */
 export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });
 
-/** A system message, as recipients see it (seed, 2.5): all four members, always. */
+/** A system message, as recipients see it (seed, 2.5). All four members are always present. */
 export const systemMessageSchema = z.strictObject({
   _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
   t: timestamp,

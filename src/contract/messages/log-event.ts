@@ -1,66 +1,66 @@
 /**
- * What an event of an organization's log is about. Two kinds play to nobody: `unknown`, which only a later version knows, and
- * `unplayable`, whose row in the store is not what its kind asks for.
+ * The kind of an event in an organization's log. Two kinds are delivered to nobody: `unknown`, a kind that a later version
+ * introduced, and `unplayable`, an event whose stored row is not valid for its kind.
  */
 export type EventKind = "message" | "system" | "membership" | "session" | "unknown" | "unplayable";
 
 /**
- * A place in a log: an offset, and the id of the event there. The offset alone proves nothing: after a failover another event may
- * stand there. At offset 0, before the first event, the id is `""`; it is `undefined` when it is not known.
+ * A position in a log: an offset and the id of the event there. The offset alone is not enough, because a failover can put
+ * another event at the same offset. At offset 0, before the first event, the id is `""`. An unknown id is `undefined`.
  */
 export type LogPlace = { offset: number; id: string | undefined };
 
-/** The place before the first event; also the head of an organization that does not exist. */
+/** The position before the first event, and the head of an organization that does not exist. */
 export const logStart: LogPlace = { offset: 0, id: "" };
 
-/** A stretch of a log, read in one statement. */
+/** A range of a log, read in one statement. */
 export type LogPage = {
   head: LogPlace;
-  /** The id of the event at the offset that was read from; `undefined` when no event stands there, or none any more. */
+  /** The id of the event at the offset that the read started from; `undefined` if there is no event, or no longer one. */
   anchor: string | undefined;
-  /** What follows it, in order. */
+  /** The events after that offset, in order. */
   events: LogEvent[];
 };
 
-/** An event as it stands in the log and travels between nodes. */
+/** An event as it is stored in the log and sent between nodes. */
 export type LogEvent = {
   org: string;
-  /** 1, 2, 3 … within the organization, without holes, in the order of commits. */
+  /** 1, 2, 3 … within the organization, without gaps, in commit order. */
   offset: number;
   kind: EventKind;
   /** UUIDv7, unique among all events. */
   id: string;
   cid: string | undefined;
-  /** For `message` and `system` the exact JSON text that goes to the sockets; else a `MembershipChange` or `SessionEnd`. */
+  /** For `message` and `system`, the exact JSON text for the sockets; otherwise a `MembershipChange` or `SessionEnd`. */
   payload: string;
   /** The recipients of a `system` event. */
   uids: string[] | undefined;
   /**
-   * The id of the event before it, `""` for the first. Present only on events that come straight from their commit, and missing
-   * when a version that does not record ids committed the one before.
+   * The id of the previous event, `""` for the first. Present only on events that come straight from their commit, and absent
+   * if the previous event was committed by a version that does not record ids.
    */
   prev?: string | undefined;
-  /** Only on events that are on their way from their commit: those that are read from the store have none. */
+  /** Present only on events that come straight from their commit, not on those read from the store. */
   committed?: CommitMark | undefined;
 };
 
-/** Who committed an event, and when; by its steady clock, which only that node can compare, and by the time of day. */
+/** The node that committed an event, and when: by its monotonic clock, which only that node can compare, and by wall time. */
 export type CommitMark = {
   node: string;
   steadyMs: number;
   wallMs: number;
-  /** Where its trace goes on, as a `traceparent`; absent where it is not traced. Recipients never see it. */
+  /** The trace context, as a `traceparent`; absent if the event is not traced. Recipients never see it. */
   trace?: string;
 };
 
-/** The payload of a `membership` event; its conversation is the event's `cid`. */
+/** The payload of a `membership` event. The event's `cid` is its conversation. */
 export type MembershipChange = { added: string[]; removed: string[] };
 
-/** The payload of a `session` event: the connections of `uids` (all of the organization when absent) are closed. */
+/** The payload of a `session` event. It closes the connections of `uids`, or of the whole organization if `uids` is absent. */
 export type SessionEnd = {
   uids?: string[];
-  /** Milliseconds; connections whose token was issued later stay open. */
+  /** In milliseconds. Connections whose token was issued later stay open. */
   issuedBefore: number;
-  /** Only the connections of the token with this `jti`. `issuedBefore` is then -1: a version that does not know this closes none. */
+  /** Closes only the connections of the token with this `jti`. `issuedBefore` is then -1, so that older versions close none. */
   token?: string;
 };

@@ -6,7 +6,7 @@ import type { PayloadLimits } from "../limits.ts";
 const maxNameCharacters = 1024;
 const maxContentTypeCharacters = 255;
 
-/** Free-form parameters: any JSON object, delivered with the members and values that were sent. */
+/** Free-form parameters: any JSON object, delivered with exactly the members and values that were sent. */
 function customParameters(maxBytes: number) {
   return z
     .custom<Record<string, unknown>>(isObject, "must be a JSON object")
@@ -17,7 +17,7 @@ function customParameters(maxBytes: number) {
     .meta({
       type: "object",
       additionalProperties: true,
-      description: `Custom parameters, delivered as they are${Number.isFinite(maxBytes) ? `; at most ${maxBytes.toLocaleString("en-US")} bytes as JSON` : ""}.`,
+      description: `Custom parameters, delivered unchanged${Number.isFinite(maxBytes) ? `; at most ${maxBytes.toLocaleString("en-US")} bytes as JSON` : ""}.`,
     });
 }
 
@@ -27,15 +27,15 @@ const attachmentUpload = z.strictObject({
   content_type: text(0, maxContentTypeCharacters).optional().meta({ description: "The file's media type." }),
   file_id: identifier
     .optional()
-    .meta({ description: "The id of a file uploaded before; without it the server assigns one." }),
+    .meta({ description: "The id of a file that was already uploaded. Without it, the server assigns an id." }),
 });
 
 const envelope = {
-  organizationId: identifier.meta({ description: "The organization that sends." }),
-  senderId: identifier.meta({ description: "The user on whose behalf it is sent." }),
+  organizationId: identifier.meta({ description: "The organization of the sender and the recipients." }),
+  senderId: identifier.meta({ description: "The user to send as." }),
 };
 
-/** JSON Schema for: `name` is there and not empty. */
+/** JSON Schema that requires the member `name` to be present and not empty. */
 function needsMember(name: string, notEmpty: object) {
   return { required: [name], properties: { [name]: notEmpty } };
 }
@@ -64,7 +64,7 @@ export function createSendMessageRequest(limits: PayloadLimits) {
   return z.strictObject({ ...envelope, message }).meta({ id: "SendMessageRequest" });
 }
 
-/** A message to be sent, with its defaults filled in. */
+/** A message to send, with defaults filled in. */
 export type SendMessageRequest = z.output<ReturnType<typeof createSendMessageRequest>>;
 
 /** The body of `POST /admin/message/system` (seed, 2.1 and 2.3). */
@@ -72,43 +72,45 @@ export function createSendSystemMessageRequest(limits: PayloadLimits) {
   const messageSystem = z.strictObject({
     id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
     uids: userIds({ minimum: 1, maximum: limits.recipients }).meta({
-      description: "The recipients; doubled ids collapse.",
+      description: "The recipients. Duplicate ids are ignored.",
     }),
     x: customParameters(limits.xBytes).default({}),
   });
   return z.strictObject({ ...envelope, messageSystem }).meta({ id: "SendSystemMessageRequest" });
 }
 
-/** A system message to be sent, with its defaults filled in. */
+/** A system message to send, with defaults filled in. */
 export type SendSystemMessageRequest = z.output<ReturnType<typeof createSendSystemMessageRequest>>;
 
 const timestamp = z.int().meta({ description: "Unix epoch seconds." });
 
-/** The answer to `POST /admin/message` (seed, 4.1). The key is spelled this way. */
+/** The response to `POST /admin/message` (seed, 4.1). The key really is spelled `ask`. */
 export const sendMessageResponse = z
   .strictObject({
     ask: z.strictObject({
-      mid: z.string().meta({ description: "The `message.id` that was sent, or else the `server_mid`." }),
+      mid: z.string().meta({ description: "The `message.id` of the request or, without one, the `server_mid`." }),
       server_mid: z
         .string()
-        .meta({ description: "The id that the server gave the message; recipients see it as `_id`." }),
+        .meta({ description: "The id that the server assigned to the message. Recipients see it as `_id`." }),
       t: timestamp,
     }),
   })
   .meta({ id: "SendMessageResponse" });
 
-/** The answer to `POST /admin/message`. */
+/** The response to `POST /admin/message`. */
 export type SendMessageResponse = z.infer<typeof sendMessageResponse>;
 
-/** The answer to `POST /admin/message/system` (seed, 4.2). */
+/** The response to `POST /admin/message/system` (seed, 4.2). */
 export const sendSystemMessageResponse = z
   .strictObject({
     ack: z.strictObject({
-      mid: z.string().meta({ description: "The `messageSystem.id` that was sent, or else one that the server gave." }),
+      mid: z.string().meta({
+        description: "The `messageSystem.id` of the request or, without one, an id that the server assigned.",
+      }),
       t: timestamp,
     }),
   })
   .meta({ id: "SendSystemMessageResponse" });
 
-/** The answer to `POST /admin/message/system`. */
+/** The response to `POST /admin/message/system`. */
 export type SendSystemMessageResponse = z.infer<typeof sendSystemMessageResponse>;

@@ -12,10 +12,10 @@ import { presenceOperations } from "./presence.ts";
 
 const health = z
   .strictObject({
-    status: z.enum(["ok", "unavailable"]).meta({ description: "`ok`, or what the status of the answer says." }),
+    status: z.enum(["ok", "unavailable"]).meta({ description: "`unavailable` if the status is 503, otherwise `ok`." }),
     checks: z.record(z.string(), z.string()).meta({
       description:
-        "What was checked, and `ok` or what is wrong: `node`, `event_loop`; of the readiness also `store` and, with other nodes, `bus`. A bus that is away or an event loop that is late leaves a node ready.",
+        "The result of each check: `ok`, or a description of the problem. `/healthz` checks `node` and `event_loop`; `/readyz` also checks `store` and, if the node is part of a cluster, `bus`. A node stays ready while the bus is down or the event loop is delayed.",
     }),
   })
   .meta({ id: "Health" });
@@ -28,7 +28,7 @@ const open = {
   errors: [],
 } as const;
 
-/** Operations that take no key. */
+/** Operations that need no key. */
 const openOperations = {
   getHealth: defineOperation({
     ...open,
@@ -36,10 +36,10 @@ const openOperations = {
     operationId: "getHealth",
     path: "/healthz",
     tag: "Operation",
-    summary: "Whether the process is alive",
+    summary: "Check whether the process is alive",
     answers: {
       200: {
-        description: "Alive.",
+        description: "The process is alive.",
         schema: health,
         example: { status: "ok", checks: { node: "ok", event_loop: "ok" } },
       },
@@ -51,15 +51,15 @@ const openOperations = {
     operationId: "getReadiness",
     path: "/readyz",
     tag: "Operation",
-    summary: "Whether the node takes requests",
+    summary: "Check whether the node accepts requests",
     answers: {
       200: {
-        description: "Ready.",
+        description: "The node is ready.",
         schema: health,
         example: { status: "ok", checks: { node: "ok", event_loop: "ok", store: "ok", bus: "ok" } },
       },
       503: {
-        description: "Not ready: `checks` says why.",
+        description: "The node is not ready. `checks` says why.",
         schema: health,
         example: {
           status: "unavailable",
@@ -73,16 +73,16 @@ const openOperations = {
     operationId: "getMetrics",
     path: "/metrics",
     tag: "Operation",
-    summary: "What this node counts and measures, for Prometheus",
+    summary: "Get the metrics of this node, for Prometheus",
     description:
-      "With `HERALD_METRICS_TOKEN` it takes that as `Authorization: Bearer …`; without it, it answers programs of the same machine only, and 404 to all others. At most a second old. No label names an organization, a user or a key.",
+      "If `HERALD_METRICS_TOKEN` is set, the request must carry it as `Authorization: Bearer …`. Otherwise only programs on the same machine get a response; all others get 404. The metrics are at most one second old. No label names an organization, a user or a key.",
     answers: {
       200: {
-        description: "The metrics, in the text format of Prometheus 0.0.4.",
+        description: "The metrics, in the Prometheus text format 0.0.4.",
         contentType: "text/plain",
         schema: z.string(),
         example:
-          "# HELP herald_organizations Organizations that have connections here.\n# TYPE herald_organizations gauge\nherald_organizations 17\n",
+          "# HELP herald_organizations Organizations with connections to this node.\n# TYPE herald_organizations gauge\nherald_organizations 17\n",
       },
     },
     errors: ["unauthorized", "not_found"],
@@ -93,7 +93,7 @@ const openOperations = {
     operationId: "getOpenApi",
     path: "/openapi.json",
     tag: "Documents",
-    summary: "This document",
+    summary: "Get this document",
     answers: {
       200: {
         description: "OpenAPI 3.1.",
@@ -108,7 +108,7 @@ const openOperations = {
     operationId: "getAsyncApi",
     path: "/asyncapi.json",
     tag: "Documents",
-    summary: "The real-time side: events and frames",
+    summary: "Get the document of the real-time API: events and frames",
     answers: {
       200: {
         description: "AsyncAPI 3.",
@@ -119,7 +119,7 @@ const openOperations = {
   }),
 };
 
-/** Every HTTP operation of Herald, with the limits that its schemas check. The documents and the router both read it. */
+/** Every HTTP operation of Herald, with the limits that its schemas check. Both the documents and the router use it. */
 export function createOperations(limits: PayloadLimits) {
   return {
     ...createMessageOperations(limits),

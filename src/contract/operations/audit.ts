@@ -2,7 +2,7 @@ import { auditPage, auditQuery } from "../audit.ts";
 import { auditEntryExample } from "../documents/examples.ts";
 import { defineOperation, noParams } from "./operation.ts";
 
-/** The audit log (api.md, section 4). A caller who is bound to an organization sees only entries of that one. */
+/** The audit log (api.md, section 4). A key that is bound to an organization sees only that organization's entries. */
 export const auditOperations = {
   listAudit: defineOperation({
     operationId: "listAudit",
@@ -13,7 +13,7 @@ export const auditOperations = {
     limitsItself: true,
     summary: "Read the audit log, newest first",
     description:
-      "Calls that changed something, reads of history, and calls that were refused for lack of rights. Sends are not in it: each event in the log names the key that sent it. A page may hold fewer entries than `limit`; only a `cursor` of `null` is the end.",
+      "Lists calls that changed something, reads of message content, and calls that were refused for lack of rights. Other sends are not included, because each stored message records the key that sent it. A page may hold fewer entries than `limit`; the list ends only when `cursor` is `null`.",
     params: noParams,
     query: auditQuery,
     body: undefined,

@@ -10,7 +10,7 @@ import { conversationExample, messageExample, userExample } from "../documents/e
 import type { PayloadLimits } from "../limits.ts";
 import { conversationPath, defineOperation, noQuery, organizationPath, participantPath } from "./operation.ts";
 
-// What the writer does for a hundred participants takes about a millisecond, and a key may make a thousand requests a second.
+// The writer takes about a millisecond for a hundred participants, and a key may make a thousand requests per second.
 const participantsPerRequest = 100;
 
 /** Conversations, their participants and their history (api.md, section 4). */
@@ -24,7 +24,7 @@ export function createConversationOperations(limits: PayloadLimits) {
       scope: "directory:write",
       summary: "Create or update a conversation",
       description:
-        "`participants` replaces the set; open connections follow it at once. A set of more than 250 is replaced in steps, each of which is stored and heard by itself: without an answer, a part may be in place, so repeat the call. Of two sets put at the same time, the last stays.",
+        "`participants` replaces the set of participants. Open connections follow the change immediately. A change of more than 250 participants is made in steps, each of which is stored and takes effect separately. If you get no response, only some steps may have been made: repeat the call. If two calls replace the set at the same time, the last one wins.",
       query: noQuery,
       body: createPutConversationRequest(limits),
       isBodyOptional: true,
@@ -56,7 +56,7 @@ export function createConversationOperations(limits: PayloadLimits) {
       scope: "directory:write",
       summary: "Delete a conversation",
       description:
-        "Its participants stop hearing it at once; its history is gone. More than 250 leave in steps: without an answer, repeat the call.",
+        "Participants stop receiving its messages immediately, and its history is deleted. More than 250 participants are removed in steps. If you get no response, repeat the call.",
       query: noQuery,
       body: undefined,
       answers: { 204: { description: "Deleted." } },
@@ -84,11 +84,11 @@ export function createConversationOperations(limits: PayloadLimits) {
       tag: "Conversations",
       scope: "directory:write",
       summary: "Add a participant",
-      description: "An unknown user is created. Answers with the user.",
+      description: "Creates the user if necessary. Returns the user.",
       query: noQuery,
       body: undefined,
       answers: {
-        200: { description: "Was a participant already.", schema: resource, example: userExample },
+        200: { description: "The user was already a participant.", schema: resource, example: userExample },
         201: { description: "Added.", schema: resource, example: userExample },
       },
       errors: ["organization_not_found", "conversation_not_found", "storage_full"],
@@ -127,9 +127,9 @@ export function createConversationOperations(limits: PayloadLimits) {
       params: conversationPath.params,
       tag: "Conversations",
       scope: "history:read",
-      audit: "all", // who read what people wrote cannot be found out afterwards
+      audit: "all", // nothing else records who read messages
       summary: "Read a conversation's history",
-      description: "Newest first; with `after`, oldest first.",
+      description: "Newest first, or oldest first with `after`.",
       query: historyQuery,
       body: undefined,
       answers: {

@@ -12,7 +12,7 @@ const mid = identifier.meta({
   examples: [systemMessageReportExample.system_message._id],
 });
 
-/** What was sent, and what became of it (api.md, section 4). */
+/** Sent messages and their delivery reports (api.md, section 4). */
 export const deliveryOperations = {
   getMessage: defineOperation({
     operationId: "getMessage",
@@ -21,10 +21,10 @@ export const deliveryOperations = {
     params: organizationPath.params.extend({ server_mid: serverMid }),
     tag: "Messages",
     scope: "history:read",
-    audit: "all", // it shows what people wrote
+    audit: "all", // it shows message content
     summary: "Read a message and its delivery report",
     description:
-      "Delivered means: written to an open connection. That a client has it is known when the client has acknowledged it. The figures are those of all nodes, of about a second ago; a node that dies takes what it had not yet written down.",
+      "Delivered means written to an open connection. Only an acknowledgement proves that a client received the message. The figures cover all nodes and are about a second old. If a node crashes, the figures that it had not yet stored are lost.",
     query: noQuery,
     body: undefined,
     answers: { 200: { description: "The message.", schema: messageReport, example: messageReportExample } },
@@ -40,7 +40,7 @@ export const deliveryOperations = {
     audit: "all",
     summary: "Read a system message and its delivery report",
     description:
-      "The report tells of each user. Where several senders have used that id, `senderId` must be given (422 otherwise). An id that retention has forgotten is not found.",
+      "The report includes the delivery to each user. If several senders used the same id, `senderId` is required; without it, the response is 422. Once the id is removed at the end of its retention, the response is 404.",
     query: systemMessageQuery,
     body: undefined,
     answers: {

@@ -14,7 +14,7 @@ import { organizationExample, organizationShownExample, tokenExample, userExampl
 import type { PayloadLimits } from "../limits.ts";
 import { defineOperation, noParams, noQuery, organizationPath, tokenPath, userPath } from "./operation.ts";
 
-/** Issuing tokens, which live no longer than the limit. */
+/** Issues tokens. Their lifetime is limited. */
 export function createTokenOperations(limits: PayloadLimits) {
   return {
     createToken: defineOperation({
@@ -25,7 +25,7 @@ export function createTokenOperations(limits: PayloadLimits) {
       tag: "Users",
       scope: "directory:write",
       summary: "Issue a token for a user",
-      description: "A JWT that the user's client connects with.",
+      description: "The token is a JWT with which the user's client connects.",
       query: noQuery,
       body: createTokenRequestWithin(limits),
       isBodyOptional: true,
@@ -53,7 +53,7 @@ export const directoryOperations = {
     summary: "Create or update an organization",
     query: noQuery,
     description:
-      "`limits` need a key that is bound to no organization. A key that is bound to one is answered with 403 `insufficient_scope`.",
+      "Only a key that is not bound to an organization may set `limits`. Other keys get 403 `insufficient_scope`.",
     body: putOrganizationRequest,
     isBodyOptional: true,
     bodyExample: { name: "Demo organization" },
@@ -69,7 +69,7 @@ export const directoryOperations = {
     ...organizationPath,
     tag: "Organizations",
     scope: "directory:read",
-    summary: "Get an organization, its limits and what it uses",
+    summary: "Get an organization, its limits and its usage",
     query: noQuery,
     body: undefined,
     answers: {
@@ -83,8 +83,8 @@ export const directoryOperations = {
     ...organizationPath,
     tag: "Organizations",
     scope: "directory:write",
-    summary: "Delete an organization with all that it holds",
-    description: "Closes its connections with 4403.",
+    summary: "Delete an organization and everything in it",
+    description: "Also closes the organization's connections with 4403.",
     query: noQuery,
     body: undefined,
     answers: { 204: { description: "Deleted." } },
@@ -112,9 +112,9 @@ export const directoryOperations = {
     ...userPath,
     tag: "Users",
     scope: "directory:write",
-    summary: "Create or update a user, block or unblock",
+    summary: "Create, update, block or unblock a user",
     description:
-      "A user who is blocked loses all connections with 4403, and every token of theirs is refused until that is taken back, also one that is issued later. Messages still reach their conversations, and can be sent for them. A deleted user stays blocked.",
+      "Blocking a user closes the user's connections with 4403. Until the user is unblocked, all of the user's tokens are refused, including tokens issued later. The user's conversations still receive messages, and messages can still be sent on the user's behalf. A deleted user stays blocked.",
     query: noQuery,
     body: putUserRequest,
     isBodyOptional: true,
@@ -144,7 +144,8 @@ export const directoryOperations = {
     tag: "Users",
     scope: "directory:write",
     summary: "Delete a user",
-    description: "Takes the user out of all conversations and closes the user's connections with 4403. Messages stay.",
+    description:
+      "Removes the user from all conversations and closes the user's connections with 4403. The user's messages remain.",
     query: noQuery,
     body: undefined,
     answers: { 204: { description: "Deleted." } },
@@ -171,10 +172,10 @@ export const directoryOperations = {
     scope: "directory:write",
     summary: "Revoke one token of a user",
     description:
-      "By the token's `jti`, whoever issued it: closes the connections that it holds open with 4403, and refuses it from now on. The user's other tokens stay good.",
+      "Revokes the token with this `jti`, whoever issued it: closes the connections that use it with 4403 and refuses it from now on. The user's other tokens remain valid.",
     query: noQuery,
     body: undefined,
-    answers: { 204: { description: "Revoked, now or before." } },
+    answers: { 204: { description: "Revoked, now or earlier." } },
     errors: ["organization_not_found", "user_not_found", "storage_full"],
   }),
   deleteSessions: defineOperation({
@@ -185,7 +186,7 @@ export const directoryOperations = {
     tag: "Users",
     scope: "directory:write",
     summary: "Sign a user out everywhere",
-    description: "Closes the user's connections with 4403 and refuses tokens issued before now.",
+    description: "Closes the user's connections with 4403 and refuses all tokens issued until now.",
     query: noQuery,
     body: undefined,
     answers: { 204: { description: "Signed out." } },

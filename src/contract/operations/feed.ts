@@ -18,15 +18,15 @@ export const feedOperations = {
     params: organizationPath.params,
     tag: "Presence",
     scope: "observe",
-    audit: "all", // it shows what people write
+    audit: "all", // it shows message content
     summary: "Watch everything that is delivered in the organization, live",
     description:
-      "Server-sent events, in the order of the organization's log, on whichever node is asked: `event: message` with a MessageEvent and `event: system_message` with a SystemMessageEvent, `data` the same JSON as recipients get, whether anyone is online or not. All that is sent after the answer has begun is there, without a gap, for as long as the feed stays open; nothing older is, and `Last-Event-ID` is not looked at. A reader that is too slow is cut off. The feed ends within 5 seconds after the key was revoked or has expired, with the organization, and when the node stops. A comment is the heartbeat.",
+      "A stream of server-sent events in the order of the organization's log, the same on every node: `event: message` with a MessageEvent and `event: system_message` with a SystemMessageEvent. `data` is the same JSON that recipients get, whether or not anyone is online. The feed contains everything that is sent after the response begins, without gaps, for as long as it stays open. It contains nothing older, and the server ignores `Last-Event-ID`. The server disconnects a client that reads too slowly. The feed ends within 5 seconds after the key is revoked or expires, when the organization is deleted, and when the node stops. The heartbeat is a comment line.",
     query: feedQuery,
     body: undefined,
     answers: {
       200: {
-        description: "The feed. It does not end by itself.",
+        description: "The feed, which stays open.",
         contentType: "text/event-stream",
         schema: z.string(),
         example,

@@ -11,7 +11,7 @@ const params = z.strictObject({
 });
 const withSecret = { ...apiKeyExample, key: apiKeySecretExample };
 
-/** API keys (api.md, sections 4 and 5). A caller who is bound to an organization sees and makes only keys of that one. */
+/** API keys (api.md, sections 4 and 5). A key that is bound to an organization sees and creates only keys of that organization. */
 export const keyOperations = {
   createKey: defineOperation({
     operationId: "createKey",
@@ -20,9 +20,9 @@ export const keyOperations = {
     tag: "Keys",
     scope: "keys:manage",
     limitsItself: true,
-    summary: "Make an API key",
+    summary: "Create an API key",
     description:
-      "A key may do no more than the one that makes it: more scopes, another organization, other senders or networks, or a later end are refused. The answer shows the secret, this once.",
+      "The new key may do no more than the calling key: a request for more scopes, another organization, other senders or networks, or a later expiry is refused. The response shows the secret, only this once.",
     params: noParams,
     query: noQuery,
     body: createKeyRequest,
@@ -33,7 +33,7 @@ export const keyOperations = {
       organization: apiKeyExample.organization,
       allowed_senders: apiKeyExample.allowed_senders,
     },
-    answers: { 201: { description: "Made.", schema: apiKeyWithSecret, example: withSecret } },
+    answers: { 201: { description: "Created.", schema: apiKeyWithSecret, example: withSecret } },
     errors: ["organization_forbidden", "organization_not_found", "sender_forbidden", "storage_full"],
   }),
   listKeys: defineOperation({
@@ -44,7 +44,7 @@ export const keyOperations = {
     scope: "keys:manage",
     limitsItself: true,
     summary: "List API keys, by id",
-    description: "The oldest first. Neither revoked keys nor the bootstrap key are among them; expired ones are.",
+    description: "Oldest first. Includes expired keys, but neither revoked keys nor the bootstrap key.",
     params: noParams,
     query: pageQuery,
     body: undefined,
@@ -60,11 +60,11 @@ export const keyOperations = {
     tag: "Keys",
     scope: "any",
     limitsItself: true,
-    summary: "Get the API key that calls: what it may do",
+    summary: "Get the calling API key and what it may do",
     params: noParams,
     query: noQuery,
     body: undefined,
-    answers: { 200: { description: "Your key.", schema: ownKey, example: ownKeyExample } },
+    answers: { 200: { description: "The calling key.", schema: ownKey, example: ownKeyExample } },
     errors: [],
   }),
   getKey: defineOperation({
@@ -88,9 +88,9 @@ export const keyOperations = {
     tag: "Keys",
     scope: "keys:manage",
     limitsItself: true,
-    summary: "Give an API key a new secret",
+    summary: "Rotate the secret of an API key",
     description:
-      "The old secret works for the overlap, and answers to who still uses it carry `Herald-Key-Expires`. Secrets of earlier rotations end when they would have, or with the old one if that is sooner. As with a new key, the key may do no more than the one that you use. The id `bootstrap` stands for the admin API key, if the server made it: the new one takes its place in the server's data folder.",
+      "The old secret keeps working for the overlap. Responses to callers that still use it carry `Herald-Key-Expires`. Secrets from earlier rotations expire at their own time, or with the old secret if that is sooner. As when you create a key, the rotated key may do no more than the calling key. The id `bootstrap` stands for the admin API key, if the server generated it: the new key replaces it in the server's data folder.",
     params,
     query: noQuery,
     body: rotateKeyRequest,
@@ -113,7 +113,8 @@ export const keyOperations = {
     scope: "keys:manage",
     limitsItself: true,
     summary: "Revoke an API key",
-    description: "It is refused at once here, and within 5 seconds on every node. Calls that are under way finish.",
+    description:
+      "This node refuses the key immediately, and every other node within 5 seconds. Calls in progress are completed.",
     params,
     query: noQuery,
     body: undefined,

@@ -12,20 +12,21 @@ import { defineOperation, noParams } from "./operation.ts";
 const exampleMid = "order-4711-shipped";
 const recipientsPerRequest = 1_000;
 const replayHeader = {
-  "Idempotent-Replayed": "`true` when the id was seen before and the first answer is given again",
+  "Idempotent-Replayed": "`true` if the id was used before and this is the original response",
 };
 
 const dryRun = {
   description:
-    "With `dry_run=true`: the request is in order, and this is whom it would reach. Nothing was stored or sent.",
+    "With `dry_run=true`: the request is valid, and this is whom it would reach. Nothing was stored or sent.",
   schema: dryRunResponse,
   headers: {
-    "Idempotent-Replayed": "`true` when the id was used before for the same: sent now, it would reach nobody",
+    "Idempotent-Replayed":
+      "`true` if the same request was already sent with this id, so that sending it would reach nobody",
   },
   example: dryRunExample,
 };
 
-/** The two operations that the service exists for (seed, section 4). */
+/** The two send operations (seed, section 4). */
 export function createMessageOperations(limits: PayloadLimits) {
   return {
     sendMessage: defineOperation({
@@ -35,7 +36,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       tag: "Messages",
       scope: "message:send",
       limitsItself: true,
-      audit: "refused", // what is sent stands in the log of events, with the key
+      audit: "refused", // the event log records what was sent, and the key
       targetOf: ({ organizationId: organization, senderId: sender, message: { cid: conversation } }) => ({
         organization,
         sender,
@@ -43,7 +44,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       }),
       summary: "Send a message to a conversation",
       description:
-        "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means stored: flushed to the database before the answer. The same `message.id` again is a retry and gives the first answer again.",
+        "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means that the message is stored: it was flushed to the database before the response. A request with the same `message.id` is a retry and returns the original response.",
       params: noParams,
       query: sendQuery,
       body: createSendMessageRequest(limits),
@@ -82,7 +83,7 @@ export function createMessageOperations(limits: PayloadLimits) {
       targetOf: ({ organizationId: organization, senderId: sender }) => ({ organization, sender }),
       summary: "Send a system message to a list of users",
       description:
-        "Stores the system message, then delivers it to those of `uids` who are online now. Who is offline does not receive it, also not later.",
+        "Stores the system message, then delivers it to the `uids` who are online now. Users who are offline do not receive it, not even later.",
       params: noParams,
       query: sendQuery,
       body: createSendSystemMessageRequest(limits),

@@ -5,21 +5,20 @@ import type { ErrorCode } from "../errors/errors.ts";
 import { identifier } from "../identifiers.ts";
 import type { Scope } from "../keys/scopes.ts";
 
-/** What the operations of each tag are for, in the order in which the documents show them. */
+/** The purpose of each tag's operations, in the order of the documents. */
 export const operationTags = {
   Messages: "Send to a conversation, or to a list of users.",
-  Organizations: "An organization keeps its users, conversations and messages apart from all others.",
-  Users:
-    "The people that messages come from and go to, the tokens that their clients connect with, and their sessions.",
-  Conversations: "Conversations, who takes part in them, and what was said.",
+  Organizations: "Each organization's users, conversations and messages are isolated from all other organizations.",
+  Users: "The people who send and receive messages, the tokens that their clients connect with, and their sessions.",
+  Conversations: "Conversations, their participants and their history.",
   Presence: "Who is connected now, on all nodes.",
-  Keys: "Who may call: each key has scopes, and may be bound to an organization, to senders and to networks.",
+  Keys: "API keys. Each has scopes, and may be bound to an organization, to senders and to networks.",
   Audit: "Who did what.",
-  Operation: "What an operator, a load balancer or an orchestrator asks.",
-  Documents: "The contract of this server, for machines.",
+  Operation: "Endpoints for operators, load balancers and orchestrators.",
+  Documents: "Machine-readable descriptions of this API.",
 } as const;
 
-/** One answer of an operation: what it means, and the schema and example of its body where it has one. */
+/** One response of an operation: its meaning and, if it has a body, the body's schema and an example. */
 export type OperationAnswer = {
   description: string;
   schema?: z.ZodType;
@@ -29,8 +28,8 @@ export type OperationAnswer = {
 };
 
 /**
- * One HTTP operation: what the router binds, what the validator checks and what the OpenAPI document shows. Paths use
- * OpenAPI's `{name}`; each name has a member in `params`.
+ * One HTTP operation, used by the router, the validator and the OpenAPI document. Paths use OpenAPI's `{name}`, and each name
+ * has a member in `params`.
  */
 export type Operation<
   Params extends z.ZodType = z.ZodType,
@@ -45,29 +44,29 @@ export type Operation<
   description?: string;
   params: Params;
   query: Query;
-  /** Absent: the operation takes no body. */
+  /** The schema of the body; `undefined` if the operation takes none. */
   body: Body;
   /** An empty body stands for `{}`. */
   isBodyOptional?: boolean;
   bodyExample?: unknown;
-  /** What a key needs. `any`: it need only be a key; `undefined`: the operation is open, and takes no key. */
+  /** The scope that the key needs. `any`: every key will do. `undefined`: the operation needs no key. */
   scope: Scope | "any" | undefined;
   /**
-   * Keys that are bound to an organization may call what has `{org}` in its path, for their own, and nothing else, unless the
-   * operation sees to it by itself.
+   * Whether the operation enforces the organization of the key itself. Otherwise a key that is bound to an organization may only
+   * call operations with `{org}` in their path, and only for its own organization.
    */
   limitsItself?: boolean;
   /**
-   * What of it goes into the audit log. Without it: of what reads, the calls that were refused for lack of rights; of all
-   * else, every call that was let in, too.
+   * Which calls go into the audit log. By default, calls that were refused for lack of rights and, unless the operation only
+   * reads, every authenticated call.
    */
   audit?: "refused" | "all";
-  /** The ids that the body names, for the audit log. */
+  /** The ids in the body, for the audit log. */
   targetOf?(body: Body extends z.ZodType ? z.output<Body> : undefined): AuditTarget;
-  /** What the body asks for beyond one request, in requests. */
+  /** The work that the body causes beyond one request, in requests. */
   workOf?(body: Body extends z.ZodType ? z.output<Body> : undefined): number;
   answers: Record<number, OperationAnswer>;
-  /** Errors beyond those that every operation with a key may answer. */
+  /** Errors beyond those that every operation with a key can return. */
   errors: ErrorCode[];
 };
 
@@ -112,7 +111,7 @@ export const participantPath = {
   params: z.strictObject({ org, cid, uid }),
 };
 
-/** Keeps the types of an operation's schemas, so that its handler is checked against them. */
+/** Preserves the types of an operation's schemas, so that the compiler checks its handler against them. */
 export function defineOperation<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
   operation: Operation<Params, Query, Body>,
 ): Operation<Params, Query, Body> {

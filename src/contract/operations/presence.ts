@@ -4,7 +4,7 @@ import { nodeList } from "../nodes.ts";
 import { onlineCount, onlinePage, onlineQuery } from "../presence.ts";
 import { defineOperation, noParams, noQuery, organizationPath } from "./operation.ts";
 
-/** Who is connected (api.md, section 4), and to which nodes. */
+/** Presence (api.md, section 4) and nodes. */
 export const presenceOperations = {
   listOnline: defineOperation({
     operationId: "listOnline",
@@ -13,14 +13,14 @@ export const presenceOperations = {
     params: organizationPath.params,
     tag: "Presence",
     scope: "observe",
-    summary: "List who is connected now, by id",
+    summary: "List the users who are connected now, by id",
     description:
-      "All nodes are asked, and the answer is whole: where a node does not answer within a second, it is 503 instead. A page may hold fewer users than `limit`; only a `cursor` of `null` is the end.",
+      "The response always covers all nodes. If a node does not respond within one second, the call fails with 503. A page may hold fewer users than `limit`; the list ends only when `cursor` is `null`.",
     query: onlineQuery,
     body: undefined,
     answers: {
       200: {
-        description: "A page, OnlinePage; with `count=true` an OnlineCount.",
+        description: "An OnlinePage or, with `count=true`, an OnlineCount.",
         schema: z.union([onlinePage, onlineCount]),
         example: { items: [onlineUserExample], cursor: null },
       },
@@ -34,8 +34,8 @@ export const presenceOperations = {
     params: noParams,
     tag: "Operation",
     scope: "observe",
-    summary: "List the nodes, with their connections and their lag",
-    description: "As each reported itself, every 2 s. The answer does not need the bus between the nodes.",
+    summary: "List the nodes with their connections and lag",
+    description: "Each node reports its status every 2 s. The call works without the bus.",
     query: noQuery,
     body: undefined,
     answers: { 200: { description: "All nodes.", schema: nodeList, example: { items: [nodeExample] } } },

@@ -50,7 +50,7 @@ if (postgres !== undefined) {
     test("is told which setting is wrong", async () => {
       const owner = await postgres.createDatabase();
       const alone = await runHerald(["serve"], { HERALD_PORT: "0", HERALD_MIGRATION_URL: owner });
-      expect(alone.stdout + alone.stderr).toContain("HERALD_MIGRATION_URL goes with HERALD_DATABASE_URL");
+      expect(alone.stdout + alone.stderr).toContain("HERALD_MIGRATION_URL requires HERALD_DATABASE_URL");
       const nobody = owner.replace("//herald@", "//nobody@");
       const wrong = await runHerald(["serve"], {
         ...settingsOf(owner),

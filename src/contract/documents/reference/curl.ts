@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Operation } from "../../operations/operation.ts";
 import type { JsonSchema } from "../json-schema.ts";
 
-/** The call of an operation with its own example, for a shell in which `HERALD` and `HERALD_ADMIN_API_KEY` are set. */
+/** A `curl` call of an operation with its example, for a shell with `HERALD` and `HERALD_ADMIN_API_KEY` set. */
 export function curl({ method, path, params, scope, bodyExample, answers }: Operation): string {
   const isStream = Object.values(answers).some(({ contentType }) => contentType === "text/event-stream");
   const verb = isStream ? "-N " : method === "get" ? "" : `-X ${method.toUpperCase()} `;

@@ -11,7 +11,7 @@ import { fieldsTable } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
 import { codeBlock, examples, type Page } from "./layout.ts";
 
-/** `/docs/errors`: each code under an anchor of its own, which the `type` of a problem leads to. */
+/** `/docs/errors`: every code, under the anchor that the `type` of a problem links to. */
 export function errorsPage(limits: PayloadLimits): Page {
   const operations = Object.values<Operation>(createOperations(limits));
   const codes = catalogueByStatus();
@@ -30,7 +30,7 @@ export function errorsPage(limits: PayloadLimits): Page {
       })),
     ],
     main: html`<h1>Errors</h1>
-<p class="lead">Every error is a problem document (RFC 9457). Programs read <code>code</code>; people read <code>detail</code>, and follow <code>type</code> to this page.</p>
+<p class="lead">Every error is a problem document (RFC 9457). Programs act on <code>code</code>. For people, <code>detail</code> explains what went wrong, and <code>type</code> links to this page.</p>
 <section id="shape"><h2><a href="#shape">What an error looks like</a></h2>
 ${fieldsTable("Members of an error", schemas.add(problemSchema, "output"), schemas.schemas)}
 ${examples(codeBlock("application/problem+json", json(example)))}</section>
@@ -45,7 +45,7 @@ ${group.map((code) => describe(code, operations))}</section>`,
   };
 }
 
-/** Every code, by status, those of one status in the order of the catalogue. */
+/** Every code, by status; codes of one status are in catalogue order. */
 export function catalogueByStatus(): ErrorCode[] {
   return problemSchema.shape.code.options.toSorted(
     (left, right) => errorCatalogue[left].status - errorCatalogue[right].status,
@@ -55,7 +55,7 @@ export function catalogueByStatus(): ErrorCode[] {
 function headerNote(status: number): Html | undefined {
   const headers = errorHeaders[status];
   if (headers === undefined) return undefined;
-  return html`<p>Comes with ${headers.map((name, index) => html`${index === 0 ? "" : ", "}<code>${name}</code>`)}.</p>`;
+  return html`<p>Sent with ${headers.map((name, index) => html`${index === 0 ? "" : ", "}<code>${name}</code>`)}.</p>`;
 }
 
 function describe(code: ErrorCode, operations: Operation[]): Html {
@@ -68,6 +68,6 @@ function describe(code: ErrorCode, operations: Operation[]): Html {
 <h3><a href="#${code}"><code>${code}</code></a></h3>
 <p>${prose(title)}.</p>
 <p><strong>What to do:</strong> ${prose(advice)}</p>
-${links.length === 0 ? undefined : html`<h4>Answered by</h4><ul class="codes">${links}</ul>`}
+${links.length === 0 ? undefined : html`<h4>Returned by</h4><ul class="codes">${links}</ul>`}
 </section>`;
 }

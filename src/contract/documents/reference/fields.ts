@@ -2,14 +2,14 @@ import { type JsonSchema, refName } from "../json-schema.ts";
 import { type Html, html, prose } from "./html.ts";
 import { scrollingTable } from "./layout.ts";
 
-/** The schemas that a `$ref` may lead to, by id. */
+/** The schemas that a `$ref` may point to, by id. */
 export type Schemas = Record<string, JsonSchema>;
 
 const maxValuesShown = 4;
 
 type Field = { within: string; name: string; schema: JsonSchema; isRequired: boolean };
 
-/** A column of a table of fields. It is left out where it would be empty. */
+/** A column of a table of fields. Empty columns are omitted. */
 type Column = { title: string; className: string; cell(field: Field): Html | undefined };
 
 const columns: Column[] = [
@@ -20,12 +20,12 @@ const columns: Column[] = [
       html`${within === "" ? undefined : html`<code class="within">${within}</code>`}<code>${name}</code>`,
   },
   { title: "Type", className: "type", cell: ({ schema }) => typeOf(schema) },
-  { title: "Needed", className: "required", cell: ({ isRequired }) => html`${isRequired ? "required" : "optional"}` },
+  { title: "Required", className: "required", cell: ({ isRequired }) => html`${isRequired ? "required" : "optional"}` },
   { title: "Limits", className: "limits", cell: ({ schema }) => proseOrNothing(limitsOf(schema)) },
   { title: "Description", className: "description", cell: ({ schema }) => proseOrNothing(schema.description ?? "") },
 ];
 
-/** A table of the members of an object and of the objects in it. A member with a schema of its own is a link to it. */
+/** A table of the members of an object and of its nested objects. A member with a named schema links to it. */
 export function fieldsTable(label: string, schema: JsonSchema, schemas: Schemas): Html | undefined {
   const fields = fieldsOf(resolve(schema, schemas)).filter((field) => !isMereWrapper(field));
   if (fields.length === 0) return undefined;
@@ -43,12 +43,12 @@ function proseOrNothing(text: string): Html | undefined {
   return text === "" ? undefined : prose(text);
 }
 
-/** Whether the names of its members say all that there is to say about an object. */
+/** Whether an object needs no row of its own, because its members' names say everything about it. */
 function isMereWrapper({ schema, isRequired }: Field): boolean {
   return isRequired && schema.description === undefined && Object.keys(schema.properties ?? {}).length > 0;
 }
 
-/** The objects that `schema` refers to, and those that they refer to, each once. */
+/** The objects that `schema` refers to, directly or indirectly, each once. */
 export function referredIds(schema: JsonSchema, schemas: Schemas, found: Set<string> = new Set()): Set<string> {
   for (const [, ref] of JSON.stringify(schema).matchAll(/"\$ref":"([^"]+)"/g)) {
     const id = refName(ref ?? "");

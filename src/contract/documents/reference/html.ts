@@ -1,26 +1,26 @@
-/** HTML that is safe to put into a page. Only this file makes it. */
+/** HTML that is safe to put into a page. Only this file creates it. */
 export type Html = { readonly markup: string };
 
 type Value = Html | string | number | undefined | readonly Value[];
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** A template of HTML: what is put into it is escaped, unless it is HTML already; `undefined` is nothing. */
+/** An HTML template. Escapes values, unless they are HTML already, and omits `undefined`. */
 export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
   return { markup: strings.map((string, index) => string + toMarkup(values[index])).join("") };
 }
 
-/** Markup that we wrote ourselves, such as a stylesheet. */
+/** Marks markup as safe. Only for markup that is part of Herald, such as the stylesheet. */
 export function trusted(markup: string): Html {
   return { markup };
 }
 
-/** Text whose `code` stands in backticks, as the contract's descriptions have it. */
+/** Text with `code` in backticks, as in the contract's descriptions. */
 export function prose(text: string): Html {
   return html`${text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-/** JSON, indented, its members and values told apart by colour. */
+/** Indented JSON with syntax highlighting. */
 export function json(value: unknown): Html {
   const text = JSON.stringify(value, undefined, 2);
   const parts: Value[] = [];

@@ -11,7 +11,7 @@ import { fieldsTable, objectLink, objectSections, referredIds } from "./fields.t
 import { type Html, html, json, prose } from "./html.ts";
 import { codeBlock, examples, type Page } from "./layout.ts";
 
-/** `/docs`: what Herald is, a first call, and every HTTP operation. */
+/** `/docs`: an introduction, a first call, and every HTTP operation. */
 export function httpPage(limits: PayloadLimits): Page {
   const operations = createOperations(limits);
   const schemas = createSchemaCollector();
@@ -46,7 +46,7 @@ ${firstMessage(operations.sendMessage, operations.createToken)}</section>
 <p>${prose(about.authentication)} ${prose(about.retries)}</p>
 <ul>${[...conventions, ...nestingRule(limits), about.strictness].map((rule) => html`<li>${prose(rule)}</li>`)}</ul></section>
 <section id="scopes"><h2><a href="#scopes">Scopes</a></h2>
-<p>What a key may do. Each operation names the one that it needs.</p>
+<p>Scopes determine what a key may do. Each operation names the scope that it needs.</p>
 <ul>${Object.entries(scopes).map(([scope, allows]) => html`<li><code>${scope}</code> ${prose(allows)}</li>`)}</ul></section>
 ${groups.map(
   ({ tag, description, sections }) => html`<section id="${tag}"><h2><a href="#${tag}">${tag}</a></h2>
@@ -54,7 +54,7 @@ ${groups.map(
 ${sections}</section>`,
 )}
 <section id="objects"><h2><a href="#objects">Objects</a></h2>
-<p>What the answers are made of.</p>
+<p>The objects that responses contain.</p>
 ${objectSections(objects, schemas.schemas)}</section>`,
   };
 }
@@ -67,11 +67,11 @@ function firstMessage(send: Operation, createToken: Operation): Html {
     `TOKEN=$(${token} \\\n  | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
     'curl -N "$HERALD/sse" -H "Authorization: Bearer $TOKEN"',
   ];
-  return html`<p>Be online as a user of the demo organization: take a token and listen.</p>
+  return html`<p>Go online as a user of the demo organization: get a token and listen.</p>
 ${examples(codeBlock("One terminal", listen.join("\n")))}
-<p>Send a message to that user's conversation. It appears in the first terminal.</p>
+<p>Send a message to a conversation of that user. It appears in the first terminal.</p>
 ${examples(codeBlock("Another terminal, with the same two exports", curl(send)))}
-<p>Then read how a client <a href="/docs/realtime">connects and recovers</a>, and what every <a href="/docs/errors">error</a> asks you to do. For machines there are <a href="/openapi.json">openapi.json</a> and <a href="/asyncapi.json">asyncapi.json</a>.</p>`;
+<p>Then read how a client <a href="/docs/realtime">connects and recovers</a>, and how to handle each <a href="/docs/errors">error</a>. For machines, there are <a href="/openapi.json">openapi.json</a> and <a href="/asyncapi.json">asyncapi.json</a>.</p>`;
 }
 
 function describe(operation: Operation, schemas: SchemaCollector): Html {
@@ -87,8 +87,8 @@ ${description === undefined ? undefined : html`<p>${prose(description)}</p>`}
 ${neededKey(operation.scope)}
 ${table("Path", fieldsOf("Path", operation.params))}
 ${table("Query", fieldsOf("Query", operation.query))}
-${body === undefined ? undefined : table(isBodyOptional ? "Body, may be left out" : "Body", fieldsOf("Body", body))}
-<h4>Answers</h4>
+${body === undefined ? undefined : table(isBodyOptional ? "Body (optional)" : "Body", fieldsOf("Body", body))}
+<h4>Responses</h4>
 ${answerList(operation, schemas)}
 ${examples(codeBlock("Request", curl(operation)), ...answerExamples(operation))}
 <h4>Errors</h4>
@@ -110,24 +110,24 @@ function answerList({ answers }: Operation, schemas: SchemaCollector): Html {
   return html`<ul class="answers">${items}</ul>`;
 }
 
-/** The examples of the answers, those that are the same once. */
+/** The examples of the responses. Identical ones are shown once. */
 function answerExamples({ answers }: Operation): Html[] {
   const byText = Map.groupBy(
     Object.entries(answers).filter(([, { example }]) => example !== undefined),
     ([, { example }]) => JSON.stringify(example),
   );
   return [...byText.values()].map((same) =>
-    codeBlock(`Answer, ${same.map(([status]) => status).join(" or ")}`, exampleOf(same[0]?.[1])),
+    codeBlock(`Response, ${same.map(([status]) => status).join(" or ")}`, exampleOf(same[0]?.[1])),
   );
 }
 
 function neededKey(scope: Operation["scope"]) {
   if (scope === undefined) return undefined;
-  if (scope === "any") return html`<p>Needs a key, whatever its scopes.</p>`;
-  return html`<p>Needs a key with the scope <a href="#scopes"><code>${scope}</code></a>.</p>`;
+  if (scope === "any") return html`<p>Requires a key with any scope.</p>`;
+  return html`<p>Requires a key with the scope <a href="#scopes"><code>${scope}</code></a>.</p>`;
 }
 
-/** The example of an answer that is JSON, or of one that is not. */
+/** The example of a response, as JSON unless it is text. */
 function exampleOf(answer: OperationAnswer | undefined): Html | string {
   return typeof answer?.example === "string" ? answer.example : json(answer?.example);
 }

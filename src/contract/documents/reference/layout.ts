@@ -2,7 +2,7 @@ import { about } from "../about.ts";
 import { type Html, html, trusted } from "./html.ts";
 import { stylesheet } from "./style.ts";
 
-/** An entry of the navigation, which leads to the element with its `id`. */
+/** An entry of the navigation. Links to the element with its `id`. */
 export type Entry = { id: string; label: string; entries?: Entry[] };
 
 /** A page of `/docs`. */
@@ -19,7 +19,7 @@ const machineDocuments = [
   { path: "/asyncapi.json", label: "asyncapi.json" },
 ] as const;
 
-/** The whole HTML of a page. It asks for nothing but itself. */
+/** The complete HTML of a page. The page loads no other resources. */
 export function layOut({ path, title, entries, main }: Page): string {
   const links = [...documents, ...machineDocuments].map((document) =>
     document.path === path
@@ -37,7 +37,7 @@ export function layOut({ path, title, entries, main }: Page): string {
 <style>${trusted(stylesheet)}</style>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="/docs">${about.title}</a>
 <nav aria-label="Documents">${links}</nav>
@@ -60,17 +60,17 @@ function listOf(entries: Entry[]): Html {
   )}</ul>`;
 }
 
-/** A block of code under a caption. It scrolls inside itself, also with the keyboard. */
+/** A block of code with a caption. It scrolls on its own, also with the keyboard. */
 export function codeBlock(caption: string, code: Html | string, className = ""): Html {
   return html`<figure class="${className}"><figcaption>${caption}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
 }
 
-/** Blocks of code beside each other where there is room. */
+/** Blocks of code, side by side where there is room. */
 export function examples(...blocks: Html[]): Html {
   return html`<div class="examples">${blocks}</div>`;
 }
 
-/** A table that scrolls inside itself where it is too wide, also with the keyboard. */
+/** A table that scrolls on its own where it is too wide, also with the keyboard. */
 export function scrollingTable(label: string, table: Html): Html {
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">${table}</div>`;
 }

@@ -7,7 +7,7 @@ import { fieldsTable, objectSections, referredIds } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
 import { codeBlock, examples, type Page, scrollingTable } from "./layout.ts";
 
-/** `/docs/realtime`: how a client connects, what it asks, what it hears, and why a connection ends. */
+/** `/docs/realtime`: how a client connects, its requests, the events it receives, and why connections close. */
 export function realtimePage(): Page {
   const schemas = createSchemaCollector();
   const members = (message: FrameMessage, io: "input" | "output"): { table: Html | undefined; schema: JsonSchema } => {
@@ -64,14 +64,14 @@ ${examples(codeBlock("A session", transcript(), "wrapped"))}</section>
 <p>${prose(realtimeChannels.sse.description)}</p>
 ${examples(codeBlock("Request", sseCurl), codeBlock("Stream", sseExample(), "wrapped"))}</section>
 <section id="requests"><h2><a href="#requests">Requests</a></h2>
-<p>A client may ask these over its WebSocket.</p>
+<p>A client may send these requests over its WebSocket.</p>
 ${requests}</section>
 <section id="frame-errors"><h2><a href="#frame-errors">Errors</a></h2>
 <p>${prose(errorResponse.summary)} The codes are those of the <a href="/docs/errors">HTTP errors</a>.</p>
 ${errorFields}
 ${examples(codeBlock("Error", json(errorResponse.example)))}</section>
 <section id="events"><h2><a href="#events">Events</a></h2>
-<p>Herald sends these of its own accord.</p>
+<p>Herald sends these events unprompted.</p>
 ${events}</section>
 <section id="recovery"><h2><a href="#recovery">Recovery</a></h2><p>${prose(recovery)}</p></section>
 <section id="close-codes"><h2><a href="#close-codes">Close codes</a></h2>
@@ -111,6 +111,6 @@ function closeCodesTable(): Html {
   );
   return scrollingTable(
     "Close codes",
-    html`<table><thead><tr><th>Code</th><th>Meaning</th><th>The client</th></tr></thead><tbody>${rows}</tbody></table>`,
+    html`<table><thead><tr><th>Code</th><th>Meaning</th><th>Client behaviour</th></tr></thead><tbody>${rows}</tbody></table>`,
   );
 }

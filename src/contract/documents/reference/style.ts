@@ -1,4 +1,4 @@
-/** The one stylesheet of `/docs`: system fonts, light and dark, from 320 pixels up. */
+/** The stylesheet of `/docs`: system fonts, light and dark, for widths from 320 pixels. */
 export const stylesheet = `
 :root {
   color-scheme: light dark;
