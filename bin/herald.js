@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Herald runs on Bun, which `npm install` brings along. This finds it and hands everything over.
+// Herald runs on Bun, which `npm install` installs. This script finds Bun and runs Herald with it.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,14 +7,14 @@ import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Bun of the `bun` dependency, else the one on the PATH. */
+/** The Bun of the `bun` dependency or, without one, the Bun on the PATH. */
 function findBun() {
   try {
     const { resolve } = createRequire(import.meta.url);
     const bun = join(dirname(resolve("bun/package.json")), "bin", "bun.exe"); // this name on every system
     if (existsSync(bun)) return bun;
   } catch {
-    // Not installed beside Herald.
+    // Not installed with Herald.
   }
   return "bun";
 }
@@ -28,13 +28,13 @@ child.on("error", (error) => {
   const isMissing = "code" in error && error.code === "ENOENT";
   console.error(
     isMissing
-      ? "herald: Bun, which Herald runs on, is not there. Run `npm ci` in Herald's folder, or install it: https://bun.com"
-      : `herald: Bun could not be started: ${error.message}`,
+      ? "herald: cannot find Bun, which Herald runs on. Run `npm ci` in Herald's folder, or install Bun: https://bun.com"
+      : `herald: cannot start Bun: ${error.message}`,
   );
   process.exitCode = 1;
 });
 child.on("exit", (code, signal) => {
   process.exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-  // Not before: a listener for a signal keeps that signal from ending this process while Bun is still stopping.
+  // Exit only now: until Bun has stopped, the signal listeners keep this process alive.
   process.exit();
 });

@@ -40,7 +40,7 @@ test.each(["report.pdf", "report.pdf:10", "report.pdf:ten:application/pdf", ":10
 
 test("user ids add up over several --to", () => {
   expect(parseUids("carol", parseUids("alice, bob"))).toEqual(["alice", "bob", "carol"]);
-  expect(() => parseUids("alice,,bob")).toThrow("with commas between");
+  expect(() => parseUids("alice,,bob")).toThrow("Separate user ids with commas");
 });
 
 test.each(["0", "-1", "1.5", "ten", "", "9999999999999999"])("%p is no whole number from 1", (text) => {
@@ -59,8 +59,8 @@ test("scopes and networks are lists too", () => {
     "observe",
   ]);
   expect(parseCidrs("10.0.0.0/8,2001:db8::/32")).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
-  expect(() => parseScopes("observe,")).toThrow("Write scopes with commas between");
-  expect(() => parseCidrs("")).toThrow("Write networks with commas between");
+  expect(() => parseScopes("observe,")).toThrow("Separate scopes with commas");
+  expect(() => parseCidrs("")).toThrow("Separate networks with commas");
 });
 
 test("the end of a key is a time or a span from now", () => {
@@ -78,11 +78,11 @@ test("a time of the past is a time or how long ago it was", () => {
   const now = Date.UTC(2026, 10, 20);
   expect(parsePast("12h", undefined, now)).toBe("2026-11-19T12:00:00.000Z");
   expect(parsePast("2026-01-31")).toBe("2026-01-31T00:00:00.000Z");
-  expect(() => parsePast("yesterday")).toThrow("or a span");
+  expect(() => parsePast("yesterday")).toThrow("or a duration");
 });
 
 test.each(["", "0d", "1.5h", "90", "d", "1y", "soon", "1234567d", "2027-13-01"])("%p is no end of a key", (text) => {
-  expect(() => parseExpiry(text)).toThrow("or a span");
+  expect(() => parseExpiry(text)).toThrow("or a duration");
 });
 
 test("a whole number may be 0", () => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { AttachmentInput, CustomParameters } from "../../sdk/index.ts";
 
-/** `--x`: a JSON object, as it is. A number that JavaScript would alter is refused rather than altered. */
+/** `--x`: a JSON object, taken unchanged. Numbers that JavaScript would alter are refused. */
 export function parseCustomParameters(text: string): CustomParameters {
   let value: unknown;
   try {
@@ -9,7 +9,7 @@ export function parseCustomParameters(text: string): CustomParameters {
   } catch (error) {
     if (error instanceof InvalidArgumentError) throw error;
     throw new InvalidArgumentError(
-      `It is not JSON (${error instanceof Error ? error.message : error}); write for example '{"priority":"high"}'.`,
+      `This is not valid JSON (${error instanceof Error ? error.message : error}). Give a JSON object, for example '{"priority":"high"}'.`,
     );
   }
   if (isObject(value)) return value;
@@ -24,48 +24,48 @@ function refuseAltered(_member: string, value: unknown, context?: { source?: str
   if (typeof value !== "number" || context?.source === undefined) return value;
   const isTooLarge = !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
   if (isTooLarge)
-    throw new InvalidArgumentError(`The number ${context.source} would change on the way; write it as a string.`);
+    throw new InvalidArgumentError(`The number ${context.source} would lose precision. Write it as a string.`);
   return value;
 }
 
-/** `--attachment name:size:type`, may be given several times. The name may hold colons, size and type not. */
+/** `--attachment name:size:type`, may be repeated. The name may contain colons; the size and type may not. */
 export function parseAttachment(text: string, before: AttachmentInput[] = []): AttachmentInput[] {
   const match = /^(.+):(\d{1,15}):([^:]+)$/s.exec(text);
   if (match?.[1] === undefined || match[3] === undefined) {
     throw new InvalidArgumentError(
-      "Write name:size:type with the size in bytes, for example report.pdf:48213:application/pdf.",
+      "Write name:size:type, with the size in bytes, for example report.pdf:48213:application/pdf.",
     );
   }
   return [...before, { name: match[1], size: Number(match[2]), content_type: match[3] }];
 }
 
-/** `--to uid,uid…`, may be given several times; the way to name a user whose id holds a comma is the HTTP API. */
+/** `--to uid,uid…`, may be repeated. A user whose id contains a comma can only be named through the HTTP API. */
 export function parseUids(text: string, before: string[] = []): string[] {
   return parseList("user ids", "alice,bob", text, before);
 }
 
-/** `--scope scope,scope…`, may be given several times. The server knows which scopes there are. */
+/** `--scope scope,scope…`, may be repeated. The server checks whether the scopes exist. */
 export function parseScopes(text: string, before: string[] = []): string[] {
   return parseList("scopes", "message:send,history:read", text, before);
 }
 
-/** `--cidr network,network…`, may be given several times. */
+/** `--cidr network,network…`, may be repeated. */
 export function parseCidrs(text: string, before: string[] = []): string[] {
   return parseList("networks", "192.0.2.0/24,2001:db8::/32", text, before);
 }
 
 function parseList(what: string, example: string, text: string, before: string[]): string[] {
   const items = text.split(",").map((item) => item.trim());
-  if (items.includes("")) throw new InvalidArgumentError(`Write ${what} with commas between, for example ${example}.`);
+  if (items.includes("")) throw new InvalidArgumentError(`Separate ${what} with commas, for example ${example}.`);
   return [...before, ...items];
 }
 
-/** `--expires`: a time (ISO 8601), or a span from now such as `90d`, `12h` or `30m`. Gives the time. */
+/** `--expires`: a time (ISO 8601), or a duration from now such as `90d`, `12h` or `30m`. Returns the time. */
 export function parseExpiry(text: string, _before?: string, now: number = Date.now()): string {
   return parseTime(text, (span) => now + span);
 }
 
-/** `--since` and `--until`: a time (ISO 8601), or how long ago it was, such as `90d`, `12h` or `30m`. Gives the time. */
+/** `--since` and `--until`: a time (ISO 8601), or how long ago, such as `90d`, `12h` or `30m`. Returns the time. */
 export function parsePast(text: string, _before?: string, now: number = Date.now()): string {
   return parseTime(text, (span) => now - span);
 }
@@ -78,19 +78,21 @@ function parseTime(text: string, timeOfSpan: (milliseconds: number) => number): 
   }
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new InvalidArgumentError("Write a time, for example 2027-01-31T12:00:00Z, or a span: 90d, 12h, 30m.");
+  throw new InvalidArgumentError(
+    "Write a time, for example 2027-01-31T12:00:00Z, or a duration, for example 90d, 12h or 30m.",
+  );
 }
 
-/** A whole number from 0. */
+/** A whole number, at least 0. */
 export function parseWhole(text: string): number {
   if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Write a whole number.");
 }
 
-/** A whole number from 1. */
+/** A whole number, at least 1. */
 export function parsePositive(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Write a whole number from 1.");
+  throw new InvalidArgumentError("Write a whole number, at least 1.");
 }
 
 /** The count of `--workers`: 1 to 128. */

@@ -91,9 +91,9 @@ test("what became of a message and a system message is told, for each user", asy
 test("a dry run says whom a send would reach, and sends nothing", async () => {
   await using bob = await listenAs("bob", "--json", "--count", "1");
   const message = await run([...toWelcome, "--dry-run", "Not yet"]);
-  expect(message).toMatchObject({ code: 0, stdout: "would go to 3 users, of whom 1 are online\n" });
+  expect(message).toMatchObject({ code: 0, stdout: "would be sent to 3 users, 1 of them online\n" });
   const system = await run([...toUsers, "bob,nobody", "--dry-run"]);
-  expect(system.stdout).toBe("would go to 2 users, of whom 1 are online\nno users of the organization: nobody\n");
+  expect(system.stdout).toBe("would be sent to 2 users, 1 of them online\nnot users of the organization: nobody\n");
   const json = await run([...toWelcome, "--dry-run", "--json", "Not yet"]);
   expect(JSON.parse(json.stdout)).toEqual({ dry_run: { recipients: 3, online: 1, unknown_users: [] } });
   const refused = await run([

@@ -5,43 +5,46 @@ import { type AdminClient, createAdminClient } from "../../sdk/index.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
 
-/** The options that every command has which talks to a server. */
+/** The options of every command that calls a server. */
 export type ClientOptions = { url?: string; key?: string; config?: string };
 
-/** A server to talk to. The admin client is made when first asked for, because not every command needs a key. */
+/** The server that a command calls. `admin` creates the admin client on demand, because not every command needs a key. */
 export type ServerAccess = { url: string; admin: () => AdminClient };
 
-/** The name of the file in the data folder that holds the key made at first start. */
+/** The file in the data folder that holds the key generated at the first start. */
 const keyFile = "admin-api-key";
 
 /** Adds `--url`, `--key` and `--config` to a command. */
 export function addClientOptions(command: Command): Command {
   return command
-    .option("--url <url>", "address of the server (default: from HERALD_HOST and HERALD_PORT, http://127.0.0.1:7070)")
+    .option("--url <url>", "server address (default: from HERALD_HOST and HERALD_PORT, or http://127.0.0.1:7070)")
     .option(
       "--key <key>",
-      "admin API key (default: HERALD_ADMIN_API_KEY, else the file <HERALD_DATA_DIR>/admin-api-key); others on this machine can see it in the list of processes",
+      "admin API key (default: HERALD_ADMIN_API_KEY, or else the file <HERALD_DATA_DIR>/admin-api-key); other users of this machine can see it in the process list",
     )
-    .option("--config <file>", "settings file, the same as for `herald serve`");
+    .option("--config <file>", "settings file, as for `herald serve`");
 }
 
-/** Works out which server a command talks to. Throws `CliError` with what to do when the options do not tell. */
+/** Determines which server a command calls. Throws a `CliError` that says what to do if the options do not tell. */
 export function accessServer(options: ClientOptions): ServerAccess {
   const config = loadConfig(process.env, options.config);
   const url = options.url === undefined ? urlOf(config) : checkUrl(options.url);
-  // Two retries: a person waits for less than a second, and a restart of the server is not yet an error.
+  // Two retries: the user waits for less than a second, and a server restart does not cause an error.
   const admin = () => createAdminClient({ url, key: options.key ?? readKey(config), retries: 2 });
   return { url, admin };
 }
 
 function urlOf({ HERALD_HOST: host, HERALD_PORT: port, HERALD_TLS_CERT: certificate }: Config): string {
   if (port === 0)
-    throw new CliError(exitCodes.usage, "HERALD_PORT is 0, which picks a free port; name the address by --url.");
+    throw new CliError(
+      exitCodes.usage,
+      "HERALD_PORT is 0, so the server picks a free port. Give its address with --url.",
+    );
   const scheme = certificate === undefined ? "http" : "https";
   return reachableUrl(`${scheme}://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`);
 }
 
-/** The address to reach a server at that listens on all addresses (`0.0.0.0`, `::`); others stay as they are. */
+/** The address for reaching a server. Replaces the wildcard addresses `0.0.0.0` and `::`, and leaves others unchanged. */
 export function reachableUrl(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   const host = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;
@@ -57,10 +60,7 @@ function checkUrl(url: string): string {
   ) {
     return url;
   }
-  throw new CliError(
-    exitCodes.usage,
-    `--url ${url} is not the address of a server; write for example http://127.0.0.1:7070.`,
-  );
+  throw new CliError(exitCodes.usage, `--url ${url} is not a server address. Give one such as http://127.0.0.1:7070.`);
 }
 
 function readKey(config: Config): string {
@@ -74,11 +74,11 @@ function readKey(config: Config): string {
       error instanceof Error && "code" in error && error.code === "ENOENT" ? "does not exist" : "cannot be read";
     throw new CliError(
       exitCodes.usage,
-      `there is no admin API key: HERALD_ADMIN_API_KEY is not set and ${file} ${reason}.\n` +
-        "Run this where the server keeps its data (or set HERALD_DATA_DIR), or give the key by --key or HERALD_ADMIN_API_KEY.",
+      `no admin API key found: HERALD_ADMIN_API_KEY is not set, and ${file} ${reason}.\n` +
+        "Run the command in the server's working folder or set HERALD_DATA_DIR, or give the key with --key or HERALD_ADMIN_API_KEY.",
     );
   }
   if (key === "")
-    throw new CliError(exitCodes.usage, `${file} is empty; give the key by --key or HERALD_ADMIN_API_KEY.`);
+    throw new CliError(exitCodes.usage, `${file} is empty. Give the key with --key or HERALD_ADMIN_API_KEY.`);
   return key;
 }

@@ -28,11 +28,11 @@ Examples:
 
 Exit codes:
   0  done
-  1  failed: the server refused or something went wrong
-  2  usage: wrong arguments or settings
+  1  failed: the server refused the request, or an error occurred
+  2  usage: invalid arguments or settings
   3  the server could not be reached
 
-\`herald <command> --help\` tells more; the settings are under \`herald serve --help\`.`;
+Run \`herald <command> --help\` for details, and \`herald serve --help\` for the settings.`;
 
 function createProgram(output: Output): Command {
   const program = new Command("herald")
@@ -40,7 +40,7 @@ function createProgram(output: Output): Command {
     .version(heraldVersion, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
-    .showHelpAfterError("(--help shows how it is used)")
+    .showHelpAfterError("(run with --help for usage)")
     .addHelpText("after", afterHelp)
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, `${output.noteStyle.red("herald:")} `)),
@@ -58,7 +58,7 @@ function createProgram(output: Output): Command {
   addListenCommand(program, output);
   addTailCommand(program, output);
   addTokenCommand(program, output);
-  const keys = program.command("keys").description("make, list, rotate and revoke API keys").helpCommand(false);
+  const keys = program.command("keys").description("create, list, rotate and revoke API keys").helpCommand(false);
   addKeysCreateCommand(keys, output);
   addKeysListCommand(keys, output);
   addKeysRotateCommand(keys, output);
@@ -71,13 +71,13 @@ function createProgram(output: Output): Command {
   return program;
 }
 
-/** Runs the command line and gives its exit code. `argv` is without the runtime and the script. */
+/** Runs the command line and returns its exit code. `argv` excludes the runtime and the script. */
 async function run(argv: string[], output: Output): Promise<number> {
   try {
     await createProgram(output).parseAsync(argv, { from: "user" });
     return exitCodes.ok;
   } catch (error) {
-    // Commander has already printed the help or what is wrong with the arguments.
+    // Commander has already printed the help or the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     const { exitCode, message } = explain(error);
     output.note(`${output.noteStyle.red("herald:")} ${message}`);
@@ -85,14 +85,14 @@ async function run(argv: string[], output: Output): Promise<number> {
   }
 }
 
-// A reader that goes away (`herald listen | head -1`) is a normal end.
+// A closed pipe (`herald listen | head -1`) is a normal end.
 process.stdout.on("error", (error: Error & { code?: string }) => {
   if (error.code === "EPIPE") process.exit(exitCodes.ok);
   writeSync(2, `herald: the result could not be written: ${error.message}\n`);
   process.exit(exitCodes.failed);
 });
 const exitCode = await run(process.argv.slice(2), createOutput());
-// Exit rather than wait for the event loop: a start that failed may leave engines behind that would keep it turning.
-// But not before a slow reader of a pipe has taken everything; the callback of an empty write would come too early.
+// Exit instead of waiting for the event loop to drain: a failed start may leave engines behind that keep it alive.
+// First wait until a slow reader of a pipe has read everything; the callback of an empty write would come too early.
 for (const stream of [process.stdout, process.stderr]) await new Promise<void>((resolve) => stream.end(resolve));
 process.exit(exitCode);

@@ -1,14 +1,14 @@
 import type { EventEmitter } from "node:events";
 
 /**
- * A second signal within this time is the same one: a terminal sends Ctrl-C to every process of its group, and npx and
- * bin/herald.js hand theirs on besides.
+ * A second signal within this time is an echo of the first: a terminal sends Ctrl-C to every process of its group, and npx and
+ * bin/herald.js forward theirs, too.
  */
 const sameSignalMs = 300;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. A later one calls `exit` at once, with 128 + the number of the signal.
- * `process` may be any emitter, and `now` any clock in milliseconds, for tests.
+ * Resolves at the first SIGINT or SIGTERM. A later one calls `exit` immediately with 128 + the signal's number.
+ * Tests may pass any emitter as `process`, and any clock in milliseconds as `now`.
  */
 export function untilSignal(
   process: EventEmitter,

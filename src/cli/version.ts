@@ -9,7 +9,7 @@ export const heraldVersion = packageJson.version;
 export function addVersionCommand(program: Command, output: Output): void {
   program
     .command("version")
-    .description("print the version of Herald and of its runtime")
+    .description("print the versions of Herald and its runtime")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  herald version --json")
     .action(({ json }: { json?: true }) => {

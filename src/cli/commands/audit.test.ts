@@ -32,6 +32,6 @@ test("the audit log is listed for people and, one object a line, for programs, w
   expect(await run("audit", "--org", "nowhere")).toEqual({
     code: 0,
     stdout: "",
-    stderr: "There are no such entries.\n",
+    stderr: "No matching entries.\n",
   });
 });

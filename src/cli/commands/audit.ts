@@ -29,15 +29,15 @@ Examples:
 export function addAuditCommand(program: Command, output: Output): void {
   const command = program
     .command("audit")
-    .description("read the audit log, newest first: who did what, and who was refused")
-    .option("--org <id>", "only this organization")
+    .description("read the audit log, newest first: who did what, and which calls were refused")
+    .option("--org <id>", "only entries of this organization")
     .option("--by <key id>", "only calls with this API key")
-    .option("--operation <operationId>", "only this operation, for example deleteUser")
-    .option("--result <result>", "only calls that were done, refused or failed")
-    .option("--status <status>", "only this HTTP status", parsePositive)
-    .option("--since <when>", "only from this time on: a time, or how long ago, such as 7d, 12h or 30m", parsePast)
-    .option("--until <when>", "only before this time", parsePast)
-    .option("--limit <count>", "how many entries at most", parsePositive, 100)
+    .option("--operation <operationId>", "only calls to this operation, for example deleteUser")
+    .option("--result <result>", "only calls with this result: done, refused or failed")
+    .option("--status <status>", "only calls with this HTTP status", parsePositive)
+    .option("--since <when>", "only calls since this time, or since a duration ago, such as 7d, 12h or 30m", parsePast)
+    .option("--until <when>", "only calls before this time, or before a duration ago", parsePast)
+    .option("--limit <count>", "maximum number of entries", parsePositive, 100)
     .option("--json", "print each entry as one JSON object on a line");
   addClientOptions(command)
     .addHelpText("after", afterHelp)
@@ -57,7 +57,7 @@ export function addAuditCommand(program: Command, output: Output): void {
         if (json) output.json(entry);
         else for (const line of describe(entry, output)) output.result(line);
       }
-      if (count === 0 && !json) output.note("There are no such entries.");
+      if (count === 0 && !json) output.note("No matching entries.");
     });
 }
 
@@ -76,12 +76,12 @@ async function* entriesOf(admin: AdminClient, filter: AuditFilter, limit: number
   }
 }
 
-/** When, what and how it ended on a line; about what, and who, on the next. */
+/** Two lines: time, operation and result, then the target and the caller. */
 function describe(entry: AuditEntry, { resultStyle }: Output): string[] {
   const end = entry.result === "done" ? entry.result : `${entry.result}: ${entry.status} ${entry.code ?? ""}`;
   const target = Object.entries(entry.target).map(([name, id]) => `${name} ${id}`);
   const by = `by ${entry.key_id ?? "nobody"} from ${entry.address ?? "an unknown address"}`;
-  const omitted = entry.omitted === 0 ? [] : [`  (${entry.omitted} before it were not written down)`];
+  const omitted = entry.omitted === 0 ? [] : [`  (${entry.omitted} calls before this one were not logged)`];
   const head = printableLine(`${entry.created_at}  ${entry.operation}  ${end}`);
   return [resultStyle.bold(head), printableLine(`  ${[...target, by].join(", ")}`), ...omitted];
 }

@@ -9,13 +9,13 @@ test("a server that says when to come back is asked again then, also the first t
   const reason = "too many connections or requests; retry in 1 s";
   (await server.sockets.next()).close(4429, reason);
   expect((await listener.errorLines.next()).value).toMatch(
-    /^the server is busy \(4429 .*; retry in 1 s\), trying again in [12]\.\d s$/,
+    /^the server is busy \(4429 .*; retry in 1 s\), retrying in [12]\.\d s$/,
   );
   const { socket } = await accept(server.sockets);
   expect((await listener.errorLines.next()).value).toBe(`connected to ${server.url}`);
   socket.close(4429, reason);
   expect((await listener.errorLines.next()).value).toMatch(
-    /^connection lost \(4429 .*; retry in 1 s\), trying again in [12]\.\d s$/,
+    /^connection lost \(4429 .*; retry in 1 s\), retrying in [12]\.\d s$/,
   );
   (await accept(server.sockets)).socket.send(message("m1"));
   expect(JSON.parse((await listener.lines.next()).value ?? "")).toEqual(message("m1"));
@@ -27,7 +27,7 @@ test("a server that does not say when to come back is asked again some seconds l
   await using listener = startHeraldCommand(["listen", "--token", "t", "--url", server.url]);
   (await server.sockets.next()).close(4429, "too many connections or requests");
   expect((await listener.errorLines.next()).value).toMatch(
-    /^the server is busy \(4429 too many connections or requests\), trying again in [5-9]\.\d s$/,
+    /^the server is busy \(4429 too many connections or requests\), retrying in [5-9]\.\d s$/,
   );
   await accept(server.sockets);
   expect((await listener.errorLines.next()).value).toBe(`connected to ${server.url}`);

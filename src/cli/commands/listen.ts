@@ -24,25 +24,25 @@ Examples:
   herald listen --org demo --user bob --count 1         wait for one event
   herald listen --token "$TOKEN" --url https://herald.example.org
 
-Ctrl-C ends it. With --org and --user it makes tokens with the admin API key, as often as needed.`;
+Press Ctrl-C to stop. With --org and --user, the command uses the admin API key to issue a token whenever it needs one.`;
 
 /** `herald listen`. */
 export function addListenCommand(program: Command, output: Output): void {
   const command = program
     .command("listen")
-    .description("be a user who is online: show every message and system message that arrives")
+    .description("connect as a user, and show every message and system message that arrives")
     .option("--org <id>", "organization of the user")
-    .option("--user <id>", "the user")
-    .option("--token <token>", "a token of the user, instead of --org, --user and a key")
-    .option("--since <id>", "first show what came after this message (its _id)")
-    .option("--count <n>", "end after this many events", parsePositive)
-    .option("--json", "print each event as it is on the wire, one JSON object a line");
+    .option("--user <id>", "user to connect as")
+    .option("--token <token>", "token of the user, instead of --org, --user and a key")
+    .option("--since <id>", "first show the messages after this one (its _id)")
+    .option("--count <n>", "stop after this many events", parsePositive)
+    .option("--json", "print each event exactly as received, one JSON object per line");
   addClientOptions(command)
     .addHelpText("after", examples)
     .action((options: ListenOptions) => listen(options, output));
 }
 
-/** Shows events until it is interrupted or has shown `count`. Rejects when the server refuses or was never reached. */
+/** Shows events until it is interrupted or has shown `count`. Rejects if the server refuses, or cannot be reached at first. */
 async function listen(
   { org, user, token, since, count, json, ...access }: ListenOptions,
   output: Output,
@@ -63,11 +63,9 @@ async function listen(
   }
 
   const onStateChange: SdkOptions["onStateChange"] = (state, { code = 0, reason = "", retryInMs = 0 }) => {
-    const why = `(${code}${reason === "" ? "" : ` ${reason}`}), trying again in ${(retryInMs / 1000).toFixed(1)} s`;
+    const why = `(${code}${reason === "" ? "" : ` ${reason}`}), retrying in ${(retryInMs / 1000).toFixed(1)} s`;
     if (state === "connected") {
-      dim(
-        `${hasConnected ? "connected again" : `connected to ${server.url}`}${user === undefined ? "" : ` as ${user}`}`,
-      );
+      dim(`${hasConnected ? "reconnected" : `connected to ${server.url}`}${user === undefined ? "" : ` as ${user}`}`);
       hasConnected = true;
     } else if (state === "closed") {
       done.reject(new CliError(exitCodes.failed, describeClose(code, reason)));
@@ -90,7 +88,7 @@ async function listen(
       show({ system_message: message }, () => renderSystemMessage(message, output.resultStyle)),
     onStateChange,
     onGap: ({ since: last }) =>
-      dim(`gap: messages ${last === undefined ? "" : `after ${last} `}may be missing; the history has them`),
+      dim(`gap: some messages ${last === undefined ? "" : `after ${last} `}may be missing; the history contains them`),
     onError: (error) => {
       lastError = error;
       const isFinal =
@@ -115,22 +113,22 @@ function createTokenSource(
   user: string | undefined,
 ): () => Promise<string> {
   if (org === undefined || user === undefined) {
-    throw new CliError(exitCodes.usage, "who shall listen? Give --org and --user, or --token.");
+    throw new CliError(exitCodes.usage, "no user to connect as. Give --org and --user, or --token.");
   }
   return async () => (await admin.createToken(org, user)).token;
 }
 
 function unreachable(url: string, reason: string): CliError {
   const why = reason === "" ? "" : ` (${printableLine(reason)})`;
-  const message = `no connection to ${url}${why}.\nStart the server with \`herald serve\`, or name its address by --url.`;
+  const message = `cannot connect to ${url}${why}.\nStart the server with \`herald serve\`, or give its address with --url.`;
   return new CliError(exitCodes.unreachable, message);
 }
 
 function describeClose(code: number, reason: string): string {
   const meanings: Record<number, string> = {
-    4401: "the token is not valid or has expired. Make another one: herald token --org … --user …",
-    4403: "the sessions of this user were ended, or the user was removed. Start again if that was meant to be.",
+    4401: "the token is invalid or has expired. Issue another one with herald token --org … --user …",
+    4403: "the user was signed out, blocked or removed. Run the command again once the user may connect.",
   };
-  const meaning = meanings[code] ?? "it did not accept what was sent.";
+  const meaning = meanings[code] ?? "it did not accept a request of this client.";
   return `the server closed the connection (${code}${reason === "" ? "" : ` ${printableLine(reason)}`}): ${meaning}`;
 }

@@ -6,8 +6,8 @@ import type { Output } from "../output/output.ts";
 export function addMigrateCommand(program: Command, output: Output): void {
   program
     .command("migrate")
-    .description("bring the database to the version of this Herald and print it; `herald serve` does so by itself")
-    .option("--config <file>", "settings file, one HERALD_NAME=value a line; the environment wins over it")
+    .description("migrate the database to this version of Herald; `herald serve` does this automatically")
+    .option("--config <file>", "settings file with one HERALD_NAME=value per line; environment variables override it")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExamples:\n  herald migrate\n  HERALD_DATA_DIR=/var/lib/herald herald migrate --json")
     .action(async (options: { config?: string; json?: true }) => {
@@ -20,8 +20,8 @@ export function addMigrateCommand(program: Command, output: Output): void {
       else
         output.result(
           from === to
-            ? `The database is at version ${to}; nothing to do.`
-            : `The database went from version ${from} to ${to}.`,
+            ? `The database is already at version ${to}.`
+            : `Migrated the database from version ${from} to ${to}.`,
         );
     });
 }

@@ -22,8 +22,8 @@ const columns: Column[] = [
 export function addNodesCommand(program: Command, output: Output): void {
   const command = program
     .command("nodes")
-    .description("list the nodes, with their connections and how far they lag behind")
-    .option("--json", "print one JSON object for each node");
+    .description("list the nodes with their connections and lag")
+    .option("--json", "print each node as one JSON object per line");
   addClientOptions(command)
     .addHelpText("after", "\nExamples:\n  herald nodes\n  herald nodes --json")
     .action(async ({ json, ...access }: ClientOptions & { json?: true }) => {

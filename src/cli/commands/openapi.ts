@@ -5,9 +5,9 @@ import type { Output } from "../output/output.ts";
 export function addOpenapiCommand(program: Command, output: Output): void {
   program
     .command("openapi")
-    .description("print the OpenAPI document of the HTTP API, or the AsyncAPI document of the real-time one")
+    .description("print the OpenAPI document of the HTTP API, or the AsyncAPI document of the real-time API")
     .option("--asyncapi", "print the AsyncAPI document")
-    .option("--json", "print it as one line")
+    .option("--json", "print the document on one line")
     .addHelpText("after", "\nExamples:\n  herald openapi > openapi.json\n  herald openapi --asyncapi > asyncapi.json")
     .action(async ({ asyncapi, json }: { asyncapi?: true; json?: true }) => {
       const document = asyncapi ? await asyncapiDocument() : await openapiDocument();
@@ -16,7 +16,7 @@ export function addOpenapiCommand(program: Command, output: Output): void {
     });
 }
 
-// Loaded when needed: the schemas cost more time to load than other commands take to run.
+// Loaded on demand: loading the schemas takes longer than running other commands.
 async function openapiDocument(): Promise<unknown> {
   const { openApiDocument } = await import("../../contract/documents/openapi.ts");
   return openApiDocument();

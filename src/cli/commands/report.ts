@@ -10,12 +10,12 @@ type ReportOptions = ClientOptions & { org: string; from?: string; json?: true }
 export function addReportCommands(program: Command, output: Output): void {
   const report = program
     .command("report")
-    .description("see what became of a message or system message: who got it, and when")
+    .description("show the delivery report of a message or system message")
     .helpCommand(false);
 
   addOptions(report.command("message"))
-    .description("see what became of a message")
-    .argument("<server_mid>", "the id that the server gave it")
+    .description("show the delivery report of a message")
+    .argument("<server_mid>", "id that the server assigned to the message")
     .addHelpText("after", "\nExample:\n  herald report message --org demo 01a1f910-573b-7e5f-8a9b-0c1d2e3f4a5b")
     .action(async (id: string, { org, json, ...access }: ReportOptions) => {
       const answer = await accessServer(access).admin().getMessage(org, id);
@@ -27,9 +27,9 @@ export function addReportCommands(program: Command, output: Output): void {
     });
 
   addOptions(report.command("system"))
-    .description("see what became of a system message, for each of its users")
-    .argument("<mid>", "its id")
-    .option("--from <uid>", "its sender, where several senders have used that id")
+    .description("show the delivery report of a system message, for each of its users")
+    .argument("<mid>", "id of the system message")
+    .option("--from <uid>", "sender, required if several senders used the same id")
     .addHelpText(
       "after",
       "\nExamples:\n  herald report system --org demo payment-0815\n  herald report system --org demo payment-0815 --json",

@@ -65,7 +65,7 @@ test.each(["another program", "another Herald"])(
     expect(lines.join("\n")).not.toContain('"listening"');
     expect(await second.exited).toBe(1);
     const stderr = await collect(second.errorLines);
-    expect(stderr).toStartWith(`herald: port ${port} on 127.0.0.1 is taken.`);
+    expect(stderr).toStartWith(`herald: port ${port} on 127.0.0.1 is already in use.`);
     expect(stderr).toContain("HERALD_PORT");
   },
 );
@@ -76,7 +76,7 @@ test.each([{}, { HERALD_DATABASE_URL: "postgres://localhost/herald" }, { HERALD_
     const { code, stdout, stderr } = await runHerald(["serve", "--workers", "2"], { env });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe(
-      "herald: --workers 2 runs 2 nodes, which need PostgreSQL and NATS between them: set HERALD_DATABASE_URL and HERALD_BUS_URL, or leave --workers out\n",
+      "herald: --workers 2 runs 2 nodes, which require PostgreSQL and NATS: set HERALD_DATABASE_URL and HERALD_BUS_URL, or omit --workers\n",
     );
   },
 );
@@ -101,7 +101,7 @@ test("migrate brings an empty folder to the newest version, and then has nothing
     const { from, to } = JSON.parse(first.stdout);
     expect({ code: first.code, from }).toEqual({ code: 0, from: 0 });
     expect(to).toBe(migrations.length);
-    expect((await runHerald(["migrate"], { cwd })).stdout).toBe(`The database is at version ${to}; nothing to do.\n`);
+    expect((await runHerald(["migrate"], { cwd })).stdout).toBe(`The database is already at version ${to}.\n`);
   } finally {
     rmSync(cwd, { recursive: true });
   }

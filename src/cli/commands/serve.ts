@@ -14,11 +14,11 @@ import { serveWorkers } from "../workers/serve-workers.ts";
 export function addServeCommand(program: Command, output: Output): void {
   program
     .command("serve")
-    .description("start the server; Ctrl-C or SIGTERM stops it gracefully, a second one at once")
-    .option("--config <file>", "settings file, one HERALD_NAME=value a line; the environment wins over it")
+    .description("start the server; Ctrl-C or SIGTERM stops it gracefully, a second one immediately")
+    .option("--config <file>", "settings file with one HERALD_NAME=value per line; environment variables override it")
     .option(
       "--workers <count>",
-      "nodes to run, as processes that share the port; more than 1 needs PostgreSQL and NATS. SIGUSR2 replaces them one by one",
+      "number of nodes to run, as processes that share the port; more than 1 requires PostgreSQL and NATS; SIGUSR2 replaces them one at a time",
       parseWorkers,
       1,
     )
@@ -36,11 +36,11 @@ async function serve({ config: configFile, workers }: Options, output: Output): 
   const config = loadConfig(process.env, configFile);
   const welcome = async ({ url, adminKey, demo }: Pick<Herald, "url" | "adminKey" | "demo">) => {
     if (!output.isTerminal && demo === undefined && !adminKey.isNew) return;
-    await setImmediate(); // the log writes the lines of a turn at its end: "listening" comes first
+    await setImmediate(); // the log writes at the end of a turn, and "listening" should come first
     const { value, file } = adminKey;
     const started = {
       url: reachableUrl(url),
-      // Whatever takes the output of a service keeps it: the log of the system, a file, a pipe.
+      // Output that does not go to a terminal is kept: in the system log, in a file, at the end of a pipe.
       adminKey: { value, file, isShown: adminKey.isNew && output.isTerminal },
       demo,
       dataDir: config.HERALD_DATA_DIR,
@@ -50,7 +50,7 @@ async function serve({ config: configFile, workers }: Options, output: Output): 
   };
   if (workers > 1) return await serveWorkers({ config, configFile, count: workers, onReady: welcome });
 
-  // Before the start: whoever sees "listening" in the log may stop the server at once.
+  // Before the start: whoever sees "listening" in the log may stop the server immediately.
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
   const { startHerald } = await import("../../server.ts");
   const herald = await startHerald(config).catch((error: unknown) => {
@@ -68,5 +68,5 @@ function settingsHelp(): string {
     const fallback = defaultValue === "" ? "" : ` (default: ${defaultValue})`;
     return `  ${name.padEnd(width)}${description}${fallback}`;
   });
-  return ["Settings, from the environment or from the file of --config:", ...lines].join("\n");
+  return ["Settings, as environment variables or in the file given with --config:", ...lines].join("\n");
 }

@@ -51,7 +51,7 @@ test("it says what it needs: an organization, a key that may, a server", async (
   const nowhere = await run("tail", "--org", "nowhere");
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("organization_not_found") });
   const key = await run("tail", "--org", "demo", "--key", "nonsense");
-  expect(key).toMatchObject({ code: 1, stderr: expect.stringContaining("Give the key of this server") });
+  expect(key).toMatchObject({ code: 1, stderr: expect.stringContaining("Give a key of this server") });
   const gone = await runHerald(["tail", "--org", "demo", "--url", "http://127.0.0.1:1"], { cwd: server.cwd });
   expect(gone).toMatchObject({ code: 3, stderr: expect.stringContaining("Start the server") });
 });
@@ -62,11 +62,11 @@ test("a server that is killed and comes back is watched again, and the gap is to
   await using watcher = startHeraldCommand(["tail", "--json", "--count", "1", "--url", url], { cwd });
   expect((await watcher.errorLines.next()).value).toBe(`watching demo on ${url}`);
   first.process.kill("SIGKILL");
-  expect((await watcher.errorLines.next()).value).toContain("trying again in");
+  expect((await watcher.errorLines.next()).value).toContain("retrying in");
   await using _again = startHeraldCommand(["serve"], { cwd, env: { HERALD_PORT: new URL(url).port } });
   let note = (await watcher.errorLines.next()).value;
-  while (note?.includes("trying again in")) note = (await watcher.errorLines.next()).value;
-  expect(note).toStartWith("watching again; what was delivered meanwhile is not shown");
+  while (note?.includes("retrying in")) note = (await watcher.errorLines.next()).value;
+  expect(note).toStartWith("watching again; events delivered in the meantime are not shown");
   const send = ["send", "message", "--org", "demo", "--from", "alice", "--to", "welcome", "back", "--url", url];
   expect((await runHerald(send, { cwd })).code).toBe(0);
   expect(JSON.parse((await watcher.lines.next()).value ?? "")).toMatchObject({ message: { body: "back" } });

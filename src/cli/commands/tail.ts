@@ -11,29 +11,29 @@ type TailOptions = ClientOptions & FeedFilter & { org?: string; count?: number; 
 
 const examples = `
 Examples:
-  herald tail                                    everything delivered in the only organization that there is
+  herald tail                                    everything delivered in the only organization
   herald tail --org demo --kind system_message
   herald tail --org demo --uid bob --json | jq .message.body
 
-Ctrl-C ends it. The key needs the scope observe. What was delivered before is not shown: the history has it.`;
+Press Ctrl-C to stop. The key needs the scope observe. Events delivered earlier are not shown; the history contains the messages.`;
 
 /** `herald tail`. */
 export function addTailCommand(program: Command, output: Output): void {
   const command = program
     .command("tail")
     .description("watch everything that is delivered in an organization, live")
-    .option("--org <id>", "the organization (default: the only one that the key can see)")
-    .option("--kind <kind>", "only message, or only system_message")
+    .option("--org <id>", "organization (default: the only one that the key can access)")
+    .option("--kind <kind>", "only events of this kind: message or system_message")
     .option("--cid <id>", "only messages of this conversation")
-    .option("--uid <id>", "only what this user sent or is to receive")
-    .option("--count <n>", "end after this many events", parsePositive)
-    .option("--json", "print each event as it is on the wire, one JSON object a line");
+    .option("--uid <id>", "only events that this user sends or receives")
+    .option("--count <n>", "stop after this many events", parsePositive)
+    .option("--json", "print each event exactly as received, one JSON object per line");
   addClientOptions(command)
     .addHelpText("after", examples)
     .action((options: TailOptions) => tail(options, output));
 }
 
-/** Shows events until it is interrupted or has shown `count`. Rejects when the server refuses or was never reached. */
+/** Shows events until it is interrupted or has shown `count`. Rejects if the server refuses, or cannot be reached at first. */
 async function tail({ org, kind, cid, uid, count, json, ...access }: TailOptions, output: Output): Promise<void> {
   const server = accessServer(access);
   const admin = server.admin();
@@ -46,9 +46,9 @@ async function tail({ org, kind, cid, uid, count, json, ...access }: TailOptions
 
   const onStateChange: FeedOptions["onStateChange"] = (state, { error, retryInMs = 0 }) => {
     if (state === "reconnecting") {
-      dim(`${error?.detail ?? "the feed broke"}; trying again in ${(retryInMs / 1000).toFixed(1)} s`);
+      dim(`${error?.detail ?? "the feed was interrupted"}; retrying in ${(retryInMs / 1000).toFixed(1)} s`);
     } else if (hasConnected) {
-      dim("watching again; what was delivered meanwhile is not shown here, the history has its messages");
+      dim("watching again; events delivered in the meantime are not shown, but the history contains the messages");
     } else {
       hasConnected = true;
       dim(`watching ${watched} on ${server.url}`);
@@ -75,11 +75,11 @@ function render(event: FeedEvent, { resultStyle }: Output): string {
     : renderSystemMessage(event.system_message, resultStyle);
 }
 
-/** The organization that nobody has to name, since there is no other. */
+/** The only organization, which the user need not name. Throws if there are none or several. */
 async function onlyOrganization(admin: AdminClient): Promise<string> {
   const { items } = await admin.listOrganizations({ limit: 2 });
   const [first, second] = items;
   if (first !== undefined && second === undefined) return first.id;
-  const why = first === undefined ? "there is no organization yet" : "there are several";
-  throw new CliError(exitCodes.usage, `which organization shall be watched? Give --org; ${why}.`);
+  const why = first === undefined ? "there is no organization yet" : "there are several organizations";
+  throw new CliError(exitCodes.usage, `no organization to watch: ${why}. Give one with --org.`);
 }

@@ -5,14 +5,14 @@ import type { Output } from "../output/output.ts";
 
 type TokenOptions = ClientOptions & { org: string; user: string; ttl?: number; json?: true };
 
-/** `herald token`. The token alone goes to stdout, so that a script can take it. */
+/** `herald token`. Only the token goes to stdout, so that a script can use it. */
 export function addTokenCommand(program: Command, output: Output): void {
   const command = program
     .command("token")
-    .description("make a token with which a user connects")
+    .description("issue a token for a user to connect with")
     .requiredOption("--org <id>", "organization of the user")
-    .requiredOption("--user <id>", "the user")
-    .option("--ttl <seconds>", "how long it is valid (default: 3600, at most 30 days)", parsePositive)
+    .requiredOption("--user <id>", "user")
+    .option("--ttl <seconds>", "how long the token is valid (default: 3600, at most 30 days)", parsePositive)
     .option("--json", "print one JSON object");
   addClientOptions(command)
     .addHelpText(

@@ -1,24 +1,24 @@
 import { printableJson } from "./printable.ts";
 
-/** Puts a colour or a weight around text, or nothing where colours are off. */
+/** Styles text with a colour or weight. Returns it unchanged if colours are off. */
 export type Style = Record<"bold" | "dim" | "red" | "cyan" | "magenta", (text: string) => string>;
 
-/** Where a command writes: results to stdout, everything for people besides to stderr. */
+/** The output of a command. Results go to stdout, notes for people to stderr. */
 export type Output = {
-  /** One line of result. */
+  /** Writes a line of the result. */
   result(text: string): void;
-  /** One JSON object on a line of its own. */
+  /** Writes a JSON object on a line of its own. */
   json(value: unknown): void;
-  /** A line for people, not part of the result. */
+  /** Writes a line for people, which is not part of the result. */
   note(text: string): void;
-  /** Styles for results and for notes; each knows whether its stream is a terminal. */
+  /** Styles for results and for notes. Each applies only if its stream is a terminal. */
   resultStyle: Style;
   noteStyle: Style;
   /** Whether results go to a terminal. */
   isTerminal: boolean;
 };
 
-/** The output of this process. Colours only on a terminal, and not where NO_COLOR is set (no-color.org). */
+/** The output of this process. Uses colours only on a terminal, and not if NO_COLOR is set (no-color.org). */
 export function createOutput(): Output {
   return {
     result: (text) => void process.stdout.write(`${text}\n`),
@@ -34,7 +34,7 @@ function hasColours(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true && (process.env.NO_COLOR ?? "") === "" && process.env.TERM !== "dumb";
 }
 
-/** Styles as SGR sequences (ECMA-48, section 8.3.117), or as nothing. */
+/** Styles that add SGR sequences (ECMA-48, section 8.3.117) or, if off, nothing. */
 export function createStyle(isOn: boolean): Style {
   const sgr = (on: number, off: number) => (text: string) => (isOn ? `\u001b[${on}m${text}\u001b[${off}m` : text);
   return { bold: sgr(1, 22), dim: sgr(2, 22), red: sgr(31, 39), cyan: sgr(36, 39), magenta: sgr(35, 39) };

@@ -7,7 +7,7 @@ const time = (date: Date) =>
   [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 const isEmpty = (x: object) => Object.keys(x).length === 0;
 
-/** A conversation message for a person: local time, conversation, sender, text, and below it what else it carries. */
+/** A conversation message for people: local time, conversation, sender and text, with attachments and `x` below. */
 export function renderMessage({ created_at, cid, from, body, attachments, x }: Message, style: Style): string {
   const head = `${style.dim(time(new Date(created_at)))}  ${style.cyan(printableLine(cid))}  ${style.bold(printableLine(from))}`;
   const lines = body === "" ? [] : printableLines(body);
@@ -22,7 +22,7 @@ export function renderMessage({ created_at, cid, from, body, attachments, x }: M
   return [first, ...below.map((line) => `${indent}${line}`)].join("\n");
 }
 
-/** A system message for a person, clearly another thing than a conversation message. */
+/** A system message for people, clearly different from a conversation message. */
 export function renderSystemMessage({ t, from, x, _id }: SystemMessage, style: Style): string {
   const head = `${style.dim(time(new Date(t * 1000)))}  ${style.magenta("◆ system message")}  ${style.bold(printableLine(from))}`;
   const content = isEmpty(x) ? "" : `  ${printableJson(x)}`;

@@ -1,14 +1,14 @@
 import { HeraldApiError } from "../../../sdk/index.ts";
 import { CliError, explain } from "../exit-codes.ts";
 
-/** After no answer or a failure of the server the outcome of a send is unknown: tells how to repeat it without harm. */
+/** Without a response, or after a server error, the outcome of a send is unknown. Tells the user how to repeat it safely. */
 export function tellId(id: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof HeraldApiError) || (error.status !== 0 && error.status < 500)) throw error;
     const { exitCode, message } = explain(error);
     throw new CliError(
       exitCode,
-      `${message}\nSend it again with --id ${id}: if it was stored after all, it is not sent twice.`,
+      `${message}\nSend it again with --id ${id}. If it was already stored, it is not sent twice.`,
     );
   };
 }

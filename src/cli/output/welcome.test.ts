@@ -15,19 +15,19 @@ const started: Started = {
 test("the first steps are the demo page, or to listen and then to send, and the key is not shown again", () => {
   expect(renderWelcome(started, style)).toMatchInlineSnapshot(`
     "
-      Herald listens on http://127.0.0.1:7070
+      Herald is listening on http://127.0.0.1:7070
 
-      See it in the browser, as three users at once; the page asks for the admin API key:
+      Try it in the browser, as three users at once. The page asks for the admin API key:
 
          http://127.0.0.1:7070/console/demo
 
-      Or in terminals.
+      Or use terminals:
 
-      1. Listen, in a second terminal:
+      1. Listen in a second terminal:
 
          npx herald listen --org demo --user bob
 
-      2. Send, in a third:
+      2. Send from a third:
 
          curl http://127.0.0.1:7070/admin/message \\
            -H "Admin-Api-Key: $(cat /srv/herald/data/admin-api-key)" \\
@@ -44,7 +44,7 @@ test("the first steps are the demo page, or to listen and then to send, and the 
 test("a new key is shown once on a terminal, with its place", () => {
   const page = renderWelcome({ ...started, adminKey: { ...started.adminKey, isShown: true } }, style);
   expect(page).toContain("hk_secret\n");
-  expect(page).toContain(`shown this once; kept in ${key}`);
+  expect(page).toContain(`shown only once; stored in ${key}`);
   expect(page.split("hk_secret")).toHaveLength(2);
 });
 
@@ -63,7 +63,7 @@ test("what is not the default is said in the command for the other terminal", ()
 test("a key from the environment is named by its variable", () => {
   const page = renderWelcome({ ...started, adminKey: { value: "secret", file: undefined, isShown: false } }, style);
   expect(page).toContain('-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"');
-  expect(page).toContain("with HERALD_ADMIN_API_KEY set there");
+  expect(page).toContain("with HERALD_ADMIN_API_KEY set");
   expect(page).not.toContain("secret");
 });
 

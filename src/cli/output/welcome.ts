@@ -1,75 +1,75 @@
 import { resolve } from "node:path";
 import type { Style } from "./output.ts";
 
-/** What there is to play with. */
+/** The demo data that the first steps use. */
 type Demo = { organization: string; users: string[]; conversation: string };
 
-/** What `herald serve` tells about a server that has just started. */
+/** What `herald serve` shows about a server that has just started. */
 export type Started = {
   url: string;
-  /** `isShown`: it was made just now, and what is printed goes to a terminal, where nobody keeps it. */
+  /** `isShown`: the key was just generated, and the output goes to a terminal, which does not store it. */
   adminKey: { value: string; file: string | undefined; isShown: boolean };
   demo: Demo | undefined;
-  /** The data folder, and the settings file if there was one: a second terminal needs to know them too. */
+  /** The data folder and the settings file, if any. Commands in a second terminal need them, too. */
   dataDir: string;
   configFile: string | undefined;
 };
 
 const defaultUrl = "http://127.0.0.1:7070";
 
-/** The page for the person at the terminal: what to do first, in the order in which it is done. */
+/** The welcome text in the terminal: the first steps in order. */
 export function renderWelcome(started: Started, style: Style): string {
   const { url, adminKey, demo } = started;
   const keyPlace = adminKey.file === undefined ? "from HERALD_ADMIN_API_KEY" : resolve(adminKey.file);
-  const key = adminKey.isShown ? `${adminKey.value}\n${row("", `shown this once; kept in ${keyPlace}`)}` : keyPlace;
+  const key = adminKey.isShown ? `${adminKey.value}\n${row("", `shown only once; stored in ${keyPlace}`)}` : keyPlace;
   return [
     "",
-    `  ${style.bold("Herald")} listens on ${style.cyan(url)}`,
+    `  ${style.bold("Herald")} is listening on ${style.cyan(url)}`,
     "",
     ...(demo === undefined ? [] : [...inTheBrowser(url, style), ...firstSteps(started, demo, style)]),
     row("Admin API key", key),
     row("Console", `${url}/console`),
     row("Documentation", `${url}/docs`),
     ...(demo === undefined
-      ? [row("To try it out", "HERALD_DEMO=1 with an empty HERALD_DATA_DIR makes a demo organization")]
+      ? [row("To try it out", "HERALD_DEMO=1 with an empty HERALD_DATA_DIR creates a demo organization")]
       : []),
     "",
   ].join("\n");
 }
 
-/** A line of what there is to know: its name, its value. */
+/** A line with a label and a value. */
 export function row(label: string, value: string): string {
   return `  ${label.padEnd(15)}${value}`;
 }
 
-/** The address alone: a key in it would stay in the terminal and in the browser's history (docs/decisions/pages/0029-demo-page.md). */
+/** The address without a key, which would stay in the terminal and in the browser's history (docs/decisions/pages/0029-demo-page.md). */
 function inTheBrowser(url: string, style: Style): string[] {
   return [
-    `  ${style.bold("See it")} in the browser, as three users at once; the page asks for the admin API key:`,
+    `  ${style.bold("Try it")} in the browser, as three users at once. The page asks for the admin API key:`,
     "",
     `     ${style.cyan(`${url}/console/demo`)}`,
     "",
-    `  ${style.bold("Or in terminals.")}`,
+    `  ${style.bold("Or use terminals:")}`,
     "",
   ];
 }
 
 function firstSteps(started: Started, demo: Demo, style: Style): string[] {
   const [, listener = "bob"] = demo.users;
-  const needsVariable = started.adminKey.file === undefined ? ", with HERALD_ADMIN_API_KEY set there" : "";
+  const needsVariable = started.adminKey.file === undefined ? " with HERALD_ADMIN_API_KEY set" : "";
   return [
-    `  ${style.bold("1.")} Listen, in a second terminal${needsVariable}:`,
+    `  ${style.bold("1.")} Listen in a second terminal${needsVariable}:`,
     "",
     `     ${listenCommand(started, demo.organization, listener)}`,
     "",
-    `  ${style.bold("2.")} Send, in a third:`,
+    `  ${style.bold("2.")} Send from a third:`,
     "",
     ...sendCommand(started, demo),
     "",
   ];
 }
 
-/** The lines of a command that sends a message to the demo's conversation, from any folder of this machine. */
+/** The lines of a command that sends a message to the demo conversation, from any folder on this machine. */
 export function sendCommand({ url, adminKey }: Pick<Started, "url" | "adminKey">, demo: Demo): string[] {
   const [sender = "alice"] = demo.users;
   const envelope = {
@@ -86,7 +86,7 @@ export function sendCommand({ url, adminKey }: Pick<Started, "url" | "adminKey">
   ];
 }
 
-/** A command that listens. The second terminal has none of this one's settings, so what is not the default is said again. */
+/** A command that listens. The second terminal does not have the server's settings, so the command includes those that differ from the defaults. */
 export function listenCommand({ url, adminKey, dataDir, configFile }: Started, org: string, user: string): string {
   const isOwnFolder = adminKey.file !== undefined && resolve(dataDir) !== resolve("./data");
   return [
@@ -97,7 +97,7 @@ export function listenCommand({ url, adminKey, dataDir, configFile }: Started, o
   ].join(" ");
 }
 
-/** A word of a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

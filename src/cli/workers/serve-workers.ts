@@ -11,18 +11,18 @@ type Options = {
   config: Config;
   configFile: string | undefined;
   count: number;
-  /** Called once, when all of them take requests. */
+  /** Called once, when all workers accept requests. */
   onReady(herald: Pick<Herald, "url" | "adminKey" | "demo">): Promise<void>;
 };
 
 /**
- * Runs `count` nodes as processes on one port, between which the kernel shares the connections out, until a signal comes.
- * SIGUSR2 replaces them one after another. Throws `ConfigError` where the nodes would not be one service.
+ * Runs `count` nodes as processes on one port until a signal arrives. The kernel distributes connections among them. SIGUSR2
+ * replaces them one at a time. Throws `ConfigError` if the settings do not connect the nodes to each other.
  */
 export async function serveWorkers({ config, configFile, count, onReady }: Options): Promise<void> {
   if (config.HERALD_DATABASE_URL === undefined || config.HERALD_BUS_URL === undefined) {
     throw new ConfigError(
-      `--workers ${count} runs ${count} nodes, which need PostgreSQL and NATS between them: set HERALD_DATABASE_URL and HERALD_BUS_URL, or leave --workers out`,
+      `--workers ${count} runs ${count} nodes, which require PostgreSQL and NATS: set HERALD_DATABASE_URL and HERALD_BUS_URL, or omit --workers`,
     );
   }
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
@@ -38,7 +38,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   const supervisor = createSupervisor({
     count,
     spawn: (number) => spawnWorker(number, { port, configFile, gathering, onReady: onTold }),
-    onEnd: (ended) => log.error(ended, "a worker ended and is started again"),
+    onEnd: (ended) => log.error(ended, "a worker exited unexpectedly and will be restarted"),
   });
   process.on("exit", supervisor.kill);
   const areStopped = stopped.then(() => {
@@ -49,7 +49,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   const start = await supervisor.start();
   if (start.outcome === "failed") {
     const exitCode = start.code === exitCodes.usage ? exitCodes.usage : exitCodes.failed;
-    throw new CliError(exitCode, "a worker could not start; the others were stopped");
+    throw new CliError(exitCode, "a worker failed to start, so the others were stopped");
   }
   if (start.outcome === "ready") {
     log.info({ url, workers: count }, "listening");
@@ -58,17 +58,17 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
     process.on("SIGUSR2", () => {
       if (isReplacing) return;
       isReplacing = true;
-      log.info({ workers: count }, "replacing the workers, one after another");
+      log.info({ workers: count }, "replacing the workers, one at a time");
       const replaced = supervisor.replaceAll().finally(() => {
         isReplacing = false;
       });
       replaced.then(
         () => log.info({ workers: count }, "replaced"),
-        (error: unknown) => log.error({ err: error }, "the workers could not be replaced"),
+        (error: unknown) => log.error({ err: error }, "could not replace the workers"),
       );
     });
     await supervisor.keep();
   }
-  if (!(await areStopped)) throw new CliError(exitCodes.failed, "a worker did not stop as it should");
+  if (!(await areStopped)) throw new CliError(exitCodes.failed, "a worker did not stop cleanly");
   log.info("stopped");
 }

@@ -6,30 +6,30 @@ const stableAfterMs = 60_000;
 const lookAgainMs = 50;
 const waitsBetweenStarts = { minMs: 500, maxMs: 10_000 };
 
-/** A process that does the work of one node. */
+/** A process that runs one node. */
 export type Worker = {
   readonly pid: number;
-  /** Resolves when it takes requests; never, when it ends before. */
+  /** Resolves when the worker accepts requests; never, if it exits before. */
   readonly ready: Promise<unknown>;
-  /** Resolves with its exit code, or 128 + the number of the signal that ended it. */
+  /** Resolves with the exit code, or 128 + the number of the signal that ended the process. */
   readonly exited: Promise<number>;
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 };
 
-/** What became of the start of all workers; `code` is the exit code of one that could not start. */
+/** The outcome of starting all workers. `code` is the exit code of a worker that failed to start. */
 export type Start = { outcome: "ready" } | { outcome: "stopped" } | { outcome: "failed"; code: number };
 
 /** Keeps workers running. */
 export type Supervisor = {
-  /** Starts one worker and, when it is ready, the others. Resolves when all are, or when one has ended instead. */
+  /** Starts one worker and, when it is ready, the others. Resolves when all are ready, or when one has exited instead. */
   start(): Promise<Start>;
-  /** Starts again what ends; resolves when told to stop, rejects when no process can be started. */
+  /** Restarts workers that exit. Resolves after `stop`; rejects if no process can be started. */
   keep(): Promise<void>;
-  /** Replaces the workers one after another: the next has to wait until the new one is ready. */
+  /** Replaces the workers one at a time. Each new worker must be ready before the next one is replaced. */
   replaceAll(): Promise<void>;
-  /** Sends SIGTERM to those that run, and SIGKILL to those that still do 20 seconds later. Resolves with whether all ended as they should. */
+  /** Sends SIGTERM to all workers, and SIGKILL to those still running 20 seconds later. Resolves with whether all exited cleanly. */
   stop(): Promise<boolean>;
-  /** Sends SIGKILL to all. */
+  /** Sends SIGKILL to all workers. */
   kill(): void;
 };
 
@@ -37,13 +37,13 @@ type Options = {
   count: number;
   /** Starts worker `number`, from 1. */
   spawn(number: number): Worker;
-  /** Called when a worker has ended that should not; it is started again after `delayMs`. */
+  /** Called when a worker exits unexpectedly. It is restarted after `delayMs`. */
   onEnd(ended: { worker: number; pid: number; code: number; delayMs: number }): void;
 };
 
 const terminated = 128 + 15;
 
-/** One worker for each number from 1 to `count`; one that ends is started again, after growing waits if that goes on. */
+/** Runs one worker for each number from 1 to `count`, and restarts workers that exit, with backoff. */
 export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
   const running = new Map<number, Worker>();
   const replaced = new Set<Worker>();
@@ -56,7 +56,7 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
     return worker;
   }
 
-  /** Resolves with `undefined` when the worker takes requests, or with its exit code when it has ended before. */
+  /** Resolves with `undefined` when the worker accepts requests, or with its exit code if it exits before. */
   function untilReady(worker: Worker): Promise<number | undefined> {
     return Promise.race([worker.ready.then(() => undefined), worker.exited]);
   }
@@ -83,7 +83,7 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
 
   return {
     async start() {
-      // Alone: what is wrong with the settings is told once, and the database is brought up to date once.
+      // One worker first, so that invalid settings are reported only once and migrations run only once.
       let code = await untilReady(begin(1));
       if (code === undefined && !signal.aborted) {
         const others = Array.from({ length: count - 1 }, (_, index) => begin(index + 2));
@@ -117,7 +117,7 @@ export function createSupervisor({ count, spawn, onEnd }: Options): Supervisor {
       const overdue = setTimeout(() => killAll("SIGKILL"), stopWithinMs);
       const codes = await Promise.all([...running.values()].map(({ exited }) => exited));
       clearTimeout(overdue);
-      // A worker that was only just starting may not have known what to do with SIGTERM.
+      // A worker that was still starting may not have handled SIGTERM yet.
       return codes.every((code) => code === 0 || code === terminated);
     },
     kill: () => killAll("SIGKILL"),

@@ -6,22 +6,22 @@ import { explainStart, stopInTime } from "../start-stop.ts";
 import type { Worker } from "./supervisor.ts";
 import { type createGathering, createWorkerMetrics, type FromWorker, type ToWorker } from "./worker-metrics.ts";
 
-/** What a worker tells when it takes requests. */
+/** What a worker reports when it accepts requests. */
 export type WorkerReady = Pick<Herald, "demo">;
 
 type Told = ({ kind: "ready" } & WorkerReady) | FromWorker;
 
-/** `herald worker`, which only `herald serve --workers` starts. It ends with its parent, however that ends. */
+/** `herald worker`, which only `herald serve --workers` starts. It exits with its parent, however that ends. */
 export function addWorkerCommand(program: Command): void {
   program
     .command("worker <number>", { hidden: true })
     .option("--config <file>")
     .action(async (number: string, { config: configFile }: { config?: string }) => {
       if (process.send === undefined)
-        throw new CliError(exitCodes.usage, "`herald serve --workers` starts the workers");
+        throw new CliError(exitCodes.usage, "only `herald serve --workers` can start a worker");
       const tell = (message: Told) => void process.send?.(message);
       const stopped = Promise.withResolvers<unknown>();
-      // Ctrl-C reaches every process of the terminal's group; when to stop is the parent's business.
+      // Ctrl-C reaches every process of the terminal's group, but the parent decides when to stop.
       process
         .on("SIGINT", () => undefined)
         .on("SIGTERM", stopped.resolve)
@@ -49,7 +49,7 @@ type Options = {
   onReady(told: WorkerReady): void;
 };
 
-/** Starts worker `number` on a port. `onReady` is called with what it tells when it takes requests. */
+/** Starts worker `number` on a port. Calls `onReady` with the worker's report when it accepts requests. */
 export function spawnWorker(number: number, { port, configFile, gathering, onReady }: Options): Worker {
   const ready = Promise.withResolvers<void>();
   const config = configFile === undefined ? [] : ["--config", configFile];

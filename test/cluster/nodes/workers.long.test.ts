@@ -65,7 +65,12 @@ if (engines !== undefined) {
       await traffic.more();
       await eventually(() => timesLogged(herald, "worker listening") === count + 1 || undefined, "the new worker");
       expect(herald.logLines()).toContainEqual(
-        expect.objectContaining({ worker: 1, pid: victim, code: 137, msg: "a worker ended and is started again" }),
+        expect.objectContaining({
+          worker: 1,
+          pid: victim,
+          code: 137,
+          msg: "a worker exited unexpectedly and will be restarted",
+        }),
       );
       const now = workersOf(herald);
       expect(now).toHaveLength(count);
@@ -143,7 +148,7 @@ if (engines !== undefined) {
         });
         rmSync(folder, { recursive: true });
         expect({ code, listening: stdout.includes("listening") }).toEqual({ code: 1, listening: false });
-        expect(stderr).toStartWith(`herald: port ${new URL(herald.url).port} on 127.0.0.1 is taken.`);
+        expect(stderr).toStartWith(`herald: port ${new URL(herald.url).port} on 127.0.0.1 is already in use.`);
         await herald.stop();
       },
     );

@@ -26,18 +26,18 @@ Examples:
   herald keys create --name "parcel tracking" --scope message:send --org demo --sender alice
   herald keys create --name report --scope history:read,observe --cidr 192.0.2.0/24 --expires 90d --json`;
 
-/** `herald keys create`. The key alone goes to stdout, so that a script can put it where it belongs. */
+/** `herald keys create`. Only the key goes to stdout, so that a script can store it. */
 export function addKeysCreateCommand(keys: Command, output: Output): void {
   const command = keys
     .command("create")
-    .description("make an API key; its secret is shown this once")
-    .requiredOption("--name <text>", "what it is for")
-    .requiredOption("--scope <scope,scope>", "what it may do, with commas between; may be repeated", parseScopes)
-    .option("--org <id>", "the only organization that it sees and changes (default: as the key in use)")
-    .option("--sender <uid,uid>", "the only users that it may send as; may be repeated", parseUids)
-    .option("--cidr <network,network>", "the only networks that it may be used from; may be repeated", parseCidrs)
-    .option("--expires <when>", "when it ends: a time, or a span such as 90d, 12h or 30m", parseExpiry)
-    .option("--json", "print the server's answer as one JSON object");
+    .description("create an API key; its secret is shown only once")
+    .requiredOption("--name <text>", "what the key is for")
+    .requiredOption("--scope <scope,scope>", "scopes, separated by commas; may be repeated", parseScopes)
+    .option("--org <id>", "the only organization that the key can access (default: as for the key in use)")
+    .option("--sender <uid,uid>", "the only users that the key may send as; may be repeated", parseUids)
+    .option("--cidr <network,network>", "the only networks that the key may be used from; may be repeated", parseCidrs)
+    .option("--expires <when>", "when the key expires: a time, or a duration such as 90d, 12h or 30m", parseExpiry)
+    .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)
     .addHelpText("after", afterHelp)
     .action(async ({ name, scope, org, sender, cidr, expires, json, ...access }: CreateOptions) => {
@@ -53,7 +53,9 @@ export function addKeysCreateCommand(keys: Command, output: Output): void {
       if (json) return output.json(made);
       output.result(made.key);
       output.note(
-        output.noteStyle.dim(printableLine(`made ${made.id} (${made.name}); keep it now: it is not shown again`)),
+        output.noteStyle.dim(
+          printableLine(`created ${made.id} (${made.name}); save the key now, it is not shown again`),
+        ),
       );
     });
 }

@@ -22,7 +22,7 @@ test("a key that was made sends as its sender, is rotated, and is revoked", asyn
   expect(await send(key, "bob")).toMatchObject({ code: 1, stderr: expect.stringContaining("403 sender_forbidden") });
 
   const rotated = await run("keys", "rotate", id, "--overlap", "0");
-  expect(rotated).toMatchObject({ code: 0, stderr: expect.stringContaining("the old secret works no more") });
+  expect(rotated).toMatchObject({ code: 0, stderr: expect.stringContaining("the old secret no longer works") });
   expect((await send(key, "alice")).stderr).toContain("401 unauthorized");
   expect((await send(rotated.stdout.trim(), "alice")).code).toBe(0);
 

@@ -10,8 +10,8 @@ const perPage = 1000;
 export function addKeysListCommand(keys: Command, output: Output): void {
   const command = keys
     .command("list")
-    .description("list the API keys, without their secrets; the bootstrap key and revoked ones are not among them")
-    .option("--json", "print each key as one JSON object on a line");
+    .description("list the API keys, without their secrets; excludes revoked keys and the bootstrap key")
+    .option("--json", "print each key as one JSON object per line");
   addClientOptions(command)
     .addHelpText("after", "\nExamples:\n  herald keys list\n  herald keys list --json")
     .action(async ({ json, ...access }: ClientOptions & { json?: true }) => {
@@ -22,7 +22,7 @@ export function addKeysListCommand(keys: Command, output: Output): void {
         if (json) output.json(key);
         else for (const line of describe(key, output)) output.result(line);
       }
-      if (count === 0 && !json) output.note("There are no API keys but the bootstrap key.");
+      if (count === 0 && !json) output.note("There are no API keys except the bootstrap key.");
     });
 }
 
@@ -35,7 +35,7 @@ async function* allKeys(admin: AdminClient): AsyncGenerator<ApiKey, void> {
   }
 }
 
-/** The id and the name on a line, and what the key may do and when on lines below. */
+/** One line with the id and the name, then one line for each other property. */
 function describe(key: ApiKey, { resultStyle }: Output): string[] {
   const lines = [
     ["scopes", key.scopes.join(", ")],

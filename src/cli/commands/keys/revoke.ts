@@ -7,8 +7,8 @@ import { printableLine } from "../../output/printable.ts";
 export function addKeysRevokeCommand(keys: Command, output: Output): void {
   const command = keys
     .command("revoke")
-    .description("revoke an API key for good: refused at once here, and within 5 seconds on every node")
-    .argument("<id>", "the key's id, as `herald keys list` shows it")
+    .description("revoke an API key permanently; every node refuses it within 5 seconds")
+    .argument("<id>", "id of the key, from `herald keys list`")
     .option("--json", "print one JSON object");
   addClientOptions(command)
     .addHelpText("after", "\nExamples:\n  herald keys revoke 01a1f90e-0c4d-7a52-b3c6-5d1f2e3a4b5c")

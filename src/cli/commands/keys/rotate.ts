@@ -5,21 +5,18 @@ import type { Output } from "../../output/output.ts";
 
 type RotateOptions = ClientOptions & { overlap?: number; json?: true };
 
-/** `herald keys rotate`. The key with its new secret alone goes to stdout; that of the server itself only to a terminal. */
+/** `herald keys rotate`. Only the key with its new secret goes to stdout; the server's own key only if stdout is a terminal. */
 export function addKeysRotateCommand(keys: Command, output: Output): void {
   const command = keys
     .command("rotate")
-    .description("give an API key a new secret, shown this once; the old one works for a while")
-    .argument(
-      "<id>",
-      "the key's id, as `herald keys list` shows it, or `bootstrap` for the admin API key of the server",
-    )
+    .description("give an API key a new secret, shown only once; the old secret keeps working for a while")
+    .argument("<id>", "id of the key, from `herald keys list`, or `bootstrap` for the server's admin API key")
     .option(
       "--overlap <seconds>",
-      "how long the old secret works (default: 86400, at most 7 days; 0: no more)",
+      "how long the old secret keeps working (default: 86400, at most 7 days; 0 ends it immediately)",
       parseWhole,
     )
-    .option("--json", "print the server's answer as one JSON object");
+    .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)
     .addHelpText(
       "after",
@@ -30,12 +27,12 @@ export function addKeysRotateCommand(keys: Command, output: Output): void {
       const rotated = await accessServer(access).admin().rotateKey(id, fields);
       if (json) return output.json(rotated);
       const end = rotated.old_secret_expires_at;
-      const old = end === null ? "the old secret works no more" : `the old secret works until ${end}`;
-      const isKept = id === "bootstrap"; // by the server, so nothing that keeps the output need keep it, too
+      const old = end === null ? "the old secret no longer works" : `the old secret works until ${end}`;
+      const isKept = id === "bootstrap"; // by the server, so keep it out of logs and pipes
       if (!isKept || output.isTerminal) output.result(rotated.key);
       const advice = isKept
-        ? "the server keeps it in admin-api-key in its data folder"
-        : "keep it now: it is not shown again";
+        ? "the server keeps the key in the file admin-api-key in its data folder"
+        : "save the key now, it is not shown again";
       output.note(output.noteStyle.dim(`${advice}; ${old}`));
     });
 }

@@ -26,33 +26,30 @@ Examples:
   herald send message --org demo --from alice --to welcome --attachment report.pdf:48213:application/pdf
   git log -1 | herald send message --org demo --from alice --to welcome -
 
-A text that begins with a dash goes after --:
-  herald send message --org demo --from alice --to welcome -- "--help is not on the way"`;
+Put a text that begins with a dash after --:
+  herald send message --org demo --from alice --to welcome -- "- a text that begins with a dash"`;
 
 /** `herald send message`. */
 export function addSendMessageCommand(send: Command, output: Output): void {
   const command = send
     .command("message")
-    .description("send a message to a conversation; everyone online in it receives it at once")
-    .argument("[body]", "text of the message; - reads it from standard input, without one last line break")
+    .description("send a message to a conversation; its online participants receive it immediately")
+    .argument("[body]", "text of the message; - reads it from standard input and drops one trailing line break")
     .requiredOption("--org <id>", "organization")
     .requiredOption("--from <uid>", "sender, a participant of the conversation")
     .requiredOption("--to <cid>", "conversation")
-    .option("--id <id>", "id of this send: the same id again sends nothing twice (default: a random one)")
+    .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .option("--attachment <name:size:type>", "what is attached, size in bytes; may be repeated", parseAttachment)
+    .option("--attachment <name:size:type>", "attachment, with its size in bytes; may be repeated", parseAttachment)
     .option("--dry-run", dryRunHelp)
-    .option("--json", "print the server's answer as one JSON object");
+    .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)
     .addHelpText("after", examples)
     .action(
       async (body: string | undefined, { org, from, to, x, attachment, dryRun, json, ...options }: MessageOptions) => {
         const text = body === "-" ? await readStandardInput() : body;
         if (text === undefined && attachment === undefined) {
-          throw new CliError(
-            exitCodes.usage,
-            "there is nothing to send: give a text, - for standard input, or --attachment.",
-          );
+          throw new CliError(exitCodes.usage, "nothing to send. Give a text, - for standard input, or --attachment.");
         }
         const id = options.id ?? Bun.randomUUIDv7();
         const message = {
@@ -78,6 +75,6 @@ async function readStandardInput(): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, "");
   } catch {
-    throw new CliError(exitCodes.usage, "standard input is not UTF-8 text; convert it first, for example with iconv.");
+    throw new CliError(exitCodes.usage, "standard input is not valid UTF-8. Convert it first, for example with iconv.");
   }
 }

@@ -26,14 +26,14 @@ Examples:
 export function addSendSystemCommand(send: Command, output: Output): void {
   const command = send
     .command("system")
-    .description("send a system message to users; only those who are online receive it")
+    .description("send a system message to users; only users who are online receive it")
     .requiredOption("--org <id>", "organization")
     .requiredOption("--from <uid>", "sender, a user of the organization")
-    .requiredOption("--to <uid,uid>", "users who shall receive it, with commas between; may be repeated", parseUids)
-    .option("--id <id>", "id of this send: the same id again sends nothing twice (default: a random one)")
-    .option("--x <json>", "custom parameters, a JSON object: what the message says", parseCustomParameters)
+    .requiredOption("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
+    .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
+    .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
     .option("--dry-run", dryRunHelp)
-    .option("--json", "print the server's answer as one JSON object");
+    .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)
     .addHelpText("after", examples)
     .action(async ({ org, from, to, x, dryRun, json, ...options }: SystemOptions) => {
