@@ -230,16 +230,16 @@ test("requests are matched with their answers", async () => {
 test("requests reject without a connection, when it breaks, and when no answer comes", async () => {
   using server = startFakeServer();
   using app = startClient({ url: server.url, timing: { requestTimeoutMs: 100 } });
-  await expect(app.client.ping()).rejects.toThrow("There is no connection (connecting).");
+  await expect(app.client.ping()).rejects.toThrow("The client is not connected (connecting).");
   const { socket } = await accept(server.sockets);
   await app.states.next();
   await app.states.next();
-  await expect(app.client.ping()).rejects.toThrow("No answer to ping within 0.1 s.");
+  await expect(app.client.ping()).rejects.toThrow("No response to ping within 0.1 s.");
   const broken = app.client.ping().catch((error: unknown) => error);
   await socket.requests.next();
   await socket.requests.next();
   socket.cut();
-  expect(await broken).toMatchObject({ message: "The connection was lost (1006) before the answer came." });
+  expect(await broken).toMatchObject({ message: "The connection was lost (1006) before the response arrived." });
 });
 
 test("a quiet connection is pinged, and replaced when it does not answer", async () => {

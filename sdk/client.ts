@@ -11,68 +11,69 @@ import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
 import { sleep } from "./waiting/timers.ts";
 
 /**
- * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: lost, and
- * trying again, after 4429 when its reason says (`retry in N s`). `closed`: refused for good (a close code 44xx other than 4408 and
- * 4429; not 4401 of a session that was connected, which has only expired); `start()` tries again.
+ * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: the connection was lost
+ * or failed, and the client retries; after 4429, when the close reason says (`retry in N s`). `closed`: the server refused the
+ * client for good, with a close code 44xx other than 4408 and 4429, or 4401 before the session was connected (later, 4401 only
+ * means that the token expired). Call `start()` to try again.
  */
 export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting" | "closed";
 
-/** Why the state changed; `retryInMs` while reconnecting. */
+/** Why the state changed. `retryInMs` is present while reconnecting. */
 export type StateDetail = Partial<Ending> & { retryInMs?: number };
 
-/** What a client is made of. Callbacks are called in the order of arrival and are not awaited. */
+/** The options of a client. Callbacks are called in order of arrival and are not awaited. */
 export type ClientOptions = {
-  /** Address of the server, `http(s)` or `ws(s)`, with or without `/ws`. */
+  /** The server address, `http(s)` or `ws(s)`, with or without `/ws`. */
   url: string;
-  /** Gives a user token. Asked again for each connection and before a session expires, so return a fresh one. */
+  /** Returns a user token. Called for each connection and before a session expires, so it should return a fresh token. */
   token: () => string | Promise<string>;
   /** A label of this device for the operator. */
   deviceId?: string | undefined;
-  /** `_id` of the last message that the app has; what came after it is delivered first. */
+  /** The `_id` of the last message that the app has. The client first receives the messages after it. */
   since?: string | undefined;
-  /** Where there is no global WebSocket (Node before 22): for example that of the package `ws`. */
+  /** A WebSocket implementation, such as that of the package `ws`. Required without a global WebSocket (Node before 22). */
   WebSocket?: WebSocketConstructor | undefined;
-  /** Each message once, in order. `client.since` is already its `_id`, to be saved by the app if it likes. */
+  /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */
   onMessage: (message: Message) => void;
   onSystemMessage: (message: SystemMessage) => void;
-  /** Called at each change, and while reconnecting again at each failed attempt. */
+  /** Called on every state change and, while reconnecting, after every failed attempt. */
   onStateChange?: ((state: ClientState, detail: StateDetail) => void) | undefined;
   /**
-   * Messages may be missing between `since` and what is delivered next, and the server cannot replay them: `listMissed` reads
-   * them. `since` is `undefined` if the connection was lost before the first message.
+   * Called when messages after `since` may be missing and the server cannot replay them. `listMissed` reads them. `since` is
+   * `undefined` if the connection was lost before the first message.
    */
   onGap?: ((gap: { since: string | undefined }) => void) | undefined;
-  /** What went wrong meanwhile: `token()` failed, `connect` was refused, a callback threw, a frame was unreadable. */
+  /** Called when `token()` fails, the server refuses `connect`, a callback throws, or a frame cannot be read. */
   onError?: ((error: unknown) => void) | undefined;
-  /** Times, for tests and for unusual networks. */
+  /** Timings, for tests and unusual networks. */
   timing?: Partial<Timing> | undefined;
 };
 
-/** A connection that is kept up. Requests reject when there is no connection, when it breaks, and after 10 s. */
+/** A client that stays connected. Requests reject without a connection, when the connection is lost, and after 10 s. */
 export type Client = {
   readonly state: ClientState;
-  /** `_id` of the last message that was delivered. */
+  /** The `_id` of the last message that was delivered. */
   readonly since: string | undefined;
   start(): void;
   stop(): void;
   ping(): Promise<void>;
   listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
-  /** Newest first; with `after`, oldest first. */
+  /** The history of a conversation, newest first, or oldest first with `after`. */
   listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<Message[]>;
   /**
-   * What a gap left out, read from the history of each conversation, newest first, in pages: `for await (const { cid, messages }
-   * of client.listMissed(gap))`. Put each where it belongs by its `created_at`; a message that was seen before may be among
-   * them, and one that arrives meanwhile comes by `onMessage`. Rejects when the connection breaks: begin again with the same gap.
+   * Reads the messages that a gap left out from the history of each conversation, in pages, newest first: `for await (const { cid,
+   * messages } of client.listMissed(gap))`. Sort them in by `created_at`. Messages that were already delivered may be among them;
+   * new ones still arrive through `onMessage`. Rejects if the connection is lost: start over with the same gap.
    */
   listMissed(gap: { since: string | undefined }): AsyncGenerator<MissedPage, void>;
   /**
-   * Acknowledges messages and system messages by their `_id`, so that their sender sees that this user has them. Resolves
-   * when that is stored; the same twice does no harm.
+   * Acknowledges messages and system messages by their `_id`, so that their delivery reports count this user. Resolves when the
+   * acknowledgement is stored. Repeating it has no effect.
    */
   ack(ids: string | string[]): Promise<void>;
 };
 
-/** One page of the user's conversations; `cursor` is `null` on the last one. */
+/** A page of the user's conversations. `cursor` is `null` on the last page. */
 export type ConversationPage = { conversations: ConversationSummary[]; cursor: string | null };
 
 const defaultTiming: Timing = {
@@ -83,12 +84,12 @@ const defaultTiming: Timing = {
   stableAfterMs: 10_000,
   tooManyMs: 5_000,
 };
-/** More than a server replays at once (1,000), so that a doubled message is always recognized. */
+/** More than a server replays at once (1,000), so that the client recognizes every duplicate. */
 const rememberedIds = 2_000;
-/** As many as a server takes at once. */
+/** The maximum that a server accepts in one request. */
 const idsPerAck = 100;
 
-/** A client that receives: it connects, stays connected, and delivers each message once and in order. */
+/** Creates a client that connects as a user, stays connected, and delivers each message once and in order. */
 export function createClient(options: ClientOptions): Client {
   const url = webSocketUrl(options.url);
   const WebSocket = options.WebSocket ?? globalWebSocket();
@@ -103,7 +104,7 @@ export function createClient(options: ClientOptions): Client {
   let connection: Connection | undefined;
   let running: AbortController | undefined;
 
-  /** A callback that throws must not break the connection, nor vanish: it goes to `onError`, or up as uncaught. */
+  /** Calls a callback. An error that it throws must neither break the connection nor vanish: it goes to `onError`, or is thrown uncaught. */
   function call(callback: () => void) {
     try {
       callback();
@@ -132,14 +133,14 @@ export function createClient(options: ClientOptions): Client {
       since = event.message._id;
       call(() => options.onMessage(event.message));
     } else {
-      // Two senders may use the same id, so the sender is part of it. U+0000 is in no identifier.
+      // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
       if (!seenSystemMessages.add(`${event.message.from}\u0000${event.message._id}`)) return;
       call(() => options.onSystemMessage(event.message));
     }
   };
 
   function onConnected(opened: Connection, answer: Record<string, unknown>, askedSince: string | undefined) {
-    // Without `since` the server replays nothing: after a break that is a gap too, whether or not anything was sent.
+    // Without `since` the server replays nothing. After a disconnect that is a gap, too, whether or not anything was sent.
     const isGap = answer.recovered === false || (answer.recovered === undefined && hasConnected);
     hasConnected = true;
     connectedAt = performance.now();
@@ -164,14 +165,14 @@ export function createClient(options: ClientOptions): Client {
       }
       const retryInMs = returnWaitMs(ending, backoff, timing);
       setState("reconnecting", { ...ending, retryInMs });
-      // A network that is back is no reason to disregard what a server asked for.
+      // After 4429, wait as long as the server asked, even if the network comes back earlier.
       await (ending.code === tooMany ? sleep : sleepUntilOnline)(retryInMs, signal);
     }
   }
 
   function request(name: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>> {
     if (connection !== undefined) return connection.request(name, parameters);
-    return Promise.reject(new HeraldConnectionError(`There is no connection (${state}).`));
+    return Promise.reject(new HeraldConnectionError(`The client is not connected (${state}).`));
   }
 
   const client: Client = {
@@ -226,10 +227,10 @@ function throwUncaught(error: unknown) {
   });
 }
 
-/** What a session is closed with that outlived its token. The next one asks for a fresh token, so it need not be refused again. */
+/** The close code of a session whose token expired. The next connection gets a fresh token, so it may succeed. */
 const badToken = 4401;
 
-/** Close codes after which a reconnect would meet the same answer. */
+/** Whether a reconnect after this close code would be refused again. */
 function isFinal(code: number): boolean {
   return code >= 4400 && code <= 4499 && code !== 4408 && code !== tooMany;
 }

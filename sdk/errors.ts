@@ -1,9 +1,9 @@
 import type { ResponseError } from "./types.ts";
 
-/** One mistake in a request: where (a JSON pointer) and what. */
+/** An invalid value in a request: a JSON Pointer to it, and what is wrong with it. */
 export type FieldError = { pointer: string; detail: string };
 
-/** What is known about a failed call of the admin API. */
+/** The properties of a failed call to the admin API. */
 export type ApiErrorFields = {
   status: number;
   code: string;
@@ -14,8 +14,8 @@ export type ApiErrorFields = {
 };
 
 /**
- * A call of the admin API failed. `status` and `code` are those of the answer (`application/problem+json`);
- * `status` 0 with the code `unreachable` means that no answer came, so the outcome is unknown.
+ * A call to the admin API failed. `status` and `code` come from the response (`application/problem+json`). A `status` of 0 with the
+ * code `unreachable` means that there was no response, so the outcome is unknown.
  */
 export class HeraldApiError extends Error {
   override readonly name = "HeraldApiError";
@@ -35,7 +35,7 @@ export class HeraldApiError extends Error {
   }
 }
 
-/** The server refused a request over the WebSocket. */
+/** The server refused a request sent over the WebSocket. */
 export class HeraldRequestError extends Error {
   override readonly name = "HeraldRequestError";
   readonly status: number;
@@ -48,12 +48,12 @@ export class HeraldRequestError extends Error {
   }
 }
 
-/** There is no connection, it was lost, or no answer came in time: the outcome of the request is unknown. */
+/** There is no connection, it was lost, or there was no response in time. The outcome of the request is unknown. */
 export class HeraldConnectionError extends Error {
   override readonly name = "HeraldConnectionError";
 }
 
-/** An argument that can be part of no request: an address that is none, an identifier that fits in no URL. */
+/** An argument is unusable: an invalid server address, or an identifier that cannot be part of a URL. */
 export class HeraldArgumentError extends TypeError {
   override readonly name = "HeraldArgumentError";
 }

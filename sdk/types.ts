@@ -19,10 +19,10 @@ export type Message = {
   created_at: string;
 };
 
-/** A system message as it is delivered. `_id` is the `messageSystem.id` of its sender; it is never replayed. */
+/** A system message as it is delivered. `_id` is the sender's `messageSystem.id`. System messages are never replayed. */
 export type SystemMessage = { _id: string; t: number; from: string; x: CustomParameters };
 
-/** A conversation in the answer to `listConversations`. */
+/** A conversation in the result of `listConversations`. */
 export type ConversationSummary = {
   _id: string;
   name: string | null;
@@ -31,7 +31,7 @@ export type ConversationSummary = {
   updated_at: string;
 };
 
-/** What the server answers to `connect`. `recovered` is present only if `since` was sent. */
+/** The response to `connect`. `recovered` is present only if `since` was sent. */
 export type ConnectAnswer = {
   success: true;
   organization_id: string;
@@ -41,10 +41,10 @@ export type ConnectAnswer = {
   recovered?: boolean;
 };
 
-/** The error of one request over the WebSocket. */
+/** The error of a request sent over the WebSocket. */
 export type ResponseError = { status: number; code: string; message: string };
 
-/** An attachment as the caller describes it; `size` in bytes; `file_id` only for a file uploaded before. */
+/** An attachment as the caller describes it. `size` is in bytes; `file_id` refers to a file that was already uploaded. */
 export type AttachmentInput = { name: string; size?: number; content_type?: string; file_id?: string };
 
 /** The body of `POST /admin/message`. */
@@ -61,15 +61,15 @@ export type SystemMessageEnvelope = {
   messageSystem: { id?: string; uids: string[]; x?: CustomParameters };
 };
 
-/** The answer to `POST /admin/message` (spelled `ask` on the wire). `t` in Unix seconds. */
+/** The response to `POST /admin/message` (spelled `ask` on the wire). `t` is in Unix seconds. */
 export type MessageAnswer = { ask: { mid: string; server_mid: string; t: number } };
 
-/** The answer to `POST /admin/message/system`. `t` in Unix seconds. */
+/** The response to `POST /admin/message/system`. `t` is in Unix seconds. */
 export type SystemMessageAnswer = { ack: { mid: string; t: number } };
 
 /**
- * What became of a message, on all nodes, of about a second ago. *Delivered*: written to an open connection; what a client
- * has acknowledged, it has. Times in ISO 8601, `null` until then.
+ * The delivery of a message on all nodes, about a second old. *Delivered* means written to an open connection; only an
+ * acknowledgement proves that a client received it. Times are ISO 8601, or `null` before the first delivery.
  */
 export type Delivery = {
   recipients: number;
@@ -80,26 +80,26 @@ export type Delivery = {
   last_delivered_at: string | null;
 };
 
-/** A message, the API key that it was sent with, and what became of it. */
+/** A message, the API key that sent it, and its delivery. */
 export type MessageReport = { message: Message; key_id: string | null; delivery: Delivery };
 
-/** A system message, the API key that it was sent with, and what became of it, for each user. */
+/** A system message, the API key that sent it, and its delivery to each user. */
 export type SystemMessageReport = {
   system_message: SystemMessage;
   key_id: string | null;
   delivery: Delivery & { by_user: { [uid: string]: "delivered" | "offline" | "unknown" } };
 };
 
-/** Whom a send would reach; `unknown_users`: uids of a system message that are no users of the organization. */
+/** Whom a send would reach. `unknown_users` are the uids of a system message that are not users of the organization. */
 export type DryRunAnswer = { dry_run: { recipients: number; online: number; unknown_users: string[] } };
 
-/** An organization, a user or a conversation of the directory; `name` is `null` until set. */
+/** An organization, a user or a conversation. `name` is `null` if none is set. */
 export type DirectoryEntry = { id: string; name: string | null; created_at: string };
 
-/** A user; `blocked` is only there while every token of the user is refused. */
+/** A user. `blocked` is present only while the user is blocked, that is, while all of the user's tokens are refused. */
 export type User = DirectoryEntry & { blocked?: true };
 
-/** What an organization may use. `null`: what the server's settings say; 0: as much as it likes. */
+/** The limits of an organization. `null` means the server's default, 0 means no limit. */
 export type OrganizationLimits = {
   requests_per_second: number | null;
   messages_per_second: number | null;
@@ -107,24 +107,24 @@ export type OrganizationLimits = {
   stored_bytes: number | null;
 };
 
-/** An organization with its limits and what it uses now, on all nodes; `null` in `usage`: a node does not answer. */
+/** An organization with its limits and its current usage on all nodes. A usage figure is `null` if a node does not respond. */
 export type Organization = DirectoryEntry & {
   limits: OrganizationLimits;
   usage: Omit<OrganizationLimits, "stored_bytes"> & { stored_bytes: number };
 };
 
-/** A user token and the moment (ISO 8601) after which it is refused. */
+/** A user token and when it expires (ISO 8601). */
 export type UserToken = { token: string; expires_at: string };
 
-/** A user and how many connections the user has now, on all nodes; `devices`, if asked for: the `device_id` that each gave. */
+/** A user and the user's number of connections on all nodes. `devices`, if requested, is the `device_id` of each connection. */
 export type OnlineUser = { id: string; connections: number; devices?: (string | null)[] };
 
-/** How many users are connected now, each counted once, and how many connections they have. */
+/** The number of connected users, each counted once, and of their connections. */
 export type OnlineCount = { count: number; connections: number };
 
 /**
- * What a node counts: since it started, but for latency (commit to delivery) and event-loop delay, which are of about the
- * last 30 s. `sends` are those that are stored, `send_errors` those answered with 5xx; `bus` is `none` for a node that runs alone.
+ * The figures of a node since it started, except latency (commit to delivery) and event loop delay, which cover about the last
+ * 30 s. `sends` counts stored sends, `send_errors` sends that failed with 5xx. `bus` is `none` for a node that runs alone.
  */
 export type NodeFigures = {
   sends: number;
@@ -138,8 +138,8 @@ export type NodeFigures = {
 };
 
 /**
- * A running server. Times are ISO 8601, by its own clock. `lag_events`: how many stored events the organization that was
- * the most behind had not yet played at `lag_checked_at`.
+ * A running server. Times are ISO 8601, by its own clock. `lag_events` is the number of stored events not yet delivered at
+ * `lag_checked_at`, for the organization that was furthest behind.
  */
 export type Node = {
   id: string;
@@ -156,13 +156,13 @@ export type Node = {
   state: "live" | "silent";
 };
 
-/** One page of a list; `cursor` is `null` on the last one. */
+/** A page of a list. `cursor` is `null` on the last page. */
 export type Page<Item> = { items: Item[]; cursor: string | null };
 
-/** Which page of a list: `limit` 1 to 1,000 (default 100), `cursor` of the page before. */
+/** Selects a page of a list: `limit` from 1 to 1,000 (default 100), and the `cursor` of the previous page. */
 export type PageOptions = { limit?: number; cursor?: string };
 
-/** What an API key may do; `*` is everything. */
+/** What an API key may do. `*` means everything. */
 export type ApiKeyScope =
   | "message:send"
   | "system:send"
@@ -173,16 +173,16 @@ export type ApiKeyScope =
   | "keys:manage"
   | "*";
 
-/** What a live feed shows: what fits all that are given. */
+/** Restricts a live feed to the events that match all given members. */
 export type FeedFilter = {
   kind?: "message" | "system_message";
   /** Only messages of this conversation. */
   cid?: string;
-  /** Only what this user sent or is to receive. */
+  /** Only events that this user sends or receives. */
   uid?: string;
 };
 
-/** An API key, without its secret. Times are ISO 8601; `null` restricts nothing, and a time of `null` is none. */
+/** An API key without its secret. Times are ISO 8601, or `null` for never. A restriction of `null` means none. */
 export type ApiKey = {
   id: string;
   name: string;
@@ -196,15 +196,15 @@ export type ApiKey = {
   old_secret_expires_at: string | null;
 };
 
-/** The key that calls. `id` is `null` for the bootstrap key of the settings. */
+/** The calling key. `id` is `null` for the bootstrap key. */
 export type OwnApiKey = Pick<ApiKey, "name" | "scopes" | "organization" | "allowed_senders" | "expires_at"> & {
   id: string | null;
 };
 
-/** An API key with its secret in `key`, which the server shows this once. */
+/** An API key with its secret in `key`, which the server shows only once. */
 export type ApiKeyWithSecret = ApiKey & { key: string };
 
-/** A key to be made. What is left out is as with the key that makes it; `null` restricts nothing. */
+/** A new API key. Omitted restrictions are inherited from the calling key; `null` means no restriction. */
 export type NewApiKey = {
   name: string;
   scopes: ApiKeyScope[];
@@ -214,27 +214,27 @@ export type NewApiKey = {
   expires_at?: string | null;
 };
 
-/** Which entries of the audit log: all that are left out do not restrict. Times in ISO 8601, `until` exclusive. */
+/** Restricts the audit log to the entries that match all given members. Times are ISO 8601; `until` is exclusive. */
 export type AuditFilter = {
   organization?: string;
-  /** The id of the key that called. */
+  /** The id of the calling key. */
   key?: string;
   /** An `operationId`, such as `deleteUser`. */
   operation?: string;
   result?: "done" | "refused" | "failed";
-  /** The HTTP status that was answered. */
+  /** The HTTP status of the response. */
   status?: number;
   since?: string;
   until?: string;
 };
 
-/** An entry of the audit log: who did what. `target` holds the ids that the call named. */
+/** An entry of the audit log: who did what. `target` contains the ids that the call referred to. */
 export type AuditEntry = {
   id: string;
   created_at: string;
   operation: string;
   organization: string | null;
-  /** With status 401 it is only what the caller claimed. */
+  /** `null` if the status is 401: an unauthenticated call is attributed to no key. */
   key_id: string | null;
   address: string | null;
   target: {
@@ -251,6 +251,6 @@ export type AuditEntry = {
   status: number;
   code: string | null;
   request_id: string;
-  /** How many refused or failed calls its node did not write down before this one. */
+  /** The number of refused or failed calls that the node left out just before this entry. */
   omitted: number;
 };

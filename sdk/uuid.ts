@@ -1,6 +1,6 @@
 /**
- * A UUID (version 7, RFC 9562, section 5.7): random, but sorted by the time it was made, which spares the server's index.
- * Also works in pages that are not a secure context, where `crypto.randomUUID` is missing.
+ * A UUID (version 7, RFC 9562, section 5.7): random, but sorted by creation time, which is efficient for the server's index.
+ * Also works in pages without a secure context, where `crypto.randomUUID` is missing.
  */
 export function createUuid(now: number = Date.now()): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -32,23 +32,23 @@ import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 import { call, type Fetch } from "./http.ts";
 import { path, query } from "./paths.ts";
 
-/** What an admin client is made of. */
+/** The options of an admin client. */
 export type AdminClientOptions = {
-  /** Address of the server, for example `http://127.0.0.1:7070`; a path in front is kept. */
+  /** The server address, for example `http://127.0.0.1:7070`. Its path becomes a prefix of every path. */
   url: string;
-  /** The admin API key. Keep it out of pages that people open: it belongs on servers. */
+  /** The API key. Use it on servers only, never in web pages. */
   key: string;
   fetch?: Fetch | undefined;
-  /** How often a failed call is repeated (default 5). */
+  /** How many times a failed call is retried (default 5). */
   retries?: number | undefined;
-  /** Milliseconds within which one attempt must be answered (default 30,000). */
+  /** The timeout of one attempt in milliseconds (default 30,000). */
   timeoutMs?: number | undefined;
 };
 
-/** What may be said about one call of `request`. `isSafe`: doing it twice is the same as doing it once. */
+/** The options of `request`. `isSafe` says that the call is idempotent, so it may be retried. */
 export type RequestOptions = { isSafe?: boolean };
 
-/** The admin API. Methods reject with `HeraldApiError`, or with `HeraldArgumentError` for an identifier that fits in no URL. */
+/** The admin API. Methods reject with `HeraldApiError`, or with `HeraldArgumentError` for an identifier that cannot be part of a URL. */
 export type AdminClient = ReturnType<typeof createAdminClient>;
 
 const maxRetryAfterMs = 60_000;
@@ -56,8 +56,8 @@ const minBackoffMs = 250;
 const maxBackoffMs = 15_000;
 
 /**
- * A client of the admin API. Calls are repeated with backoff after 429, and, where doing them twice does no harm, after
- * 500, 502, 503, 504, 507 or no answer. A send without an id is given a random one, so that its retries send nothing twice.
+ * Creates a client of the admin API. It retries calls with backoff after 429 and, if they are idempotent, after 500, 502, 503,
+ * 504, 507 or no response. A send without an id gets a random one, so that retries send nothing twice.
  */
 export function createAdminClient({
   url,
@@ -68,12 +68,12 @@ export function createAdminClient({
 }: AdminClientOptions) {
   const base = new URL(url);
   if (base.protocol !== "http:" && base.protocol !== "https:")
-    throw new HeraldArgumentError(`url must start with http: or https:, not ${base.protocol}`);
+    throw new HeraldArgumentError(`url must begin with http: or https:, not ${base.protocol}`);
   const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}`;
 
   /**
-   * Any call of the API: `path` with its query, `body` as JSON. `Answer` is the caller's claim about what comes back.
-   * GET, PUT and DELETE count as safe to repeat, others only with `isSafe`.
+   * Makes any call: `path` includes the query, `body` is sent as JSON, and `Answer` is the type that the caller expects. GET, PUT
+   * and DELETE are retried as idempotent; other methods only with `isSafe`.
    */
   async function request<Answer = unknown>(
     method: string,
@@ -102,25 +102,25 @@ export function createAdminClient({
       const message = { ...envelope.message, id: envelope.message.id ?? createUuid() };
       return request("POST", "/admin/message", { ...envelope, message }, { isSafe: true });
     },
-    /** Sends a system message to users. Resolves when it is stored; users who are offline never receive it. */
+    /** Sends a system message to users. Resolves when it is stored. Users who are offline never receive it. */
     async sendSystemMessage(envelope: SystemMessageEnvelope): Promise<SystemMessageAnswer> {
       const messageSystem = { ...envelope.messageSystem, id: envelope.messageSystem.id ?? createUuid() };
       return request("POST", "/admin/message/system", { ...envelope, messageSystem }, { isSafe: true });
     },
 
-    /** Checks a message as `sendMessage` would, and says whom it would reach. Nothing is stored or sent. */
+    /** Checks a message and returns whom `sendMessage` would reach, without storing or sending anything. */
     async tryMessage(envelope: MessageEnvelope): Promise<DryRunAnswer> {
       return request("POST", "/admin/message?dry_run=true", envelope, { isSafe: true });
     },
-    /** Checks a system message as `sendSystemMessage` would, and says whom it would reach. Nothing is stored or sent. */
+    /** Checks a system message and returns whom `sendSystemMessage` would reach, without storing or sending anything. */
     async trySystemMessage(envelope: SystemMessageEnvelope): Promise<DryRunAnswer> {
       return request("POST", "/admin/message/system?dry_run=true", envelope, { isSafe: true });
     },
-    /** A message and its delivery report, by the `server_mid` of the send. */
+    /** Reads a message and its delivery report, by the `server_mid` of the send. */
     async getMessage(org: string, serverMid: string): Promise<MessageReport> {
       return request("GET", path`/admin/organizations/${org}/messages/${serverMid}`);
     },
-    /** A system message and its delivery report, by the `mid` of the send; `senderId` where several senders used that. */
+    /** Reads a system message and its delivery report, by the `mid` of the send. If several senders used the same id, give `senderId`. */
     async getSystemMessage(
       org: string,
       mid: string,
@@ -129,14 +129,14 @@ export function createAdminClient({
       return request("GET", path`/admin/organizations/${org}/system-messages/${mid}` + query(options));
     },
 
-    /** Creates or updates an organization. `limits` need a key of all organizations; `null` takes one back, what is left out stays. */
+    /** Creates or updates an organization. Setting `limits` requires a key that is not bound to an organization. `null` restores the server's default. */
     async putOrganization(
       org: string,
       fields: { name?: string | null; limits?: Partial<OrganizationLimits> } = {},
     ): Promise<DirectoryEntry> {
       return request("PUT", path`/admin/organizations/${org}`, fields);
     },
-    /** An organization, its own limits, and what it uses now. */
+    /** Returns an organization, its limits and its current usage. */
     async getOrganization(org: string): Promise<Organization> {
       return request("GET", path`/admin/organizations/${org}`);
     },
@@ -148,8 +148,8 @@ export function createAdminClient({
     },
 
     /**
-     * Creates or updates a user. `blocked: true` closes the user's connections everywhere and refuses every token of theirs, until
-     * `blocked: false`.
+     * Creates or updates a user. `blocked: true` closes the user's connections on all nodes and refuses all of the user's tokens,
+     * until `blocked: false`.
      */
     async putUser(org: string, uid: string, fields: { name?: string | null; blocked?: boolean } = {}): Promise<User> {
       return request("PUT", path`/admin/organizations/${org}/users/${uid}`, fields);
@@ -163,20 +163,20 @@ export function createAdminClient({
     async listUsers(org: string, page: PageOptions = {}): Promise<Page<User>> {
       return request("GET", path`/admin/organizations/${org}/users` + query(page));
     },
-    /** A token with which this user connects; for 1 h unless `ttl_seconds` says otherwise (at most 30 days). */
+    /** Issues a token for the user to connect with. It is valid for `ttl_seconds` (default 1 h, at most 30 days). */
     async createToken(org: string, uid: string, fields: { ttl_seconds?: number } = {}): Promise<UserToken> {
       return request("POST", path`/admin/organizations/${org}/users/${uid}/tokens`, fields, { isSafe: true });
     },
-    /** Closes the connections of one token, by its `jti`, and refuses it from now on. */
+    /** Revokes one token by its `jti`: closes its connections and refuses it from now on. */
     async revokeToken(org: string, uid: string, jti: string): Promise<void> {
       return request("DELETE", path`/admin/organizations/${org}/users/${uid}/tokens/${jti}`);
     },
-    /** Closes the user's connections everywhere and refuses tokens issued before now. */
+    /** Closes the user's connections on all nodes and refuses all tokens issued until now. */
     async endSessions(org: string, uid: string): Promise<void> {
       return request("DELETE", path`/admin/organizations/${org}/users/${uid}/sessions`);
     },
 
-    /** Creates or updates a conversation; `participants` replaces the set. */
+    /** Creates or updates a conversation. `participants` replaces the set of participants. */
     async putConversation(
       org: string,
       cid: string,
@@ -202,7 +202,7 @@ export function createAdminClient({
     async listParticipants(org: string, cid: string, page: PageOptions = {}): Promise<Page<DirectoryEntry>> {
       return request("GET", path`/admin/organizations/${org}/conversations/${cid}/participants` + query(page));
     },
-    /** The history of a conversation, newest first; with `after`, oldest first. */
+    /** The history of a conversation, newest first, or oldest first with `after`. */
     async listMessages(
       org: string,
       cid: string,
@@ -212,9 +212,9 @@ export function createAdminClient({
     },
 
     /**
-     * Everything delivered in the organization from now on, live, in the order of its log: `for await (const event of
-     * admin.events("demo"))`. Leaving the loop, or the `signal`, ends it. A feed that breaks is opened again; what is delivered
-     * meanwhile is not shown, and `onStateChange` tells. Throws what the server refuses.
+     * Yields everything that is delivered in the organization from now on, in the order of its log: `for await (const event of
+     * admin.events("demo"))`. To end the feed, leave the loop or abort `signal`. A feed that is interrupted reconnects, but omits
+     * what is delivered in the meantime; `onStateChange` reports it. Throws if the server refuses the call.
      */
     events(
       org: string,
@@ -225,8 +225,8 @@ export function createAdminClient({
       return watchFeed(feed, { signal, onStateChange, silentMs });
     },
     /**
-     * Who is connected now, on all nodes, by id; with `uids` those users, `connections` 0 for who is offline or unknown. With
-     * `devices` the answer also has what their connections call themselves; for the first 20 of `uids`, by id.
+     * Lists the users who are connected now, on all nodes, by id. With `uids`, lists exactly those users, with `connections` 0 for
+     * users who are offline or unknown. With `devices`, includes the `device_id`s of the first 20 of the `uids`, by id.
      */
     async listOnline(
       org: string,
@@ -234,37 +234,37 @@ export function createAdminClient({
     ): Promise<Page<OnlineUser>> {
       return request("GET", path`/admin/organizations/${org}/online` + query(page));
     },
-    /** How many users are connected now, on all nodes, or how many of `uids`. */
+    /** Counts the users who are connected now, on all nodes, or those of `uids`. */
     async countOnline(org: string, { uids }: { uids?: string[] } = {}): Promise<OnlineCount> {
       return request("GET", path`/admin/organizations/${org}/online` + query({ count: true, uids }));
     },
-    /** The nodes, in the order in which they started. */
+    /** Lists the nodes, in the order in which they started. */
     async listNodes(): Promise<{ items: Node[] }> {
       return request("GET", "/admin/nodes");
     },
-    /** Makes an API key; its secret is in the answer and nowhere else. Not repeated by itself: it would make another. */
+    /** Creates an API key. Only this response contains its secret. Not retried after an unknown outcome, which could create a second key. */
     async createKey(fields: NewApiKey): Promise<ApiKeyWithSecret> {
       return request("POST", "/admin/keys", fields);
     },
     async listKeys(page: PageOptions = {}): Promise<Page<ApiKey>> {
       return request("GET", `/admin/keys${query(page)}`);
     },
-    /** What the key of this client is and may do. */
+    /** Returns the key that this client uses, and what it may do. */
     async getOwnKey(): Promise<OwnApiKey> {
       return request("GET", "/admin/self");
     },
     async getKey(id: string): Promise<ApiKey> {
       return request("GET", path`/admin/keys/${id}`);
     },
-    /** Gives a key a new secret; the old one works for `overlap_seconds` more (24 h unless said otherwise, at most 7 days). */
+    /** Gives a key a new secret. The old one keeps working for `overlap_seconds` (default 24 h, at most 7 days). */
     async rotateKey(id: string, fields: { overlap_seconds?: number } = {}): Promise<ApiKeyWithSecret> {
       return request("POST", path`/admin/keys/${id}/rotate`, fields);
     },
-    /** Revokes a key: refused on every node within 5 seconds. */
+    /** Revokes a key. Every node refuses it within 5 seconds. */
     async revokeKey(id: string): Promise<void> {
       return request("DELETE", path`/admin/keys/${id}`);
     },
-    /** The audit log, newest first. A page may hold fewer entries than `limit`; only a `cursor` of `null` is the end. */
+    /** Reads the audit log, newest first. A page may hold fewer entries than `limit`; the log ends only when `cursor` is `null`. */
     async listAudit(filter: AuditFilter & PageOptions = {}): Promise<Page<AuditEntry>> {
       return request("GET", `/admin/audit${query(filter)}`);
     },

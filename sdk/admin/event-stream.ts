@@ -1,9 +1,9 @@
-/** One event of a stream: its name, and the text of its `data`. */
+/** One event of a stream: its name and the text of its `data`. */
 export type StreamEvent = { event: string; data: string };
 
 /**
- * Reads server-sent events (WHATWG HTML, section 9.2.6) piece by piece. `read` takes the next piece of text, and gives the
- * events that it completes; what is not yet complete is kept for the next.
+ * Reads server-sent events (WHATWG HTML, section 9.2.6) incrementally. `read` takes the next piece of text and returns the events
+ * that it completes. It keeps an incomplete event for the next call.
  */
 export function createEventReader(): { read(text: string): StreamEvent[] } {
   let rest = "";
@@ -20,12 +20,12 @@ export function createEventReader(): { read(text: string): StreamEvent[] } {
     const [, field = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     if (field === "event") name = value;
     if (field === "data") data.push(value);
-    return undefined; // a comment, or a field that nobody here needs
+    return undefined; // a comment, or a field that is not used here
   }
 
   return {
     read(text) {
-      // A large event comes in many pieces: only one that may hold the end of a line is looked through.
+      // A large event arrives in many pieces. Parse only when a piece may contain the end of a line.
       if (!/[\r\n]/.test(text) && !rest.endsWith("\r")) {
         rest += text;
         return [];

@@ -7,26 +7,26 @@ import { sleep } from "../waiting/timers.ts";
 import { createEventReader } from "./event-stream.ts";
 import { openStream, unreachable } from "./http.ts";
 
-/** What a feed shows, as it is on the wire. */
+/** An event of a feed, exactly as received. */
 export type FeedEvent = { message: Message } | { system_message: SystemMessage };
 
 /**
- * `connected`: all that is delivered from now on is shown. `reconnecting`: the feed broke, and what is delivered until it is
- * connected again is not shown; `error` is why, and `retryInMs` when it is tried again.
+ * `connected`: the feed shows everything that is delivered from now on. `reconnecting`: the feed was interrupted because of `error`
+ * and retries in `retryInMs`. It omits what is delivered until it is connected again.
  */
 export type FeedState = "connected" | "reconnecting";
 
-/** How a feed is watched. */
+/** The options of a feed. */
 export type FeedOptions = {
   /** Ends the feed without an error. */
   signal?: AbortSignal | undefined;
-  /** Called at each change, and while reconnecting again at each failed attempt. */
+  /** Called on every state change and, while reconnecting, after every failed attempt. */
   onStateChange?: ((state: FeedState, detail: { error?: HeraldApiError; retryInMs?: number }) => void) | undefined;
-  /** A feed on which nothing comes for so long, not even a heartbeat, is taken for dead (default 90,000 ms). */
+  /** How long nothing may arrive, not even a heartbeat, before the feed counts as dead (default 90,000 ms). */
   silentMs?: number | undefined;
 };
 
-/** How a feed is reached. */
+/** How to connect a feed. */
 export type FeedCall = Parameters<typeof openStream>[0] & {
   retries: number;
   minBackoffMs: number;
@@ -36,8 +36,8 @@ export type FeedCall = Parameters<typeof openStream>[0] & {
 const defaultSilentMs = 90_000;
 
 /**
- * Everything that a feed shows, for as long as it is asked. The first connection is tried as often as any call; once there was
- * one, a feed that breaks is opened again with backoff until the server refuses it. Throws `HeraldApiError`.
+ * Yields the events of a feed until the caller stops. The first connection has as many retries as any call. Later, an interrupted
+ * feed reconnects with backoff until the server refuses it. Throws `HeraldApiError`.
  */
 export async function* watchFeed(
   call: FeedCall,
@@ -75,7 +75,7 @@ export async function* watchFeed(
   }
 }
 
-/** The events of one stream, to its end, and why it ended. */
+/** Yields the events of one stream until it ends, and returns why it ended. */
 async function* readFeed(
   body: ReadableStream<Uint8Array>,
   { url, silentMs, end }: { url: string; silentMs: number; end: () => void },
@@ -95,8 +95,8 @@ async function* readFeed(
         if (frame.kind === "system_message") yield { system_message: frame.message };
       }
     } catch (cause) {
-      if (cause instanceof SyntaxError) return unreachable(url, "the feed is not readable", cause);
-      return unreachable(url, "the feed broke", cause);
+      if (cause instanceof SyntaxError) return unreachable(url, "the feed cannot be read", cause);
+      return unreachable(url, "the feed was interrupted", cause);
     } finally {
       clearTimeout(watch);
     }

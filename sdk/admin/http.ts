@@ -4,7 +4,7 @@ import { type Failure, readRetryAfter } from "../waiting/retry.ts";
 /** The part of `fetch` that the admin client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** One call: `body` is sent as it is. */
+/** One call. `body` is sent unchanged. */
 export type HttpCall = {
   url: string;
   method: string;
@@ -14,7 +14,7 @@ export type HttpCall = {
   fetch: Fetch;
 };
 
-/** Makes one call. Resolves with the JSON of a successful answer (`undefined` when empty), or with the failure. */
+/** Makes one call. Resolves with the JSON of a successful response (`undefined` if empty), or with the failure. */
 export async function call({
   url,
   method,
@@ -28,7 +28,7 @@ export async function call({
   let response: Response;
   let text: string;
   try {
-    // A redirect is not followed: `fetch` would hand the key to whatever address it names.
+    // Redirects are not followed: `fetch` would send the key to any address that the redirect names.
     const init: RequestInit = { method, headers, redirect: "manual", signal: AbortSignal.timeout(timeoutMs) };
     response = await fetch(url, body === undefined ? init : { ...init, body });
     text = await response.text();
@@ -40,7 +40,7 @@ export async function call({
   return failureOf(response, json);
 }
 
-/** Opens a stream of server-sent events, which must begin within `timeoutMs`. Resolves with its body or with the failure. */
+/** Opens a stream of server-sent events, which must begin within `timeoutMs`. Resolves with its body, or with the failure. */
 export async function openStream({
   url,
   key,
@@ -67,9 +67,9 @@ export async function openStream({
   }
 }
 
-/** The failure of a call that was not answered, or not to its end. */
+/** The failure of a call that got no response, or an incomplete one. */
 export function unreachable(url: string, why: string, cause?: unknown): Failure {
-  const detail = `No answer from ${new URL(url).origin}: ${why}`;
+  const detail = `No response from ${new URL(url).origin}: ${why}`;
   return { error: new HeraldApiError({ status: 0, code: "unreachable", detail, cause }), retryAfterMs: undefined };
 }
 
@@ -77,10 +77,10 @@ function failureOf(response: Response, json: unknown): Failure {
   return { error: toError(response, json), retryAfterMs: readRetryAfter(response.headers.get("Retry-After")) };
 }
 
-/** Bun has the system's code on the error, Node on its cause, a browser nowhere. */
+/** The system's error code is on the error in Bun, on its cause in Node, and nowhere in a browser. */
 function describe(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `nothing within ${timeoutMs / 1000} s`;
+  if (error.name === "TimeoutError") return `timed out after ${timeoutMs / 1000} s`;
   for (const { code } of [error, error.cause ?? {}] as { code?: unknown }[]) if (typeof code === "string") return code;
   return error.message;
 }
@@ -93,13 +93,13 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Reads `application/problem+json` (RFC 9457). Another answer, say of a proxy, becomes the code `not_herald`. */
+/** Reads `application/problem+json` (RFC 9457). Any other response, such as a proxy's, becomes the code `not_herald`. */
 function toError(response: Response, json: unknown): HeraldApiError {
   const status = response.status || 302; // a browser hides the status of a redirect
   const problem: Partial<Record<string, unknown>> = typeof json === "object" && json !== null ? json : {};
   const requestId = response.headers.get("X-Request-Id") ?? undefined;
   if (response.ok || typeof problem.code !== "string") {
-    const detail = `${new URL(response.url || "http://unknown").origin} answered ${status}, but not as Herald does; is the address right?`;
+    const detail = `${new URL(response.url || "http://unknown").origin} responded with ${status}, but not like a Herald server. Check the address.`;
     return new HeraldApiError({ status, code: "not_herald", detail, requestId });
   }
   const detail = typeof problem.detail === "string" ? problem.detail : String(problem.title ?? problem.code);

@@ -2,8 +2,8 @@ import { HeraldArgumentError } from "../errors.ts";
 
 /**
  * A path of percent-encoded identifiers: path`/admin/organizations/${org}`.
- * Throws `HeraldArgumentError` for an empty identifier, and for `.` and `..`: every URL parser takes those (also percent-encoded)
- * as steps in the path, so the request would reach another resource (WHATWG URL, "double-dot URL path segment").
+ * Throws `HeraldArgumentError` for an empty identifier and for `.` and `..`. URL parsers treat those, even percent-encoded, as path
+ * steps, so the request would reach another resource (WHATWG URL, "double-dot URL path segment").
  */
 export function path(texts: TemplateStringsArray, ...identifiers: string[]): string {
   return texts.reduce((whole, text, index) => whole + encodeIdentifier(identifiers[index - 1] ?? "") + text);
@@ -17,8 +17,8 @@ function encodeIdentifier(identifier: string): string {
 }
 
 /**
- * A query string with its `?`, or nothing; members that are `undefined` are left out. Items of a list are encoded one by
- * one, so that commas within them are told from those between them (RFC 6570, section 3.2.8).
+ * A query string with its `?`, or an empty string. Omits members that are `undefined`. Encodes each item of a list separately, so
+ * that commas within items differ from those between them (RFC 6570, section 3.2.8).
  */
 export function query(parameters: Record<string, string | number | boolean | string[] | undefined>): string {
   const given = Object.entries(parameters).filter((entry) => entry[1] !== undefined);

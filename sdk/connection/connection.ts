@@ -3,16 +3,16 @@ import { withTimeout } from "../waiting/timers.ts";
 import { readFrame, type ServerFrame } from "./frames.ts";
 import type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";
 
-/** Why a connection ended. `code` is the close code; 1006 where there was no close frame. */
+/** Why a connection ended. `code` is the close code, or 1006 if there was no close frame. */
 export type Ending = { code: number; reason: string };
 
-/** One socket. `request` asks and waits for the answer; `end` closes it and does not wait for the other side. */
+/** One socket. `request` sends a request and waits for the response; `end` closes the socket without waiting for the server. */
 export type Connection = {
   request(name: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>>;
   end(ending: Ending): void;
 };
 
-/** What a connection needs. `onEnd` is called exactly once, also when the socket never opened. */
+/** The options of a connection. `onEnd` is called exactly once, even if the socket never opens. */
 export type ConnectionOptions = {
   url: string;
   WebSocket: WebSocketConstructor;
@@ -25,7 +25,7 @@ export type ConnectionOptions = {
 
 type Pending = { resolve: (body: Record<string, unknown>) => void; reject: (error: Error) => void };
 
-/** Opens a socket and matches answers to requests. Requests reject when it ends or when no answer comes in time. */
+/** Opens a socket and matches responses to requests. Requests reject when the socket ends or when there is no response in time. */
 export function openConnection(options: ConnectionOptions): Connection {
   const { requestTimeoutMs, onError } = options;
   const pending = new Map<string, Pending>();
@@ -33,20 +33,20 @@ export function openConnection(options: ConnectionOptions): Connection {
   let isOpen = false;
   let hasEnded = false;
   let socket: WebSocketLike | undefined;
-  const opening = setTimeout(() => end({ code: 1006, reason: "the server did not answer in time" }), requestTimeoutMs);
+  const opening = setTimeout(() => end({ code: 1006, reason: "the server did not respond in time" }), requestTimeoutMs);
 
   function finish(ending: Ending) {
     if (hasEnded) return;
     hasEnded = true;
     clearTimeout(opening);
-    const error = new HeraldConnectionError(`The connection was lost (${ending.code}) before the answer came.`);
+    const error = new HeraldConnectionError(`The connection was lost (${ending.code}) before the response arrived.`);
     for (const request of pending.values()) request.reject(error);
     pending.clear();
     options.onEnd(ending);
   }
 
   function end(ending: Ending) {
-    // A dead network would hold back the close event for minutes, so the ending is told before the socket closes.
+    // A dead network can delay the close event for minutes, so the ending is reported before the socket closes.
     finish(ending);
     socket?.close(1000);
   }
@@ -73,14 +73,14 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 
   function request(name: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>> {
-    if (hasEnded || !isOpen) return Promise.reject(new HeraldConnectionError("There is no connection."));
+    if (hasEnded || !isOpen) return Promise.reject(new HeraldConnectionError("The client is not connected."));
     lastId += 1;
     const id = String(lastId);
     const answer = new Promise<Record<string, unknown>>((resolve, reject) => {
       pending.set(id, { resolve, reject });
       socket?.send(JSON.stringify({ request: { [name]: parameters, id } }));
     });
-    const timeout = () => new HeraldConnectionError(`No answer to ${name} within ${requestTimeoutMs / 1000} s.`);
+    const timeout = () => new HeraldConnectionError(`No response to ${name} within ${requestTimeoutMs / 1000} s.`);
     return withTimeout(answer, requestTimeoutMs, timeout).finally(() => pending.delete(id));
   }
 
@@ -93,11 +93,11 @@ export function openConnection(options: ConnectionOptions): Connection {
       options.onOpen();
     });
     socket.addEventListener("message", (event) => receive(event.data));
-    socket.addEventListener("error", () => undefined); // a close event follows and says as much
+    socket.addEventListener("error", () => undefined); // a close event with the same information follows
     socket.addEventListener("close", (event) => finish({ code: event.code ?? 1006, reason: event.reason ?? "" }));
   } catch (error) {
     onError(error);
-    queueMicrotask(() => finish({ code: 1006, reason: "the socket could not be made" }));
+    queueMicrotask(() => finish({ code: 1006, reason: "the socket could not be created" }));
   }
   return { request, end };
 }

@@ -1,6 +1,6 @@
 import type { Message, ResponseError, SystemMessage } from "../types.ts";
 
-/** What a frame from the server says. */
+/** A frame from the server. */
 export type ServerFrame =
   | { kind: "message"; message: Message }
   | { kind: "system_message"; message: SystemMessage }
@@ -14,8 +14,8 @@ const isSystemMessage = (value: unknown): value is SystemMessage =>
   isObject(value) && typeof value._id === "string" && typeof value.from === "string";
 
 /**
- * Reads one frame. Throws `SyntaxError` when it is not JSON. A key that this version does not know is `unknown`,
- * so that a newer server does not break an older client.
+ * Reads one frame. Throws `SyntaxError` if it is not JSON. A frame that this version does not know is `unknown`, so that a newer
+ * server does not break an older client.
  */
 export function readFrame(text: string): ServerFrame {
   const frame: unknown = JSON.parse(text);

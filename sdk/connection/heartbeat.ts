@@ -1,12 +1,12 @@
-/** Watches one connection. `heard()` notes that something arrived; `stop()` ends the watch. */
+/** Monitors one connection. `heard()` records that something arrived; `stop()` ends the monitoring. */
 export type Heartbeat = { heard(): void; stop(): void };
 
-/** `ping` asks the server for a sign of life; `onDead` is called once when none came. Times in milliseconds. */
+/** `ping` asks the server for a sign of life; `onDead` is called once if there is none. Times are in milliseconds. */
 export type HeartbeatOptions = { quietMs: number; ping: () => Promise<unknown>; onDead: () => void };
 
 /**
- * Pings when nothing was heard for `quietMs`. Anything that arrives counts as a sign of life, so a connection that is
- * busy with a long replay is not taken for dead because its answer waits behind it.
+ * Pings when nothing has arrived for `quietMs`. Anything that arrives counts as a sign of life, so a long replay that delays the
+ * response to a ping does not make the connection look dead.
  */
 export function createHeartbeat({ quietMs, ping, onDead }: HeartbeatOptions): Heartbeat {
   let heardAt = performance.now();

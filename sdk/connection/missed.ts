@@ -1,7 +1,7 @@
 import type { ConversationSummary, Message } from "../types.ts";
 import { sleep } from "../waiting/timers.ts";
 
-/** Some messages of one conversation that a gap left out, newest first. */
+/** Messages of one conversation that a gap left out, newest first. */
 export type MissedPage = { cid: string; messages: Message[] };
 
 type Source = {
@@ -10,20 +10,20 @@ type Source = {
     cursor: string | null;
   }>;
   listMessages(page: { cid: string; limit: number; before?: string }): Promise<Message[]>;
-  /** Whether the message was delivered already. */
+  /** Whether the message was already delivered. */
   isKnown(id: string): boolean;
 };
 
 const pageSize = 100;
 const hurriedRequests = 40;
 const pauseMs = 1_000;
-/** Nodes have clocks of their own, so a message may bear an earlier time than one that was stored before it. */
+/** Clocks of nodes differ, so a message may have an earlier time than one that was stored before it. */
 const clocksDifferMs = 60_000;
 
 /**
- * Reads what came after the message `since` from the history of each conversation, the most recently active first. Without a
- * `since` that a server made, all history: then leave the loop when it is enough. After the first requests it takes its time, since
- * a connection may send 120 in a minute.
+ * Reads the messages after `since` from the history of each conversation, most recently active first. If `since` is not an id that a
+ * server assigned, it reads the whole history: leave the loop once you have enough. It slows down after the first requests, because
+ * a connection may only send 120 per minute.
  */
 export async function* readMissed(source: Source, since: string | undefined): AsyncGenerator<MissedPage, void> {
   const fromMs = timeOf(since) - clocksDifferMs;
@@ -54,7 +54,7 @@ export async function* readMissed(source: Source, since: string | undefined): As
   }
 }
 
-/** When a message was made that has such an id (UUID version 7, RFC 9562, section 5.7), in milliseconds; else the beginning of time. */
+/** The creation time of a message in milliseconds, from its id (UUID version 7, RFC 9562, section 5.7), or -∞ for any other id. */
 function timeOf(id: string | undefined): number {
   const [, high = "", low = ""] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(id ?? "") ?? [];
   return high === "" ? Number.NEGATIVE_INFINITY : Number.parseInt(high + low, 16);

@@ -1,7 +1,7 @@
-/** Remembers ids. `add` tells whether the id is new. */
+/** Remembers ids. `add` returns whether the id is new. */
 export type SeenIds = { add(id: string): boolean; has(id: string): boolean; readonly size: number };
 
-/** Remembers the last `capacity` ids that were new, the oldest forgotten first, so memory stays bounded. */
+/** Remembers the last `capacity` new ids and forgets the oldest first, so that memory stays bounded. */
 export function createSeenIds(capacity: number): SeenIds {
   const ids = new Set<string>();
   return {

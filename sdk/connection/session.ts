@@ -7,7 +7,7 @@ import type { ServerFrame } from "./frames.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import type { WebSocketConstructor } from "./websocket.ts";
 
-/** Times in milliseconds; the defaults are in `client.ts`. `tooManyMs`: the least wait after a 4429 that names no time. */
+/** Timings in milliseconds, with defaults in `client.ts`. `tooManyMs` is the minimum wait after a 4429 without a time. */
 export type Timing = {
   requestTimeoutMs: number;
   heartbeatMs: number;
@@ -17,7 +17,7 @@ export type Timing = {
   tooManyMs: number;
 };
 
-/** What a session needs. `signal` ends it. */
+/** The options of a session. `signal` ends it. */
 export type SessionOptions = {
   url: string;
   WebSocket: WebSocketConstructor;
@@ -31,12 +31,12 @@ export type SessionOptions = {
   onError: (error: unknown) => void;
 };
 
-/** How long a server may take to close a socket whose `connect` it refused, before the client does. */
+/** How long to wait for the server to close a socket after it refused `connect`, before the client closes it. */
 const lastWordMs = 1_000;
 
 /**
- * Plays one connection from the token to its close, and tells why it ended. Keeps it alive: pings when it is quiet,
- * and brings a fresh token when the server says that the session is about to expire. Never rejects.
+ * Runs one connection from the token to its close, and resolves with why it ended. Pings when the connection is quiet, and sends
+ * a fresh token when the server announces that the session is about to expire. Never rejects.
  */
 export async function playSession(options: SessionOptions): Promise<Ending> {
   const { timing, signal, onError } = options;
@@ -48,7 +48,7 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
     withTimeout(
       Promise.resolve().then(() => options.token()),
       timing.requestTimeoutMs,
-      () => new HeraldConnectionError(`token() gave nothing within ${timing.requestTimeoutMs / 1000} s.`),
+      () => new HeraldConnectionError(`token() returned no token within ${timing.requestTimeoutMs / 1000} s.`),
     );
 
   async function authenticate(connection: Connection, token: string): Promise<void> {
@@ -63,14 +63,14 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
       heartbeat = createHeartbeat({
         quietMs: timing.heartbeatMs,
         ping: () => connection.request("ping", {}).catch(acceptRefusal),
-        onDead: () => connection.end({ code: 1006, reason: "no answer to ping" }),
+        onDead: () => connection.end({ code: 1006, reason: "no response to ping" }),
       });
       options.onConnected(connection, answer, since);
     } catch (error) {
       if (over.signal.aborted) return;
       onError(error);
       const code = closeCodeOf(error);
-      // The server closes next, and only the reason of that tells when to come back.
+      // The server closes the socket next, and only its close reason says when to retry.
       if (code === tooMany) await sleep(lastWordMs, over.signal);
       connection.end({ code, reason: error instanceof Error ? error.message : "connect failed" });
     }
@@ -122,12 +122,12 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
   return ending;
 }
 
-/** A refusal is a sign of life, too. */
+/** A refused ping is a sign of life, too. */
 function acceptRefusal(error: unknown): void {
   if (!(error instanceof HeraldRequestError)) throw error;
 }
 
-/** The close code that says the same as a refused `connect`; an error without a verdict is worth another attempt. */
+/** The close code for a refused `connect`. Any other error gets 1006, after which the client retries. */
 function closeCodeOf(error: unknown): number {
   if (!(error instanceof HeraldRequestError) || error.status < 400 || error.status > 499) return 1006;
   const codes: Record<number, number> = { 401: 4401, 403: 4403, 408: 4408, 429: tooMany };

@@ -1,12 +1,12 @@
-/** The waits between attempts. `next()` gives the next wait in milliseconds; `reset()` starts again from the shortest. */
+/** The waits between attempts. `next()` returns the next wait in milliseconds; `reset()` starts over with the shortest. */
 export type Backoff = { next(): number; reset(): void };
 
-/** Bounds of the waits in milliseconds, and the source of chance (0 ≤ n < 1). */
+/** The bounds of the waits in milliseconds, and the random source (0 ≤ n < 1). */
 export type BackoffOptions = { minMs: number; maxMs: number; random?: () => number };
 
 /**
- * Exponential backoff with full jitter: each wait is anywhere between 0 and a ceiling that doubles from `minMs` to
- * `maxMs`. Full jitter keeps a crowd of clients from coming back at the same moment after a restart.
+ * Exponential backoff with full jitter: each wait is a random time between 0 and a ceiling that doubles from `minMs` to `maxMs`.
+ * Full jitter keeps many clients from reconnecting at the same moment after a restart.
  */
 export function createBackoff({ minMs, maxMs, random = Math.random }: BackoffOptions): Backoff {
   let ceilingMs = minMs;

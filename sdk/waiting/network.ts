@@ -3,8 +3,8 @@ import { sleep } from "./timers.ts";
 type Target = Partial<Pick<EventTarget, "addEventListener" | "removeEventListener">>;
 
 /**
- * Sleeps, in a browser no longer than until it says that the network is back: who waits because there was none need not wait
- * then. Resolves at once when `signal` aborts. Never rejects.
+ * Sleeps for `ms`. In a browser, wakes early when the network comes back. Resolves immediately when `signal` aborts. Never
+ * rejects.
  */
 export async function sleepUntilOnline(ms: number, signal: AbortSignal, target: Target = globalThis): Promise<void> {
   const over = new AbortController();

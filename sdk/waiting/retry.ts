@@ -2,22 +2,22 @@ import { HeraldApiError } from "../errors.ts";
 import { createBackoff } from "./backoff.ts";
 import { sleep } from "./timers.ts";
 
-/** A failure, and how long the server asked to wait (`Retry-After`), in milliseconds. */
+/** A failure, and the wait that the server asked for (`Retry-After`), in milliseconds. */
 export type Failure = { error: HeraldApiError; retryAfterMs: number | undefined };
 
-/** How often and how long to wait. `isSafe`: doing it twice is the same as doing it once. */
+/** How often to retry and how long to wait. `isSafe` says that the call is idempotent. */
 export type RetryOptions = { retries: number; isSafe: boolean; minMs: number; maxMs: number; maxRetryAfterMs: number };
 
 const unknownOutcomes = new Set([0, 500, 502, 503, 504, 507]);
 
-/** Whether nobody knows what a call with this status did. Nothing was done where it is 429; after these only a safe call is repeated. */
+/** Whether the outcome of a call with this status is unknown, so that only an idempotent call may be retried. */
 export function isUnknownOutcome(status: number): boolean {
   return unknownOutcomes.has(status);
 }
 
 /**
- * Runs `attempt` until it succeeds, its failure is final, or the retries are used up; then throws its last error.
- * `Retry-After` is honoured; when it asks for more than `maxRetryAfterMs`, the failure is final.
+ * Runs `attempt` until it succeeds. Throws its last error once a failure is final or no retries are left. Honours `Retry-After`, but
+ * treats the failure as final if it asks for more than `maxRetryAfterMs`.
  */
 export async function withRetries<Value>(
   attempt: () => Promise<Value | Failure>,
@@ -40,7 +40,7 @@ function isFailure(outcome: unknown): outcome is Failure {
   );
 }
 
-/** The milliseconds of a `Retry-After` header: seconds or a date (RFC 9110, section 10.2.3). */
+/** The wait in milliseconds that a `Retry-After` header asks for, as seconds or a date (RFC 9110, section 10.2.3). */
 export function readRetryAfter(header: string | null, nowMs: number = Date.now()): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header) * 1000;

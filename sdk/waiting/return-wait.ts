@@ -1,24 +1,24 @@
 import type { Ending } from "../connection/connection.ts";
 import type { Backoff } from "./backoff.ts";
 
-/** The close code of too many connections or requests, after which a client may come back. */
+/** The close code for too many connections or requests, after which a client may reconnect. */
 export const tooMany = 4429;
 
-/** The longest wait that a reason may ask for: nobody means a longer one. */
+/** The longest wait that a close reason may ask for. Longer ones are assumed to be errors. */
 const mostAskedMs = 3_600_000;
 
-/** `tooManyMs`: the least wait after a 4429 that names no time. `random`: the source of chance, 0 ≤ n < 1. */
+/** `tooManyMs` is the minimum wait after a 4429 without a time; `random` is the random source, 0 ≤ n < 1. */
 export type ReturnOptions = { tooManyMs: number; random?: () => number };
 
-/** The milliseconds that the reason of a close asks a client to stay away (`retry in N s`), an hour at most; `undefined` where it names no time. */
+/** The wait in milliseconds that a close reason asks for (`retry in N s`), at most an hour; `undefined` if it gives no time. */
 export function readRetryIn(reason: string): number | undefined {
   const [, seconds] = /\bretry in (\d+) s\b/.exec(reason) ?? [];
   return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000, mostAskedMs);
 }
 
 /**
- * How long to stay away after this ending, in milliseconds. After 4429 with `retry in N s` it is between N and 2 N seconds, so that
- * a crowd that was told the same does not come back at once; after 4429 without a time, `tooManyMs` and the usual backoff; else the backoff.
+ * How long to wait before reconnecting, in milliseconds. After 4429 with `retry in N s`: between N and 2 N seconds, so that clients
+ * that were told the same do not all reconnect at once. After 4429 without a time: `tooManyMs` plus the backoff. Otherwise: the backoff.
  */
 export function returnWaitMs(
   { code, reason }: Ending,

@@ -1,7 +1,7 @@
-/** The longest that a timer can be set for: a longer one would end at once. */
+/** The longest timer that is possible. A longer one would fire immediately. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Resolves after `ms`, 24 days at most, or at once when `signal` aborts. Never rejects. */
+/** Resolves after `ms`, at most 24 days, or immediately when `signal` aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -15,7 +15,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles as `promise` does, or rejects with `timeout()` after `ms`. */
+/** Settles like `promise`, or rejects with `timeout()` after `ms`. */
 export function withTimeout<Value>(promise: Promise<Value>, ms: number, timeout: () => Error): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(timeout()), ms);
