@@ -2,15 +2,6 @@ import { z } from "zod";
 import { identifier } from "./identifiers.ts";
 import { messageSchema, systemMessageSchema } from "./messages/events.ts";
 
-/**
- * How many offsets of the log one stored row of deliveries, or of receipts, covers. Readers look no further than this, so the
- * values may grow but must never shrink. Receipts arrive one at a time, so a short span already holds many.
- */
-export const spans = { delivery: 1024, receipt: 64 } as const;
-
-/** How long after its creation deliveries may refer to an audience, in milliseconds. */
-export const audienceLivesMs = 6 * 3600 * 1000;
-
 const time = z.iso.datetime({ precision: 3 }).nullable();
 const count = z.int().min(0);
 

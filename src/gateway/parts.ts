@@ -1,6 +1,6 @@
 import { createHeartbeats } from "./connections/heartbeat.ts";
 import { createJoiner } from "./connections/join.ts";
-import { createAccounting } from "./fanout/accounting.ts";
+import { createAccounting } from "./delivery/accounting.ts";
 import { createAudiences } from "./fanout/audiences.ts";
 import { createEventFacts } from "./fanout/event-facts.ts";
 import { createPlayer } from "./fanout/player.ts";

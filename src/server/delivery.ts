@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import { createDeliveryLedger, type DeliveryLedger } from "../gateway/delivery/delivery-ledger.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import type { Clock } from "../lib/time/clock.ts";
-import { createDeliveryLedger, type DeliveryLedger } from "../services/delivery/delivery-ledger.ts";
 import type { Deliveries } from "../store/delivery/ports.ts";
 
 const storeEveryMs = 250;

@@ -1,6 +1,7 @@
 import type { LogEvent } from "../contract/messages/log-event.ts";
 import type { Pipeline } from "../lib/queues/batcher.ts";
 import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
+import { deliveryBounds } from "./delivery/bounds.ts";
 import { createDeliveryReads, createDeliveryWrites } from "./delivery/delivery.ts";
 import { createConversationReads, createConversationWrites } from "./directory/conversations.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./directory/organizations.ts";
@@ -94,7 +95,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     standing: createStanding({ reader }),
     keys: { ...createKeyReads({ reader }), ...writes.keys },
     audit: { ...createAuditReads({ reader }), ...writes.audit },
-    deliveries: { ...createDeliveryReads({ reader }), ...writes.deliveries },
+    deliveries: { bounds: deliveryBounds, ...createDeliveryReads({ reader }), ...writes.deliveries },
     sent: createSentReads({ reader }),
     checks: writes.batches,
     retention: writes.retention,

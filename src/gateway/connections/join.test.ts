@@ -4,7 +4,7 @@ import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createOwner } from "../../lib/owner.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import { createPacedWork } from "../../lib/queues/paced-work.ts";
-import type { DeliveryLedger } from "../../services/delivery/delivery-ledger.ts";
+import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
 import { createBacklog } from "../limits/backlog.ts";

@@ -1,9 +1,9 @@
 import type { LogEvent, SessionEnd } from "../../contract/messages/log-event.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
-import type { DeliveryLedger } from "../../services/delivery/delivery-ledger.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
+import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Audiences } from "../fanout/audiences.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
 import { endsSession } from "../fanout/player.ts";

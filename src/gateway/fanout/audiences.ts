@@ -1,5 +1,5 @@
-import { type Audience, createAudience } from "../../services/messages/audience.ts";
 import type { Connection } from "../connections/connection.ts";
+import { type Audience, createAudience } from "../delivery/audience.ts";
 import { conversationTopic } from "./topics.ts";
 
 /** Who hears which conversation on this node. The runtime's own topics carry messages to them, and tell nobody who they are. */

@@ -1,7 +1,7 @@
 import type { LogEvent, SessionEnd } from "../../contract/messages/log-event.ts";
-import type { DeliveryLedger } from "../../services/delivery/delivery-ledger.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Roster } from "../connections/roster.ts";
+import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Audiences } from "./audiences.ts";
 import type { EventFacts } from "./event-facts.ts";

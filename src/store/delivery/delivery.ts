@@ -1,6 +1,6 @@
-import { spans } from "../../contract/delivery.ts";
 import { createAudienceReader } from "../messages/audience.ts";
 import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
+import { spans } from "./bounds.ts";
 import type { DeliveryReads, DeliveryWrites, NewAudience, NewDelivery, Play, StoredDelivery } from "./ports.ts";
 import { findAcknowledged, receiptOf } from "./receipts.ts";
 

@@ -12,7 +12,7 @@ export type NewDelivery = {
   connections: number;
   audience: string | undefined;
   uids: string[] | undefined;
-  /** In the order of offsets, none as far from the first as `spans` says. */
+  /** In the order of offsets, none as far from the first as `DeliveryBounds` says. */
   plays: Play[];
 };
 
@@ -34,7 +34,15 @@ export type NewAudience = {
 export type NewReceipt = { org: string; uid: string; id: string; at: number };
 
 /** Who got what. */
-export type Deliveries = DeliveryReads & DeliveryWrites;
+export type Deliveries = DeliveryReads & DeliveryWrites & { readonly bounds: DeliveryBounds };
+
+/** What whoever writes deliveries must keep to. */
+export type DeliveryBounds = {
+  /** No play of a delivery lies so many offsets behind its first. */
+  spanOffsets: number;
+  /** For how long after it was made an audience may be named by deliveries, in milliseconds. */
+  audienceLivesMs: number;
+};
 
 /** Reads who got what. */
 export type DeliveryReads = {

@@ -1,5 +1,5 @@
-import { audienceLivesMs } from "../../contract/delivery.ts";
 import { firstIdOf } from "../../lib/text/ids.ts";
+import { deliveryBounds } from "../delivery/bounds.ts";
 import { foldReceipts } from "../delivery/gathered-receipts.ts";
 import { removeSomeOfAny } from "../directory/removals.ts";
 import { countSomeEvents, removeFirstEvents } from "../log/stored-bytes.ts";
@@ -11,7 +11,7 @@ import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
 type Dated = "event" | "delivery" | "audience" | "audit" | "revoked_token";
 
 // An audience may be named by deliveries of this long after it was made, and clocks differ.
-const audienceOutlivesMs = audienceLivesMs + 24 * 3600 * 1000;
+const audienceOutlivesMs = deliveryBounds.audienceLivesMs + 24 * 3600 * 1000;
 
 // Heralds that do not count what they remove look at `held_until`: they begin a day after the last that counts has stopped.
 const othersWaitMs = 24 * 3600 * 1000;

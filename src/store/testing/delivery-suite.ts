@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { spans } from "../../contract/delivery.ts";
 import { createId } from "../../lib/text/ids.ts";
+import { spans } from "../delivery/bounds.ts";
 import type { NewAudience, NewDelivery } from "../delivery/ports.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";

@@ -1,7 +1,7 @@
 import type { Hint } from "../../../src/bus/bus.ts";
+import type { Audience } from "../../../src/gateway/delivery/audience.ts";
+import type { PlayedEvent } from "../../../src/gateway/delivery/delivery-ledger.ts";
 import { conversationTopic } from "../../../src/gateway/fanout/topics.ts";
-import type { PlayedEvent } from "../../../src/services/delivery/delivery-ledger.ts";
-import type { Audience } from "../../../src/services/messages/audience.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Identity } from "../../../src/services/sessions/tokens.ts";
 import type { Random } from "../../harness/random.ts";

@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../contract/messages/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
-import type { DeliveryLedger } from "../../services/delivery/delivery-ledger.ts";
+import type { DeliveryLedger } from "./delivery-ledger.ts";
 
 /** Wraps the play of an event; `play` returns how many connections the event was handed to. */
 export type TracePlay = (event: LogEvent, play: () => number) => void;

@@ -2,16 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openKeys } from "../../../test/harness/servers/keyring.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { DeliveryWrites } from "../../store/delivery/ports.ts";
-import { createAudience } from "../messages/audience.ts";
+import { createAudience } from "./audience.ts";
 import { createDeliveryLedger, type DeliveryLedger, type PlayedEvent } from "./delivery-ledger.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
 
 const maxPlays = 200;
 
 describe("the ledger of deliveries", () => {
   let context: Awaited<ReturnType<typeof openKeys>>;
   let ledger: DeliveryLedger;
-  let link: { isCut: boolean; batches: Parameters<DeliveryWrites["record"]>[0][] };
+  let link: { isCut: boolean; batches: Parameters<DeliveryStore["record"]>[0][] };
   let lost: number;
 
   beforeEach(async () => {

@@ -1,4 +1,3 @@
-import { audienceLivesMs } from "../../contract/delivery.ts";
 import { createId } from "../../lib/text/ids.ts";
 
 /** So few users are listed with each delivery rather than kept apart. */
@@ -26,11 +25,11 @@ export type Audience = {
   add(uid: string): void;
   /** A connection of the user's, which had come, went. */
   remove(uid: string): void;
-  /** Its users as they are now: the same version as long as nobody comes or goes, a new chain in a new `epoch`. */
-  version(now: number, epoch: number): AudienceVersion;
+  /** Its users as they are now: the same version as long as nobody comes or goes, a new chain in a new `epoch` and after `livesMs`. */
+  version(now: number, epoch: number, livesMs: number): AudienceVersion;
 };
 
-type Chain = { epoch: number; bornAt: number; length: number; weight: number; lastId: string };
+type Chain = { epoch: number; bornAt: number; endsAt: number; length: number; weight: number; lastId: string };
 
 /**
  * An empty audience. A version costs as much as has changed since the one before: now and then all users are written out
@@ -50,9 +49,9 @@ export function createAudience(org: string, cid: string): Audience {
     else changes.set(uid, isIn);
   }
 
-  function begin(now: number, epoch: number): AudienceVersion {
+  function begin(now: number, epoch: number, livesMs: number): AudienceVersion {
     const id = createId(now);
-    chain = { epoch, bornAt: now, length: 1, weight: 0, lastId: id };
+    chain = { epoch, bornAt: now, endsAt: now + livesMs, length: 1, weight: 0, lastId: id };
     return { epoch, listed: undefined, kept: { id, parent: undefined, added: [...users.keys()], removed: [] } };
   }
 
@@ -65,7 +64,7 @@ export function createAudience(org: string, cid: string): Audience {
   }
 
   function isGood(known: Chain, now: number, epoch: number): boolean {
-    return known.epoch === epoch && now - known.bornAt < audienceLivesMs && now >= known.bornAt;
+    return known.epoch === epoch && now < known.endsAt && now >= known.bornAt;
   }
 
   return {
@@ -92,7 +91,7 @@ export function createAudience(org: string, cid: string): Audience {
       users.delete(uid);
       note(uid, false);
     },
-    version(now, epoch) {
+    version(now, epoch, livesMs) {
       const isSame = current !== undefined && changes.size === 0;
       if (isSame && current?.listed !== undefined) return current;
       if (isSame && current !== undefined && chain !== undefined && isGood(chain, now, epoch)) return current;
@@ -105,7 +104,7 @@ export function createAudience(org: string, cid: string): Audience {
           isGood(chain, now, epoch) &&
           chain.length < longestChain &&
           chain.weight + changes.size <= users.size;
-        current = goesOn && chain !== undefined ? goOn(chain, now) : begin(now, epoch);
+        current = goesOn && chain !== undefined ? goOn(chain, now) : begin(now, epoch, livesMs);
       }
       changes.clear();
       return current;

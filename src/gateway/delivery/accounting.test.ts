@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { createOwner } from "../../lib/owner.ts";
 import type { Connection } from "../connections/connection.ts";
 import { createRoster } from "../connections/roster.ts";
+import { createAudiences } from "../fanout/audiences.ts";
+import { createEventFacts } from "../fanout/event-facts.ts";
+import { createPlayer } from "../fanout/player.ts";
+import { conversationTopic, createTopics, userTopic } from "../fanout/topics.ts";
 import { createBudget } from "../log/budget.ts";
 import { createSequencer } from "../log/sequencer.ts";
 import { placeOf, event as plainEvent } from "../log/testing/sequencer-setup.ts";
 import { createStreamFrames } from "../streams/stream-frames.ts";
 import { createAccounting, type TracePlay } from "./accounting.ts";
-import { createAudiences } from "./audiences.ts";
-import { createEventFacts } from "./event-facts.ts";
-import { createPlayer } from "./player.ts";
-import { conversationTopic, createTopics, userTopic } from "./topics.ts";
 
 const broken = (): never => {
   throw new Error("no accounting today");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { audienceLivesMs } from "../../contract/delivery.ts";
 import { type AudienceVersion, createAudience } from "./audience.ts";
 
 const begin = Date.UTC(2026, 10, 20);
+const livesMs = 6 * 3600 * 1000;
 
 /** What the store would keep, and the users that it makes of a version. */
 function createArchive() {
@@ -52,7 +52,7 @@ describe("an audience", () => {
           expect(audience.connections).toBe(model.length);
           if (!isLooked) continue;
           looks++;
-          expect(archive.keep(audience.version(now, epoch))).toEqual([...new Set(model)].toSorted());
+          expect(archive.keep(audience.version(now, epoch, livesMs))).toEqual([...new Set(model)].toSorted());
         }
       }),
     );
@@ -62,13 +62,13 @@ describe("an audience", () => {
   test("is the same version as long as nobody comes or goes for good", () => {
     const audience = createAudience("o", "c");
     for (let index = 0; index < 50; index++) audience.add(`u${index}`);
-    const first = audience.version(begin, 0);
+    const first = audience.version(begin, 0, livesMs);
     audience.add("u1");
     audience.remove("u2");
     audience.add("u2");
-    expect(audience.version(begin + 1, 0)).toBe(first);
+    expect(audience.version(begin + 1, 0, livesMs)).toBe(first);
     audience.remove("u2");
-    expect(audience.version(begin + 2, 0)).not.toBe(first);
+    expect(audience.version(begin + 2, 0, livesMs)).not.toBe(first);
   });
 
   test("costs in all a few names for each change, not all of its users for each", () => {
@@ -78,9 +78,9 @@ describe("an audience", () => {
     for (let index = 0; index < users; index++) audience.add(`u${index}`);
     for (let change = 0; change < changes; change++) {
       audience.remove(`u${change % users}`);
-      archive.keep(audience.version(begin, 0));
+      archive.keep(audience.version(begin, 0, livesMs));
       audience.add(`u${change % users}`);
-      archive.keep(audience.version(begin, 0));
+      archive.keep(audience.version(begin, 0, livesMs));
     }
     expect(archive.size()).toBe(changes * 2);
     expect(archive.names()).toBeLessThan(changes * 2 * 3 + users);
@@ -89,13 +89,13 @@ describe("an audience", () => {
   test("begins a new chain after six hours, and when what was kept before was lost", () => {
     const audience = createAudience("o", "c");
     for (let index = 0; index < 50; index++) audience.add(`u${index}`);
-    const parentAt = (now: number, epoch: number) => audience.version(now, epoch).kept?.parent;
-    const first = audience.version(begin, 0).kept?.id;
+    const parentAt = (now: number, epoch: number) => audience.version(now, epoch, livesMs).kept?.parent;
+    const first = audience.version(begin, 0, livesMs).kept?.id;
     audience.add("later");
     expect(parentAt(begin + 1, 0)).toBe(first);
     expect(parentAt(begin + 1, 1)).toBeUndefined();
     audience.remove("later");
-    expect(parentAt(begin + audienceLivesMs, 1)).toBeString();
-    expect(parentAt(begin + audienceLivesMs + 1, 1)).toBeUndefined();
+    expect(parentAt(begin + livesMs, 1)).toBeString();
+    expect(parentAt(begin + livesMs + 1, 1)).toBeUndefined();
   });
 });

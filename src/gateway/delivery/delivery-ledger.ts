@@ -1,13 +1,12 @@
-import { spans } from "../../contract/delivery.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/messages/log-event.ts";
-import { groupInSpans } from "../../lib/spans.ts";
 import { createId, timeOfId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { DeliveryWrites, NewAudience, NewDelivery, Play } from "../../store/delivery/ports.ts";
-import type { Audience, AudienceVersion } from "../messages/audience.ts";
+import type { Audience, AudienceVersion } from "./audience.ts";
+import type { AudienceToStore, DeliveryStore, DeliveryToStore, Play } from "./delivery-store.ts";
 import { createHearers, type Hearers } from "./hearers.ts";
+import { groupInSpans } from "./spans.ts";
 
 /** What the ledger needs to know of an event. */
 export type PlayedEvent = Pick<LogEvent, "org" | "offset" | "id" | "cid">;
@@ -27,7 +26,7 @@ export type DeliveryLedger = {
 };
 
 type Options = {
-  deliveries: DeliveryWrites;
+  deliveries: DeliveryStore;
   clock: Clock;
   /** So many plays could not be kept while the store was away: reports will not tell of them. */
   onLost(plays: number): void;
@@ -36,7 +35,7 @@ type Options = {
 };
 
 /** Deliveries that are not stored yet. `audience` is stored with them, before them. */
-type Entry = { delivery: NewDelivery; audience: NewAudience | undefined; weight: number };
+type Entry = { delivery: DeliveryToStore; audience: AudienceToStore | undefined; weight: number };
 type OpenEntry = Entry & { version: AudienceVersion };
 type Given = { event: PlayedEvent; hearers: Hearers; first: number; last: number };
 
@@ -52,6 +51,7 @@ export function createDeliveryLedger({
   onLost,
   maxWeight = defaultMaxWeight,
 }: Options): DeliveryLedger {
+  const { spanOffsets, audienceLivesMs } = deliveries.bounds;
   const open = new Map<Audience, OpenEntry>();
   const handed = new WeakSet<AudienceVersion>();
   const given = new Map<string, Given>();
@@ -87,11 +87,17 @@ export function createDeliveryLedger({
     onLost(plays);
   }
 
+  /** Whether an event may share the row of those before it. */
+  function fits({ delivery }: Entry, connections: number, offset: number): boolean {
+    const [first] = delivery.plays;
+    return delivery.connections === connections && first !== undefined && offset - first[0] < spanOffsets;
+  }
+
   function closeGiven(): void {
     const groups = groupInSpans(given.values(), {
       keyOf: ({ event: { org, cid = "" }, hearers }) => joinIds(hearers.id, org, cid),
       placeOf: ({ event }) => event.offset,
-      span: spans.delivery,
+      span: spanOffsets,
     });
     for (const group of groups) {
       const [{ event, hearers }] = group;
@@ -147,7 +153,7 @@ export function createDeliveryLedger({
     played(event, audience) {
       if (audience.connections === 0) return;
       const now = clock.now();
-      const version = audience.version(now, epoch);
+      const version = audience.version(now, epoch, audienceLivesMs);
       const { offset } = event;
       const last = open.get(audience);
       if (last !== undefined && last.version === version && fits(last, audience.connections, offset)) {
@@ -206,7 +212,7 @@ export function createDeliveryLedger({
   };
 }
 
-type Facts = Pick<NewDelivery, "uids" | "connections" | "plays"> & { audience?: string | undefined };
+type Facts = Pick<DeliveryToStore, "uids" | "connections" | "plays"> & { audience?: string | undefined };
 
 function entryOf({ org, cid, id }: PlayedEvent, { uids, audience, connections, plays }: Facts): Entry {
   return {
@@ -214,10 +220,4 @@ function entryOf({ org, cid, id }: PlayedEvent, { uids, audience, connections, p
     audience: undefined,
     weight: plays.length * playWeight + (uids?.length ?? 0),
   };
-}
-
-/** Whether an event may share the row of those before it. */
-function fits({ delivery }: Entry, connections: number, offset: number): boolean {
-  const [first] = delivery.plays;
-  return delivery.connections === connections && first !== undefined && offset - first[0] < spans.delivery;
 }
