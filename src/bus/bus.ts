@@ -1,5 +1,5 @@
 import type { LogEvent } from "../contract/messages/log-event.ts";
-import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import type { OnlineUser } from "../contract/presence.ts";
 
 /** Only the place of an event, which was too large to send. Hints without a version then give the offset alone. */
 type EventPlace = Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined };
@@ -41,6 +41,27 @@ export type Bus = {
   /** Whether the connection to the other nodes is there; `none` where there are no others. */
   state(): BusState;
   close(): Promise<void>;
+};
+
+/**
+ * A question that nodes ask each other about an organization: about the users in `uids`, or for the connected users by id after
+ * `after`. With empty `uids`, it asks only for the organization's rates.
+ */
+export type PresenceQuestion = { org: string } & (
+  | { uids: string[]; devices?: boolean | undefined }
+  | { after: string; limit: number }
+);
+
+/** A node's answer about its own connections. */
+export type PresenceAnswer = {
+  /** The users in question who are connected, by id; no more than fit into one bus message. */
+  online: OnlineUser[];
+  /** Whether more users follow the last one. */
+  hasMore: boolean;
+  /** The number of the organization's users connected to this node, and of their connections. */
+  total: { users: number; connections: number };
+  /** Only with empty `uids`: requests, in units of cost, and stored sends in the last full second. Absent from earlier versions. */
+  rates?: { requests: number; messages: number } | undefined;
 };
 
 /** How a bus is. While it is `down` the nodes hear of one another's events only by the head check. */

@@ -1,5 +1,4 @@
-import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
-import type { Bus, Hint } from "./bus.ts";
+import type { Bus, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
 
 /** The bus of a node that is alone: a function call. */
 export function createLocalBus({ nodeId }: { nodeId: string }): Bus {

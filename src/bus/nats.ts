@@ -6,9 +6,8 @@ import {
   type Subscription,
 } from "@nats-io/transport-node";
 import { type HeraldError, unavailable } from "../contract/errors/errors.ts";
-import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 import { createGuard } from "../lib/observing/guard.ts";
-import type { Bus, DropReason, Hint } from "./bus.ts";
+import type { Bus, DropReason, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
 import type { Signer } from "./signatures.ts";
 import { createSignedTexts } from "./signed-texts.ts";
 import { logSubject, presenceSubject } from "./subjects.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
+import type { PresenceAnswer, PresenceQuestion } from "./bus.ts";
 import { toObject } from "./hint-codec.ts";
 
 const longestId = 64;

@@ -1,8 +1,7 @@
 import type { LogEvent } from "../contract/messages/log-event.ts";
-import type { PresenceAnswer, PresenceQuestion } from "../contract/presence.ts";
 import { createSeen } from "../lib/keeping/seen.ts";
 import { createId } from "../lib/text/ids.ts";
-import type { DropReason, Hint } from "./bus.ts";
+import type { DropReason, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
 import { decodeHint, encodeHint } from "./hint-codec.ts";
 import { type AskedQuestion, decodeAnswer, decodeQuestion, type NodeAnswer } from "./presence-codec.ts";
 import type { Signer, TextKind } from "./signatures.ts";

@@ -60,24 +60,3 @@ export const onlineQuery = pageQuery.extend({
       "Only these users, with one item for each. `connections` is 0 for a user who is offline or unknown. Separate ids with commas, and write a comma within an id as `%2C`. The parameter may also be repeated.",
   }),
 });
-
-/**
- * A question that nodes ask each other about an organization: about the users in `uids`, or for the connected users by id after
- * `after`. With empty `uids`, it asks only for the organization's rates.
- */
-export type PresenceQuestion = { org: string } & (
-  | { uids: string[]; devices?: boolean | undefined }
-  | { after: string; limit: number }
-);
-
-/** A node's answer about its own connections. */
-export type PresenceAnswer = {
-  /** The users in question who are connected, by id; no more than fit into one bus message. */
-  online: OnlineUser[];
-  /** Whether more users follow the last one. */
-  hasMore: boolean;
-  /** The number of the organization's users connected to this node, and of their connections. */
-  total: { users: number; connections: number };
-  /** Only with empty `uids`: requests, in units of cost, and stored sends in the last full second. Absent from earlier versions. */
-  rates?: { requests: number; messages: number } | undefined;
-};

@@ -1,9 +1,5 @@
-import {
-  maxUsersWithDevices,
-  type OnlineUser,
-  type PresenceAnswer,
-  type PresenceQuestion,
-} from "../contract/presence.ts";
+import type { PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
+import { maxUsersWithDevices, type OnlineUser } from "../contract/presence.ts";
 import type { Census, Roster } from "./connections/roster.ts";
 
 const maxPageBytes = 64 * 1024;

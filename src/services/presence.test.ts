@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { PresenceAnswer } from "../contract/presence.ts";
+import type { PresenceAnswer } from "../bus/bus.ts";
 import type { Connection } from "../gateway/connections/connection.ts";
 import { type Census, createRoster, type Roster } from "../gateway/connections/roster.ts";
 import { answerPresence } from "../gateway/presence.ts";

@@ -1,13 +1,7 @@
 import { z } from "zod";
-import type { Bus } from "../bus/bus.ts";
+import type { Bus, PresenceAnswer, PresenceQuestion } from "../bus/bus.ts";
 import { unavailable } from "../contract/errors/errors.ts";
-import {
-  maxUsersWithDevices,
-  type OnlineCount,
-  type OnlineUser,
-  type PresenceAnswer,
-  type PresenceQuestion,
-} from "../contract/presence.ts";
+import { maxUsersWithDevices, type OnlineCount, type OnlineUser } from "../contract/presence.ts";
 import { encodeCursor } from "../lib/text/cursor.ts";
 import { compareBytes } from "../lib/text/text.ts";
 import type { Organizations } from "../store/ports.ts";

@@ -1,7 +1,6 @@
 import type { LogEvent } from "../../contract/messages/log-event.ts";
-import type { PresenceAnswer, PresenceQuestion } from "../../contract/presence.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { Bus, Hint } from "../bus.ts";
+import type { Bus, Hint, PresenceAnswer, PresenceQuestion } from "../bus.ts";
 import { createNatsBus, type NatsBusOptions } from "../nats.ts";
 import { createSigner } from "../signatures.ts";
 

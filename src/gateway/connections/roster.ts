@@ -1,4 +1,5 @@
-import type { OnlineUser, PresenceAnswer } from "../../contract/presence.ts";
+import type { PresenceAnswer } from "../../bus/bus.ts";
+import type { OnlineUser } from "../../contract/presence.ts";
 import { createSortedTexts, type SortedTexts } from "../../lib/text/sorted-texts.ts";
 import type { Connection } from "./connection.ts";
 
