@@ -1,7 +1,7 @@
 import type { Server } from "bun";
 import type { Logger } from "pino";
 import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
-import type { LogEvent } from "./contract/messages/log-event.ts";
+import type { LogEvent } from "./contract/log/log-event.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
 import type { SocketState } from "./gateway/websocket/socket.ts";

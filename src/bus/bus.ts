@@ -1,4 +1,4 @@
-import type { LogEvent } from "../contract/messages/log-event.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import type { OnlineUser } from "../contract/presence.ts";
 
 /** Only the place of an event, which was too large to send. Hints without a version then give the offset alone. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { LogEvent } from "../contract/messages/log-event.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import { decodeHint, encodeHint } from "./hint-codec.ts";
 import { decodeAnswer, decodeQuestion } from "./presence-codec.ts";
 

@@ -1,11 +1,9 @@
-import type { CommitMark, EventKind, LogEvent } from "../contract/messages/log-event.ts";
+import { type CommitMark, kindOf, type LogEvent } from "../contract/log/log-event.ts";
 import { isObject, isTexts, parseJson } from "../lib/json/json-values.ts";
 import type { Hint } from "./bus.ts";
 
 /** The version of hints that this node writes. Older hints name no version and no `prev`, and without a payload no `id`. */
 const version = 1;
-
-const kinds = new Set<unknown>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
 /** A hint as text: the event, or only its place when the text would be larger than `maxBytes`. */
 export function encodeHint(event: LogEvent, maxBytes: number): string {
@@ -29,7 +27,7 @@ export function decodeHint(text: string, org: string): Hint | undefined {
   if (typeof payload !== "string" || id === undefined || typeof kind !== "string") return undefined;
   if (uids !== undefined && !isTexts(uids)) return undefined;
   const place = { org, offset, id, cid, payload, uids, prev, committed: toMark(read.committed) };
-  return { ...place, kind: isKind(kind) ? kind : "unknown" };
+  return { ...place, kind: kindOf(kind) };
 }
 
 /** Parses JSON text; `undefined` unless it holds an object. */
@@ -49,8 +47,4 @@ function toMark(value: unknown): CommitMark | undefined {
 
 function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
-}
-
-function isKind(kind: string): kind is EventKind {
-  return kinds.has(kind);
 }

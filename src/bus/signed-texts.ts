@@ -1,4 +1,4 @@
-import type { LogEvent } from "../contract/messages/log-event.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import { createSeen } from "../lib/keeping/seen.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { DropReason, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";

@@ -1,4 +1,4 @@
-import type { LogEvent } from "../contract/messages/log-event.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import { createHistogram, type Histogram, spanBuckets } from "../lib/observing/histogram.ts";
 import { timeOfId } from "../lib/text/ids.ts";
 import type { Clock } from "../lib/time/clock.ts";

@@ -1,6 +1,6 @@
 import type { Bus } from "../bus/bus.ts";
 import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
-import type { LogEvent } from "../contract/messages/log-event.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import { createTurnstile } from "../lib/event-loop/turnstile.ts";
 import type { ClientAddress } from "../lib/network/client-address.ts";
 import { createGuard } from "../lib/observing/guard.ts";

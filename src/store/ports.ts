@@ -1,5 +1,6 @@
 import type { Scope } from "../contract/keys/scopes.ts";
-import type { EventKind, LogEvent, LogPage, LogPlace } from "../contract/messages/log-event.ts";
+import type { EventKind, LogEvent } from "../contract/log/log-event.ts";
+import type { LogPage, LogPlace } from "../contract/log/log-place.ts";
 
 /**
  * A send that is to be stored. With a `cid` the sender must be a participant of that conversation, without one a user

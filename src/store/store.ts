@@ -1,4 +1,4 @@
-import type { LogEvent } from "../contract/messages/log-event.ts";
+import type { LogEvent } from "../contract/log/log-event.ts";
 import type { Pipeline } from "../lib/queues/batcher.ts";
 import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
 import { deliveryBounds } from "./delivery/bounds.ts";

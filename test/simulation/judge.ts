@@ -1,4 +1,5 @@
-import type { LogEvent, SessionEnd } from "../../src/contract/messages/log-event.ts";
+import type { SessionEnd } from "../../src/contract/log/control-events.ts";
+import type { LogEvent } from "../../src/contract/log/log-event.ts";
 import { type Climate, headCheckMs, maxRecoveredMs } from "./climate.ts";
 import type { Hearing } from "./models/client.ts";
 import type { Cluster } from "./models/cluster.ts";

@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../src/contract/messages/log-event.ts";
+import type { LogEvent } from "../../src/contract/log/log-event.ts";
 import { createRandom, type Random } from "../harness/random.ts";
 import { type Climate, chooseClimate, headCheckMs, longestTroubleMs, retentionMs } from "./climate.ts";
 import { judge } from "./judge.ts";

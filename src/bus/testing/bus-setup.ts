@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Bus, Hint, PresenceAnswer, PresenceQuestion } from "../bus.ts";
 import { createNatsBus, type NatsBusOptions } from "../nats.ts";

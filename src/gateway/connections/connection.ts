@@ -1,5 +1,5 @@
 import type { CloseReason } from "../../contract/connections/close-codes.ts";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { Owner } from "../../lib/owner.ts";
 
 /** Bytes that may be waiting for a reader that still counts as keeping up. */

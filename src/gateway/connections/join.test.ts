@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createOwner } from "../../lib/owner.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";

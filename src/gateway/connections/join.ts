@@ -1,4 +1,5 @@
-import type { LogEvent, SessionEnd } from "../../contract/messages/log-event.ts";
+import type { SessionEnd } from "../../contract/log/control-events.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";

@@ -1,5 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createId, timeOfId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createEventFacts } from "./event-facts.ts";
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);

@@ -1,4 +1,5 @@
-import type { LogEvent, MembershipChange } from "../../contract/messages/log-event.ts";
+import type { MembershipChange } from "../../contract/log/control-events.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
 
 /** Who came into a conversation and who left it. */

@@ -1,4 +1,5 @@
-import type { LogEvent, SessionEnd } from "../../contract/messages/log-event.ts";
+import type { SessionEnd } from "../../contract/log/control-events.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { Connection } from "../connections/connection.ts";
 import type { Roster } from "../connections/roster.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createStreamFrames } from "../streams/stream-frames.ts";
 import { createTopics } from "./topics.ts";
 

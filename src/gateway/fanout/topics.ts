@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";

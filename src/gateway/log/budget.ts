@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 
 const defaultMaxBytes = 128 * 1024 * 1024;
 const keptShare = 7 / 8; // of the limit, once exceeded, so that not every event played clears a ring

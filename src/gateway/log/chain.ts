@@ -1,4 +1,4 @@
-import type { LogPage, LogPlace } from "../../contract/messages/log-event.ts";
+import type { LogPage, LogPlace } from "../../contract/log/log-place.ts";
 
 /** How the events of a log are linked: each has the next offset and names the id of its predecessor. */
 export type Chain = {

@@ -1,4 +1,5 @@
-import type { LogEvent, LogPlace } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { LogPlace } from "../../contract/log/log-place.ts";
 import { type Budget, weightOf } from "./budget.ts";
 import { type Chain, logChain } from "./chain.ts";
 

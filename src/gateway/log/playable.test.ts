@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import type { EventKind, LogEvent } from "../../contract/messages/log-event.ts";
+import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 import type { MissedMessage } from "../../store/ports.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
 import { createPlayables, type Unplayable } from "./playable.ts";

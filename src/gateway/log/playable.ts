@@ -1,5 +1,6 @@
 import type { Hint } from "../../bus/bus.ts";
-import type { LogEvent, LogPage } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { LogPage } from "../../contract/log/log-place.ts";
 import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
 import { createSeen } from "../../lib/keeping/seen.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";

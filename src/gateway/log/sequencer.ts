@@ -1,6 +1,7 @@
 import type { Hint } from "../../bus/bus.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
-import type { LogEvent, LogPage, LogPlace } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { LogPage, LogPlace } from "../../contract/log/log-place.ts";
 import { createPace } from "../fanout/pace.ts";
 import { type Budget, weightOf } from "./budget.ts";
 import { logChain } from "./chain.ts";

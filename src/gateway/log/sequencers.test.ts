@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLocalBus } from "../../bus/local.ts";
-import { type LogEvent, logStart } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import { logStart } from "../../contract/log/log-place.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { createSequencers } from "./sequencers.ts";
 

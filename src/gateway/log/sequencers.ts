@@ -1,5 +1,6 @@
 import type { Bus, Hint } from "../../bus/bus.ts";
-import { type LogEvent, type LogPage, type LogPlace, logStart } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import { type LogPage, type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { createBudget, weightOf } from "./budget.ts";
 import { createSequencer, type LogBreak, type Played, type Sequencer } from "./sequencer.ts";

@@ -1,5 +1,5 @@
 import type { FeedFilter } from "../../contract/connections/feed.ts";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
 
 /** Decides for each event of a log, taken in order, whether a feed shows it. */

@@ -1,5 +1,6 @@
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
-import type { LogEvent, SessionEnd } from "../../contract/messages/log-event.ts";
+import type { SessionEnd } from "../../contract/log/control-events.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";

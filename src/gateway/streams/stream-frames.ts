@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 
 type StreamedEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 

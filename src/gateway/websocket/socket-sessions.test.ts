@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import type { SessionEnd } from "../../contract/messages/log-event.ts";
+import type { SessionEnd } from "../../contract/log/control-events.ts";
 import { createOwner } from "../../lib/owner.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import { endsSession } from "../fanout/player.ts";

@@ -1,5 +1,5 @@
 import type { Bus } from "../../bus/bus.ts";
-import type { CommitMark } from "../../contract/messages/log-event.ts";
+import type { CommitMark } from "../../contract/log/log-event.ts";
 import type { NodeFigures } from "../../contract/nodes.ts";
 import type { GatewayFigures } from "../../gateway/figures.ts";
 import type { Call, Route } from "../../http/calls.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../../config.ts";
-import type { CommitMark } from "../../contract/messages/log-event.ts";
+import type { CommitMark } from "../../contract/log/log-event.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
 import type { CommitObserver } from "../../store/log/send-log.ts";
 import type { createCounting } from "./figures.ts";

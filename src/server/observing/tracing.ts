@@ -19,7 +19,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { about } from "../../contract/documents/about.ts";
-import type { CommitMark, LogEvent } from "../../contract/messages/log-event.ts";
+import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import type { Call, TraceCall } from "../../http/calls.ts";
 import type { NewSend } from "../../store/ports.ts";
 

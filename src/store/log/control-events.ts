@@ -1,4 +1,5 @@
-import type { EventKind, MembershipChange, SessionEnd } from "../../contract/messages/log-event.ts";
+import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
+import type { EventKind } from "../../contract/log/log-event.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { LogTransaction } from "./log-writer.ts";

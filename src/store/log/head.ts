@@ -1,4 +1,4 @@
-import { type LogPlace, logStart } from "../../contract/messages/log-event.ts";
+import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 
 /**
  * The columns `head` and `head_id` of an `organization o`. When a Herald that does not record ids wrote last, the id is looked

@@ -1,4 +1,5 @@
-import { type EventKind, type LogEvent, logStart } from "../../contract/messages/log-event.ts";
+import { kindOf, type LogEvent } from "../../contract/log/log-event.ts";
+import { logStart } from "../../contract/log/log-place.ts";
 import { isTexts, parseJson } from "../../lib/json/json-values.ts";
 import type { LogReader } from "../ports.ts";
 import type { Reader, Row } from "../sql/driver.ts";
@@ -15,8 +16,6 @@ type EventRow = Row & {
 };
 
 type HeadRow = Row & { head: number; head_id: string | null };
-
-const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
 // The end of the page is found first, so that no more is read than fits it.
 const endOfPage = withinBytes(
@@ -60,7 +59,7 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
 
 function toEvent(org: string, row: EventRow): LogEvent {
   const place = { org, offset: Number(row.offset), id: row.id, cid: row.cid ?? undefined, payload: row.payload };
-  const kind = isKind(row.kind) ? row.kind : "unknown";
+  const kind = kindOf(row.kind);
   if (row.uids === null) return { ...place, kind, uids: undefined };
   const uids = toTexts(row.uids);
   return { ...place, kind: uids === undefined ? "unplayable" : kind, uids };
@@ -70,8 +69,4 @@ function toEvent(org: string, row: EventRow): LogEvent {
 function toTexts(text: string): string[] | undefined {
   const value = parseJson(text);
   return isTexts(value) ? value : undefined;
-}
-
-function isKind(kind: string): kind is EventKind {
-  return kinds.has(kind);
 }

@@ -1,4 +1,5 @@
-import { type LogEvent, type LogPlace, logStart } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { type Driver, house, type Row, type Transaction } from "../sql/driver.ts";
 

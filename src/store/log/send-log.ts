@@ -1,5 +1,5 @@
 import { unavailable } from "../../contract/errors/errors.ts";
-import type { CommitMark, LogEvent } from "../../contract/messages/log-event.ts";
+import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
 import type { AppendResult, BatchLog, NewSend, SendLog } from "../ports.ts";
 import { createCoalescer } from "../sql/coalesce.ts";

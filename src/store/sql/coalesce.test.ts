@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createCoalescer } from "./coalesce.ts";
 
 const event = (offset: number): LogEvent => ({

@@ -1,5 +1,5 @@
 import { type ErrorCode, HeraldError } from "../../contract/errors/errors.ts";
-import type { LogEvent } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { idSeparator } from "../../lib/text/joined-ids.ts";
 import type { BatchResult, ConversationPut, NewSend } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { logStart } from "../../contract/messages/log-event.ts";
+import { logStart } from "../../contract/log/log-place.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { type LogEvent, logStart } from "../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import { logStart } from "../../contract/log/log-place.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewSend } from "../ports.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { LogEvent, MembershipChange } from "../../contract/messages/log-event.ts";
+import type { MembershipChange } from "../../contract/log/control-events.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { rowsOfStep } from "../sql/steps.ts";
 import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 

@@ -1,5 +1,6 @@
 import type { Hint } from "../../../src/bus/bus.ts";
-import type { LogEvent, LogPlace } from "../../../src/contract/messages/log-event.ts";
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
+import type { LogPlace } from "../../../src/contract/log/log-place.ts";
 import { logChain } from "../../../src/gateway/log/chain.ts";
 import { createSequencer, type Sequencer, sequencerParts } from "../../../src/gateway/log/sequencer.ts";
 import { gatewayParts } from "../../../src/gateway/parts.ts";

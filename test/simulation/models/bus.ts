@@ -1,6 +1,6 @@
 import type { Bus, Hint } from "../../../src/bus/bus.ts";
 import type { SignedTexts } from "../../../src/bus/signed-texts.ts";
-import type { LogEvent } from "../../../src/contract/messages/log-event.ts";
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Random } from "../../harness/random.ts";
 import { type Climate, largestHintBytes } from "../climate.ts";
 import type { Product } from "../product.ts";

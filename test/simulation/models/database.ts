@@ -1,10 +1,6 @@
-import {
-  type LogEvent,
-  type LogPlace,
-  logStart,
-  type MembershipChange,
-  type SessionEnd,
-} from "../../../src/contract/messages/log-event.ts";
+import type { MembershipChange, SessionEnd } from "../../../src/contract/log/control-events.ts";
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
+import { type LogPlace, logStart } from "../../../src/contract/log/log-place.ts";
 import { createQueue, type Queue } from "../../../src/lib/queues/queue.ts";
 
 const pageBytes = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../../src/contract/messages/log-event.ts";
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Random } from "../../harness/random.ts";
 import type { Climate } from "../climate.ts";
 import type { Change, Database } from "./database.ts";

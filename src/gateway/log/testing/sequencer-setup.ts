@@ -1,4 +1,5 @@
-import { type LogEvent, logStart } from "../../../contract/messages/log-event.ts";
+import type { LogEvent } from "../../../contract/log/log-event.ts";
+import { logStart } from "../../../contract/log/log-place.ts";
 import { createBudget } from "../budget.ts";
 import { createSequencer, type LogBreak, type Sequencer } from "../sequencer.ts";
 

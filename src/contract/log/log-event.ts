@@ -4,23 +4,16 @@
  */
 export type EventKind = "message" | "system" | "membership" | "session" | "unknown" | "unplayable";
 
-/**
- * A position in a log: an offset and the id of the event there. The offset alone is not enough, because a failover can put
- * another event at the same offset. At offset 0, before the first event, the id is `""`. An unknown id is `undefined`.
- */
-export type LogPlace = { offset: number; id: string | undefined };
+const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
 
-/** The position before the first event, and the head of an organization that does not exist. */
-export const logStart: LogPlace = { offset: 0, id: "" };
+/** The kind with this name, from the store or a hint; `unknown` for one that a later version introduced. */
+export function kindOf(name: string): EventKind {
+  return isKind(name) ? name : "unknown";
+}
 
-/** A range of a log, read in one statement. */
-export type LogPage = {
-  head: LogPlace;
-  /** The id of the event at the offset that the read started from; `undefined` if there is no event, or no longer one. */
-  anchor: string | undefined;
-  /** The events after that offset, in order. */
-  events: LogEvent[];
-};
+function isKind(name: string): name is EventKind {
+  return kinds.has(name);
+}
 
 /** An event as it is stored in the log and sent between nodes. */
 export type LogEvent = {
@@ -51,16 +44,4 @@ export type CommitMark = {
   wallMs: number;
   /** The trace context, as a `traceparent`; absent if the event is not traced. Recipients never see it. */
   trace?: string;
-};
-
-/** The payload of a `membership` event. The event's `cid` is its conversation. */
-export type MembershipChange = { added: string[]; removed: string[] };
-
-/** The payload of a `session` event. It closes the connections of `uids`, or of the whole organization if `uids` is absent. */
-export type SessionEnd = {
-  uids?: string[];
-  /** In milliseconds. Connections whose token was issued later stay open. */
-  issuedBefore: number;
-  /** Closes only the connections of the token with this `jti`. `issuedBefore` is then -1, so that older versions close none. */
-  token?: string;
 };
