@@ -1,4 +1,3 @@
-import type { SessionEnd } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
@@ -6,8 +5,7 @@ import type { CatchUp } from "../../services/messages/catch-up.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Audiences } from "../fanout/audiences.ts";
-import type { EventFacts } from "../fanout/event-facts.ts";
-import { endsSession } from "../fanout/player.ts";
+import { type EventFacts, endsSession, sessionEndOf } from "../fanout/event-facts.ts";
 import { userTopic } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -122,16 +120,13 @@ export function createJoiner(dependencies: Dependencies): Joiner {
   function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): void {
     const heard: LogEvent[] = [];
     for (const event of events) {
-      const { kind, cid = "", payload, uids } = event;
+      const { kind, cid = "", uids } = event;
       if (kind === "message" && cids.has(cid)) heard.push(event);
       if (kind === "system" && uids?.includes(connection.uid)) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
-      if (kind === "session") {
-        const end: SessionEnd = JSON.parse(payload);
-        if (endsSession(end, connection)) {
-          connection.end("removed");
-          return;
-        }
+      if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
+        connection.end("removed");
+        return;
       }
     }
     if (heard.length > 0) connection.deliver(heard);

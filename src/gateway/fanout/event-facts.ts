@@ -1,6 +1,7 @@
-import type { MembershipChange } from "../../contract/log/control-events.ts";
+import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
+import type { Connection } from "../connections/connection.ts";
 
 /** Who came into a conversation and who left it. */
 export type Membership = { readonly added: ReadonlySet<string>; readonly removed: ReadonlySet<string> };
@@ -70,6 +71,26 @@ export function createEventFacts(): EventFacts {
   };
 }
 
+/** What a session event ends; throws where its payload is no such end. */
+export function sessionEndOf({ payload }: LogEvent): SessionEnd {
+  const end = parseJson(payload);
+  if (!isSessionEnd(end)) throw new TypeError("the payload is no end of sessions");
+  return end;
+}
+
+/** Whether a forced sign-out is meant for this connection. */
+export function endsSession(end: SessionEnd, connection: Pick<Connection, "uid" | "issuedAt" | "tokenId">): boolean {
+  if (end.token !== undefined) return end.token === connection.tokenId && end.uids?.includes(connection.uid) === true;
+  if (connection.issuedAt > end.issuedBefore) return false;
+  return end.uids === undefined || end.uids.includes(connection.uid);
+}
+
 function isMembershipChange(value: unknown): value is MembershipChange {
   return isObject(value) && isTexts(value.added) && isTexts(value.removed);
+}
+
+function isSessionEnd(value: unknown): value is SessionEnd {
+  if (!isObject(value) || typeof value.issuedBefore !== "number") return false;
+  const { uids, token } = value;
+  return (uids === undefined || isTexts(uids)) && (token === undefined || typeof token === "string");
 }

@@ -1,19 +1,10 @@
-import type { SessionEnd } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import type { Connection } from "../connections/connection.ts";
 import type { Roster } from "../connections/roster.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Audiences } from "./audiences.ts";
-import type { EventFacts } from "./event-facts.ts";
+import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
-
-/** Whether a forced sign-out is meant for this connection. */
-export function endsSession(end: SessionEnd, connection: Pick<Connection, "uid" | "issuedAt" | "tokenId">): boolean {
-  if (end.token !== undefined) return end.token === connection.tokenId && end.uids?.includes(connection.uid) === true;
-  if (connection.issuedAt > end.issuedBefore) return false;
-  return end.uids === undefined || end.uids.includes(connection.uid);
-}
 
 type Dependencies = {
   topics: Topics;
@@ -78,8 +69,9 @@ export function createPlayer({
     for (const uid of removed) for (const connection of roster.of(org, uid)) audiences.leave(connection, cid);
   }
 
-  function playSession({ org, payload }: LogEvent): void {
-    const end: SessionEnd = JSON.parse(payload);
+  function playSession(event: LogEvent): void {
+    const { org } = event;
+    const end = sessionEndOf(event);
     for (const connections of [roster, joining]) {
       const concerned =
         end.uids === undefined

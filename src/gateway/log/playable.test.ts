@@ -31,6 +31,7 @@ const bad: LogEvent[] = [
   eventOf("membership", '{"added":"a","removed":[]}'),
   eventOf("session", '{"issuedBefore":"5"}'),
   eventOf("session", '{"issuedBefore":5,"uids":"a"}'),
+  eventOf("session", '{"issuedBefore":-1,"uids":["a"],"token":7}'),
   eventOf("unplayable", '{"message":{}}'),
 ];
 

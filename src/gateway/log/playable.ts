@@ -1,10 +1,10 @@
 import type { Hint } from "../../bus/bus.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage } from "../../contract/log/log-place.ts";
-import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
+import { isObject, parseJson } from "../../lib/json/json-values.ts";
 import { createSeen } from "../../lib/keeping/seen.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
-import type { EventFacts } from "../fanout/event-facts.ts";
+import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
 import type { Log } from "./sequencers.ts";
 
 const mostTold = 1_024;
@@ -54,22 +54,13 @@ export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependenc
       case "system":
         return uids !== undefined && isSaid(payload, "system_message");
       case "membership":
-        return isMembershipChange(event);
+        return isReadable(() => facts.membershipOf(event));
       case "session":
-        return isSessionEnd(parseJson(payload));
+        return isReadable(() => sessionEndOf(event));
       case "unplayable":
         return false;
       case "unknown":
         return true;
-    }
-  }
-
-  function isMembershipChange(event: LogEvent): boolean {
-    try {
-      facts.membershipOf(event);
-      return true;
-    } catch {
-      return false;
     }
   }
 
@@ -126,6 +117,11 @@ function says(payload: string, name: string): boolean {
   return isObject(value) && isObject(value[name]);
 }
 
-function isSessionEnd(value: unknown): boolean {
-  return isObject(value) && (value.uids === undefined || isTexts(value.uids)) && typeof value.issuedBefore === "number";
+function isReadable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,4 @@
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
-import type { SessionEnd } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
@@ -7,7 +6,7 @@ import { createCounters } from "../../lib/rates/counters.ts";
 import type { FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Register } from "../connections/register.ts";
-import type { EventFacts } from "../fanout/event-facts.ts";
+import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Places } from "../limits/places.ts";
 import type { Played, Sequencer } from "../log/sequencer.ts";
@@ -164,8 +163,6 @@ function tooMany(quota: number): HeraldError {
   return rateLimited({ detail, policy: "feeds-per-organization", quota, retryAfterSeconds });
 }
 
-function endsOrganization({ kind, payload }: LogEvent): boolean {
-  if (kind !== "session") return false;
-  const end: SessionEnd = JSON.parse(payload);
-  return end.uids === undefined;
+function endsOrganization(event: LogEvent): boolean {
+  return event.kind === "session" && sessionEndOf(event).uids === undefined;
 }

@@ -3,7 +3,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import type { SessionEnd } from "../../contract/log/control-events.ts";
 import { createOwner } from "../../lib/owner.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
-import { endsSession } from "../fanout/player.ts";
+import { endsSession } from "../fanout/event-facts.ts";
 import { readFrame } from "./frames.ts";
 import { createSocketLine, createSocketState, type SocketState } from "./socket.ts";
 import { createSocketSessions } from "./socket-sessions.ts";
