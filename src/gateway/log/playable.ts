@@ -1,7 +1,7 @@
 import type { Hint } from "../../bus/bus.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage } from "../../contract/log/log-place.ts";
-import { isObject, parseJson } from "../../lib/json/json-values.ts";
+import { objectWith } from "../../lib/json/json-values.ts";
 import { createSeen } from "../../lib/keeping/seen.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
 import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
@@ -113,8 +113,7 @@ function looksLikeObject(payload: string): boolean {
 
 /** Whether a payload is an object that holds an object under `name`. */
 function says(payload: string, name: string): boolean {
-  const value = parseJson(payload);
-  return isObject(value) && isObject(value[name]);
+  return objectWith(payload, name) !== undefined;
 }
 
 function isReadable(read: () => unknown): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isObject, isTexts, parseJson } from "./json-values.ts";
+import { isObject, isTexts, objectWith, parseJson } from "./json-values.ts";
 
 test("a text that is no JSON holds nothing", () => {
   expect(parseJson('{"a":[1]}')).toEqual({ a: [1] });
@@ -14,4 +14,10 @@ test("objects are told from lists and from nothing", () => {
 test("a list of texts has nothing else in it", () => {
   expect([[], ["a", ""]].map(isTexts)).toEqual([true, true]);
   for (const value of ["a", { 0: "a" }, [1], ["a", null], undefined]) expect(isTexts(value)).toBe(false);
+});
+
+test("an object is found by the object in it", () => {
+  expect(objectWith('{"a":{},"b":1}', "a")).toEqual({ a: {}, b: 1 });
+  for (const text of ['{"a":[]}', '{"a":1}', '{"b":{}}', "[]", "null", "{"])
+    expect(objectWith(text, "a")).toBeUndefined();
 });

@@ -12,6 +12,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The object that a text holds as JSON, if there is an object of that name in it. */
+export function objectWith(text: string, name: string): Record<string, unknown> | undefined {
+  const value = parseJson(text);
+  return isObject(value) && isObject(value[name]) ? value : undefined;
+}
+
 /** Whether a value of JSON is a list of texts. */
 export function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ConversationView } from "../../contract/connections/frames.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
-import { isObject, parseJson } from "../../lib/json/json-values.ts";
+import { objectWith } from "../../lib/json/json-values.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
 import type {
@@ -173,6 +173,6 @@ function textOf({ payload }: StoredMessage): string {
 /** Whether a row is what Herald wrote: an object whose one member is the message. */
 function isMessage({ payload }: StoredMessage): boolean {
   if (!payload.startsWith(opening)) return false;
-  const event = parseJson(payload);
-  return isObject(event) && isObject(event.message) && Object.keys(event).length === 1;
+  const event = objectWith(payload, "message");
+  return event !== undefined && Object.keys(event).length === 1;
 }
