@@ -155,3 +155,15 @@ function useTurns(perTurn: number) {
     },
   };
 }
+
+test("whoever takes room without waiting is told when there is room again", async () => {
+  let turns = 0;
+  const turnstile = createTurnstile(2, { onTurn: () => turns++ });
+  expect([turnstile.takes(), turnstile.takes(), turnstile.takes()]).toEqual([true, true, false]);
+  expect(turns).toBe(0);
+  await nextTurn();
+  expect([turns, turnstile.takes()]).toEqual([1, true]);
+  await nextTurn();
+  await nextTurn();
+  expect(turns).toBe(2); // and not again: nobody came
+});

@@ -29,12 +29,14 @@ type Options = {
   isSlow?: (name: string) => boolean;
   /** How long a turn is; without it, it is one of the event loop. What is too heavy for a turn that is a time takes up those after it, too. */
   turnMs?: number;
+  /** Called in the turn after one in which somebody was let through, when those who waited have been. */
+  onTurn?: () => void;
 };
 
 type Place = { weight: number; go(): void };
 
 /** A turnstile that lets through while those of the turn weigh less than `perTurn`: so one may be heavier. */
-export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs }: Options = {}): Turnstile {
+export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs, onTurn }: Options = {}): Turnstile {
   const crowds = new Map<string, LinkedList<Place>>();
   const slow = new Set<string>();
   let passed = 0;
@@ -63,6 +65,11 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs 
     passed = turnMs === undefined ? 0 : Math.max(0, passed - perTurn);
     slow.clear();
     if (passed > 0) endTurn();
+    letThrough();
+    onTurn?.();
+  }
+
+  function letThrough(): void {
     // A name that is set again comes up again in this loop, after all others.
     for (const [name, crowd] of crowds) {
       if (passed >= perTurn) return;

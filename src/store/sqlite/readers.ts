@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../../contract/errors/errors.ts";
+import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createFairQueue, shareOfFree } from "../../lib/queues/fair-queue.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
@@ -43,9 +44,9 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
   const opening = Promise.withResolvers<void>();
   let opened = 0;
   let lastId = 0;
-  let sentInTurn = 0;
   let state: "open" | "closing" | "lost" = "open";
   const pool = Array.from({ length: threads }, start);
+  const sending = createTurnstile(sentPerTurn, { onTurn: () => pool.forEach(fill) });
 
   function start(): Thread {
     const worker = new Worker(entry ?? new URL("./reader-worker.ts", import.meta.url), { workerData: file });
@@ -74,21 +75,14 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
   }
 
   function fill(thread: Thread): void {
-    while (thread.reads.size < thread.depth && sentInTurn < sentPerTurn) {
+    while (thread.reads.size < thread.depth && queue.size > 0 && sending.takes()) {
       const next = queue.take();
-      if (next === undefined) return;
-      send(thread, next);
+      if (next !== undefined) send(thread, next);
     }
-  }
-
-  function beginTurn(): void {
-    sentInTurn = 0;
-    for (const thread of pool) fill(thread);
   }
 
   function send(thread: Thread, read: Read): void {
     const { text, values } = read;
-    if (sentInTurn++ === 0) setImmediate(beginTurn);
     thread.reads.set(++lastId, read);
     post(thread, { id: lastId, text, values });
   }
@@ -98,9 +92,8 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
   }
 
   function findFree(): Thread | undefined {
-    if (sentInTurn >= sentPerTurn) return undefined;
     const thread = pool.reduce((least, each) => (each.reads.size < least.reads.size ? each : least));
-    return thread.reads.size < thread.depth ? thread : undefined;
+    return thread.reads.size < thread.depth && sending.takes() ? thread : undefined;
   }
 
   function read(key: string, text: string, values: SqlValue[]): Promise<Row[]> {
