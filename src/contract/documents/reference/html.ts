@@ -3,8 +3,6 @@ export type Html = { readonly markup: string };
 
 type Value = Html | string | number | undefined | readonly Value[];
 
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
 /** An HTML template. Escapes values, unless they are HTML already, and omits `undefined`. */
 export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
   return { markup: strings.map((string, index) => string + toMarkup(values[index])).join("") };
@@ -37,6 +35,6 @@ export function json(value: unknown): Html {
 function toMarkup(value: Value): string {
   if (value === undefined) return "";
   if (typeof value === "number") return String(value);
-  if (typeof value === "string") return value.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  if (typeof value === "string") return Bun.escapeHTML(value);
   return "markup" in value ? value.markup : value.map(toMarkup).join("");
 }

@@ -89,7 +89,7 @@ describe("HTML", () => {
   test("escapes what is put into it, and not what is HTML", () => {
     const hostile = `<script>"&'`;
     expect(html`<p title="${hostile}">${[hostile, html`<b>${1}</b>`, undefined]}</p>`.markup).toBe(
-      '<p title="&lt;script&gt;&quot;&amp;&#39;">&lt;script&gt;&quot;&amp;&#39;<b>1</b></p>',
+      '<p title="&lt;script&gt;&quot;&amp;&#x27;">&lt;script&gt;&quot;&amp;&#x27;<b>1</b></p>',
     );
   });
 
