@@ -1,3 +1,4 @@
+import { styleText } from "node:util";
 import { printableJson } from "./printable.ts";
 
 /** Styles text with a colour or weight. Returns it unchanged if colours are off. */
@@ -34,8 +35,15 @@ function hasColours(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true && (process.env.NO_COLOR ?? "") === "" && process.env.TERM !== "dumb";
 }
 
-/** Styles that add SGR sequences (ECMA-48, section 8.3.117) or, if off, nothing. */
+/** Creates styles for a terminal, or, if off, styles that change nothing. */
 export function createStyle(isOn: boolean): Style {
-  const sgr = (on: number, off: number) => (text: string) => (isOn ? `\u001b[${on}m${text}\u001b[${off}m` : text);
-  return { bold: sgr(1, 22), dim: sgr(2, 22), red: sgr(31, 39), cyan: sgr(36, 39), magenta: sgr(35, 39) };
+  const style = (name: keyof Style) => (text: string) =>
+    isOn ? styleText(name, text, { validateStream: false }) : text;
+  return {
+    bold: style("bold"),
+    dim: style("dim"),
+    red: style("red"),
+    cyan: style("cyan"),
+    magenta: style("magenta"),
+  };
 }
