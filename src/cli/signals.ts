@@ -6,6 +6,12 @@ import type { EventEmitter } from "node:events";
  */
 const sameSignalMs = 300;
 
+/** Calls `act` at each SIGINT and SIGTERM. Gives the function that ends it. */
+export function onInterrupt(act: () => void): () => void {
+  process.on("SIGINT", act).on("SIGTERM", act);
+  return () => void process.off("SIGINT", act).off("SIGTERM", act);
+}
+
 /**
  * Resolves at the first SIGINT or SIGTERM. A later one calls `exit` immediately with 128 + the signal's number.
  * Tests may pass any emitter as `process`, and any clock in milliseconds as `now`.

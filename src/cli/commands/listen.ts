@@ -1,21 +1,14 @@
 import type { Command } from "commander";
-import { createClient, HeraldApiError, type ClientOptions as SdkOptions } from "../../../sdk/index.ts";
+import { createClient, type FeedEvent, HeraldApiError, type ClientOptions as SdkOptions } from "../../../sdk/index.ts";
 import { tooMany } from "../../../sdk/waiting/return-wait.ts";
-import { parsePositive } from "../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
+import { addPrintOptions, createEventPrinter, type PrintOptions } from "../output/event-printer.ts";
 import type { Output } from "../output/output.ts";
 import { printableLine } from "../output/printable.ts";
-import { renderMessage, renderSystemMessage } from "../output/render-event.ts";
+import { onInterrupt } from "../signals.ts";
 
-type ListenOptions = ClientOptions & {
-  org?: string;
-  user?: string;
-  token?: string;
-  since?: string;
-  count?: number;
-  json?: true;
-};
+type ListenOptions = ClientOptions & PrintOptions & { org?: string; user?: string; token?: string; since?: string };
 
 const examples = `
 Examples:
@@ -34,10 +27,8 @@ export function addListenCommand(program: Command, output: Output): void {
     .option("--org <id>", "organization of the user")
     .option("--user <id>", "user to connect as")
     .option("--token <token>", "token of the user, instead of --org, --user and a key")
-    .option("--since <id>", "first show the messages after this one (its _id)")
-    .option("--count <n>", "stop after this many events", parsePositive)
-    .option("--json", "print each event exactly as received, one JSON object per line");
-  addClientOptions(command)
+    .option("--since <id>", "first show the messages after this one (its _id)");
+  addClientOptions(addPrintOptions(command))
     .addHelpText("after", examples)
     .action((options: ListenOptions) => listen(options, output));
 }
@@ -50,16 +41,14 @@ async function listen(
   const server = accessServer(access);
   const done = Promise.withResolvers<void>();
   const dim = (text: string) => output.note(output.noteStyle.dim(printableLine(text)));
-  let left = count ?? Number.POSITIVE_INFINITY;
+  const print = createEventPrinter({ count, json }, output);
   let hasConnected = false;
   let lastError: unknown;
 
-  function show(event: object, render: () => string) {
-    if (json) output.json(event);
-    else output.result(render());
-    left -= 1;
-    if (left === 0) done.resolve();
-    if (left <= 0) client.stop();
+  function show(event: FeedEvent): void {
+    if (!print(event)) return;
+    done.resolve();
+    client.stop();
   }
 
   const onStateChange: SdkOptions["onStateChange"] = (state, { code = 0, reason = "", retryInMs = 0 }) => {
@@ -83,9 +72,8 @@ async function listen(
     token: token === undefined ? createTokenSource(server.admin(), org, user) : () => token,
     since,
     deviceId: "herald listen",
-    onMessage: (message) => show({ message }, () => renderMessage(message, output.resultStyle)),
-    onSystemMessage: (message) =>
-      show({ system_message: message }, () => renderSystemMessage(message, output.resultStyle)),
+    onMessage: (message) => show({ message }),
+    onSystemMessage: (message) => show({ system_message: message }),
     onStateChange,
     onGap: ({ since: last }) =>
       dim(`gap: some messages ${last === undefined ? "" : `after ${last} `}may be missing; the history contains them`),
@@ -96,14 +84,13 @@ async function listen(
       if (isFinal) done.reject(error);
     },
   });
-  const interrupt = () => done.resolve();
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  const endInterrupts = onInterrupt(done.resolve);
   client.start();
   try {
     await done.promise;
   } finally {
     client.stop();
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    endInterrupts();
   }
 }
 

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import type { AdminClient, FeedEvent, FeedFilter, FeedOptions } from "../../../sdk/index.ts";
-import { parsePositive } from "../arguments.ts";
+import type { AdminClient, FeedFilter, FeedOptions } from "../../../sdk/index.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
+import { addPrintOptions, createEventPrinter, type PrintOptions } from "../output/event-printer.ts";
 import type { Output } from "../output/output.ts";
 import { printableLine } from "../output/printable.ts";
-import { renderMessage, renderSystemMessage } from "../output/render-event.ts";
+import { onInterrupt } from "../signals.ts";
 
-type TailOptions = ClientOptions & FeedFilter & { org?: string; count?: number; json?: true };
+type TailOptions = ClientOptions & PrintOptions & FeedFilter & { org?: string };
 
 const examples = `
 Examples:
@@ -25,10 +25,8 @@ export function addTailCommand(program: Command, output: Output): void {
     .option("--org <id>", "organization (default: the only one that the key can access)")
     .option("--kind <kind>", "only events of this kind: message or system_message")
     .option("--cid <id>", "only messages of this conversation")
-    .option("--uid <id>", "only events that this user sends or receives")
-    .option("--count <n>", "stop after this many events", parsePositive)
-    .option("--json", "print each event exactly as received, one JSON object per line");
-  addClientOptions(command)
+    .option("--uid <id>", "only events that this user sends or receives");
+  addClientOptions(addPrintOptions(command))
     .addHelpText("after", examples)
     .action((options: TailOptions) => tail(options, output));
 }
@@ -39,8 +37,7 @@ async function tail({ org, kind, cid, uid, count, json, ...access }: TailOptions
   const admin = server.admin();
   const watched = org ?? (await onlyOrganization(admin));
   const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  const endInterrupts = onInterrupt(() => interrupted.abort());
   const dim = (text: string) => output.note(output.noteStyle.dim(printableLine(text)));
   let hasConnected = false;
 
@@ -56,23 +53,14 @@ async function tail({ org, kind, cid, uid, count, json, ...access }: TailOptions
   };
 
   const filter = { ...(kind && { kind }), ...(cid !== undefined && { cid }), ...(uid !== undefined && { uid }) };
-  let left = count ?? Number.POSITIVE_INFINITY;
+  const print = createEventPrinter({ count, json }, output);
   try {
     for await (const event of admin.events(watched, { ...filter, onStateChange, signal: interrupted.signal })) {
-      if (json) output.json(event);
-      else output.result(render(event, output));
-      left -= 1;
-      if (left === 0) return;
+      if (print(event)) return;
     }
   } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    endInterrupts();
   }
-}
-
-function render(event: FeedEvent, { resultStyle }: Output): string {
-  return "message" in event
-    ? renderMessage(event.message, resultStyle)
-    : renderSystemMessage(event.system_message, resultStyle);
 }
 
 /** The only organization, which the user need not name. Throws if there are none or several. */

@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import type { FeedEvent } from "../../../sdk/index.ts";
+import { parsePositive } from "../arguments.ts";
+import type { Output } from "./output.ts";
+import { renderMessage, renderSystemMessage } from "./render-event.ts";
+
+/** The options of every command that shows events as they come. */
+export type PrintOptions = { count?: number | undefined; json?: true | undefined };
+
+/** Adds `--count` and `--json` to a command. */
+export function addPrintOptions(command: Command): Command {
+  return command
+    .option("--count <n>", "stop after this many events", parsePositive)
+    .option("--json", "print each event exactly as received, one JSON object per line");
+}
+
+/** Prints events, one after another. Gives true when that was the last of `count`. */
+export function createEventPrinter({ count, json }: PrintOptions, output: Output): (event: FeedEvent) => boolean {
+  const { resultStyle } = output;
+  let left = count ?? Number.POSITIVE_INFINITY;
+  return (event) => {
+    if (json) output.json(event);
+    else if ("message" in event) output.result(renderMessage(event.message, resultStyle));
+    else output.result(renderSystemMessage(event.system_message, resultStyle));
+    left -= 1;
+    return left <= 0;
+  };
+}
