@@ -25,8 +25,8 @@ const find = `SELECT ${columns} FROM api_key WHERE id = ? AND revoked_at IS NULL
 type Dependencies = { driver: Driver; writer: LogWriter };
 
 /**
- * Writes API keys. Every change but `markUsed` gives the key the next version of all keys. Who changes several locks them in
- * key order, so that nodes never wait for one another in a circle.
+ * Creates the writes of API keys. Every change but `markUsed` gives the key the next version, counted over all keys.
+ * Changes of several keys lock them in key order, so that nodes never deadlock.
  */
 export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
   const { forUpdate, textsOf } = driver.dialect;
@@ -80,7 +80,7 @@ export function createKeyWrites({ driver, writer }: Dependencies): KeyWrites {
   };
 }
 
-/** Revokes at most `limit` of the keys that are bound to an organization, and gives their number. */
+/** Revokes at most `limit` of an organization's keys and returns their number. */
 export async function revokeSomeKeysOf(
   { forUpdate }: Dialect,
   sql: Sql,
@@ -92,7 +92,7 @@ export async function revokeSomeKeysOf(
   return await sql.run(update, now, await nextVersion(sql), org, limit);
 }
 
-/** Reads API keys. */
+/** Creates the reads of API keys. */
 export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
   const listAll = `SELECT ${columns} FROM api_key WHERE id > ? AND revoked_at IS NULL ORDER BY id LIMIT ?`;
   const listOfOne = listAll.replace("WHERE", "WHERE org = ? AND");
@@ -128,7 +128,10 @@ export function createKeyReads({ reader }: { reader: Reader }): KeyReads {
   };
 }
 
-/** The row stays locked until the commit, so versions are in the order of commits and none is seen before a smaller one. */
+/**
+ * Increments the version. The row stays locked until the commit, so versions follow the order of commits, and none
+ * becomes visible before a smaller one.
+ */
 async function nextVersion(sql: Sql): Promise<number> {
   const [row] = await sql.all<{ version: number }>(
     "UPDATE api_key_version SET version = version + 1 RETURNING version",
@@ -137,7 +140,7 @@ async function nextVersion(sql: Sql): Promise<number> {
   return Number(row.version);
 }
 
-/** The new secret, and of those before it the ones that still live, each no longer than it did before. */
+/** The new secret, and the earlier ones that are still valid, none for longer than before. */
 function rotated(secrets: StoredSecret[], { digest, othersEndAt, keep, now }: Rotation): StoredSecret[] {
   const others = secrets
     .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? othersEndAt, othersEndAt) }))

@@ -5,14 +5,14 @@ import type { Driver, MigrationSession, Row, Sql, SqlValue, TellMigration, Trans
 import { between } from "./sql/key-range.ts";
 
 const rowsAtOnce = 500;
-const pausePerWork = 2; // so that two thirds of the time belong to sends
+const pausePerWork = 2; // leaves two thirds of the time to sends
 const tellEveryMs = 10_000;
 
 const rowSecurityOnly = /\b(ROW LEVEL SECURITY|CREATE POLICY)\b/;
 
-// `schema_version` is all that older Heralds look at: they refuse a database whose version they do not know. So it says which
-// version is the oldest that may use it, and what has been done stands in a table of its own.
-// Made only where they are not, since a user that owns nothing may not even ask for that.
+// Older versions look only at `schema_version`, and refuse a version they do not know. So it holds the oldest version
+// that may use the database, and progress is kept in a table of its own. Tables are created only if missing, as a user
+// that owns nothing may not even run CREATE TABLE IF NOT EXISTS.
 const tables = {
   schema_version: "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)",
   schema_step: `CREATE TABLE IF NOT EXISTS schema_step (migration BIGINT NOT NULL, step BIGINT NOT NULL, name TEXT NOT NULL,
@@ -32,16 +32,16 @@ type Numbered = { number: number; migration: Migration };
 type Run = { session: MigrationSession; dialect: Dialect; tell: TellMigration };
 
 type Options = {
-  /** The migration to stop after, for tests; without it, the last. */
+  /** The last migration to run, for tests; all by default. */
   to?: number;
   known?: readonly Migration[];
   tell?: TellMigration | undefined;
 };
 
 /**
- * Brings the schema up to date, while nodes of the version before go on working on it. Each step is committed for itself; after an
- * interruption the next start goes on from there. Returns the number of the last migration before and after; the same twice
- * when there was nothing to do. Rejects when a newer Herald has made the database unfit for this one.
+ * Brings the schema up to date while nodes of the previous version go on working. Each step commits on its own; after
+ * an interruption, the next start resumes there. Returns the number of the last migration before and after; equal if
+ * there was nothing to do. Rejects if a newer version has made the database unusable for this one.
  */
 export async function migrateStore(
   driver: Driver,
@@ -55,7 +55,7 @@ export async function migrateStore(
   return await driver.migration(async (session) => {
     const database = { session, dialect: driver.dialect };
     const { from, steps } = await readState(database, known);
-    // A new database has nothing that would take time or disturb anybody.
+    // Migrating a new database takes no time and disturbs nobody.
     const run: Run = { ...database, tell: from === 0 ? () => undefined : tell };
     for (const [index, migration] of known.slice(0, to).entries()) {
       const number = index + 1;
@@ -68,7 +68,7 @@ export async function migrateStore(
   }, tell);
 }
 
-/** How far the database is: the number of the last migration that is done, and which steps of later ones were begun. */
+/** The progress of the database: the number of the last finished migration, and the recorded steps of later ones. */
 async function readState({ session, dialect }: Omit<Run, "tell">, known: readonly Migration[]) {
   await session.transaction(async (sql) => {
     if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
@@ -94,7 +94,7 @@ async function runMigration(run: Run, of: Numbered, begun: readonly StepRow[]): 
   const { number, migration } = of;
   const { name, kind, steps } = migration;
   const startedAt = performance.now();
-  // The versions that a contract shuts out must not start while it is under way.
+  // Versions that a contract excludes must not start while it runs.
   if (kind === "contract" && number > lastOfOld) await run.session.transaction((sql) => raiseVersion(sql, number));
   for (const [index, step] of steps.entries()) {
     const earlier = findStep(begun, number, index);
@@ -114,7 +114,7 @@ async function runStatements(run: Run, of: Numbered, index: number, statements: 
   await session.transaction(async (sql) => {
     if (number <= lastOfOld) {
       if (dialect.lockMigrations !== undefined) await sql.all(dialect.lockMigrations);
-      if ((await readVersion(sql)) >= number) return; // an older Herald was faster
+      if ((await readVersion(sql)) >= number) return; // a node of an older version was faster
       await raiseVersion(sql, number);
     }
     for (const statement of statements)
@@ -130,8 +130,8 @@ async function buildIndex({ session, dialect }: Run, of: Numbered, index: number
 }
 
 /**
- * Changes a bounded number of rows in each transaction, in the order of the key, up to the last row that is there at the beginning:
- * new rows may come faster than this goes.
+ * Changes a bounded number of rows per transaction in key order, up to the last row present at the beginning, as new
+ * rows may come faster than the backfill proceeds.
  */
 async function backfill(
   { session, dialect, tell }: Run,

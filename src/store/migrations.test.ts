@@ -13,12 +13,12 @@ const files = readdirSync(folder)
 const expand = (statements: string) => ({ name: "0009-x", sql: `-- expand, 1.0.0\n${statements};\n` });
 
 describe("the migrations", () => {
-  test("are all in the list, in the order of their numbers", () => {
+  test("are all listed, in the order of their numbers", () => {
     expect(migrations.map(({ name }) => name)).toEqual(files.map(({ name }) => name));
     expect(files.map(({ name }) => Number(name.slice(0, 4)))).toEqual(files.map((_, index) => index + 1));
   });
 
-  test("expand so that the version before goes on working, and contract a release later", () => {
+  test("expand so that the previous version continues to work, and contract a release later", () => {
     const newer = files.slice(lastOfOld);
     expect(newer.length).toBeGreaterThanOrEqual(5);
     for (const [index, file] of newer.entries()) expect(faultsOf(file, files.slice(0, lastOfOld + index))).toEqual([]);
@@ -35,7 +35,7 @@ describe("the rules for migrations", () => {
     "CREATE TABLE shade (\n  id TEXT PRIMARY KEY\n);\nCREATE UNIQUE INDEX shade_by_x ON shade (id);\nINSERT INTO shade (id) VALUES ('a')",
     "CREATE TABLE shade (org TEXT NOT NULL);\nALTER TABLE shade ENABLE ROW LEVEL SECURITY;\nCREATE POLICY organization ON shade USING (true)",
     "CREATE POLICY p ON audit USING (\n  NULLIF(NULLIF(current_setting('herald.orgs', true), '') IS NULL OR true, false) IS NOT NULL\n);\nALTER TABLE audit ENABLE ROW LEVEL SECURITY;\nALTER TABLE audit FORCE ROW LEVEL SECURITY",
-  ])("take as an expand: %s", (statements) => {
+  ])("accept as an expand: %s", (statements) => {
     expect(faultsOf(expand(statements), [])).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe("the rules for migrations", () => {
     expect(faultsOf(expand(statements), [])).toEqual([expect.stringContaining(fault)]);
   });
 
-  test("want a contract to end an expand of an earlier release", () => {
+  test("require a contract to end an expand of an earlier release", () => {
     const before = [expand("ALTER TABLE event ADD COLUMN shade BIGINT")];
     const contract = (release: string, ends: string) => ({
       name: "0010-y",

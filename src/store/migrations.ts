@@ -16,22 +16,25 @@ import rowSecurityOfTheServer from "./migrations/0015-row-security-of-the-server
 import liveKeys from "./migrations/0016-live-keys.sql" with { type: "text" };
 
 /**
- * One change of the schema. After an `expand` the versions of Herald before it go on working, after a `contract` only those
- * that know it.
+ * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
+ * know it do.
  */
 export type Migration = { name: string; kind: "expand" | "contract"; steps: readonly Step[] };
 
-/** What is done at once: statements in one transaction, an index while others write, or an UPDATE a few rows at a time. */
+/**
+ * A part of a migration: statements in one transaction, an index built while others write, or an UPDATE of a few rows
+ * at a time.
+ */
 export type Step =
   | { kind: "statements"; statements: readonly string[] }
   | { kind: "index"; statement: string }
   | { kind: "backfill"; statement: string; table: string; key: readonly string[] };
 
-// The migrations before this one ran in one transaction, without backfills or concurrent indexes, and each shut out the versions
+// Earlier migrations ran in one transaction, without backfills or concurrent indexes, and each excluded the versions
 // before it.
 const firstOfToday = 9;
 
-/** Every migration, in order. The first has the number 1. */
+/** All migrations in order. The first has number 1. */
 export const migrations: readonly Migration[] = [
   migrationOf("0001-log-and-directory", logAndDirectory),
   migrationOf("0002-nodes", nodes),
@@ -51,12 +54,13 @@ export const migrations: readonly Migration[] = [
   migrationOf("0016-live-keys", liveKeys),
 ];
 
-/** The schema version of the last Heralds that do not know expand and contract. */
+/** The schema version of the last release without expand and contract. */
 export const lastOfOld = firstOfToday - 1;
 
 /**
- * Reads a migration from its SQL. Its first line says `-- expand` or `-- contract`. `CREATE INDEX CONCURRENTLY` is a step of its
- * own, and so is an UPDATE under the line `-- backfill: <table> (<its primary key>)`; other statements that follow one another are one.
+ * Parses a migration. Its first line says `-- expand` or `-- contract`. `CREATE INDEX CONCURRENTLY` is a step of its
+ * own, as is an UPDATE below a line `-- backfill: <table> (<its primary key>)`; consecutive other statements form one
+ * step.
  */
 export function migrationOf(name: string, sql: string): Migration {
   const kind = /^-- (expand|contract)\b/.exec(sql)?.[1] === "expand" ? "expand" : "contract";

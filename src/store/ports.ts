@@ -3,8 +3,8 @@ import type { EventKind, LogEvent } from "../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../contract/log/log-place.ts";
 
 /**
- * A send that is to be stored. With a `cid` the sender must be a participant of that conversation, without one a user
- * of the organization: this is checked in the transaction that stores the send.
+ * A send to be stored. The sender must be a participant of the conversation `cid`, or without `cid` a user of the
+ * organization; the transaction that stores the send checks this.
  */
 export type NewSend = {
   org: string;
@@ -13,7 +13,7 @@ export type NewSend = {
   id: string;
   cid: string | undefined;
   sender: string;
-  /** The id that identifies the send for retries; without it every append stores. */
+  /** The sender's id for retries; without it, every append stores a new send. */
   mid: string | undefined;
   /** Equal for retries, different for another payload. */
   fingerprint: string;
@@ -21,67 +21,76 @@ export type NewSend = {
   uids: string[] | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
-  /** The API key that sent it: kept for operators, never delivered. */
+  /** The API key it was sent with: kept for operators, never delivered. */
   keyId: string;
 };
 
-/** What became of an append. `replayed` carries what the first append stored. */
+/** The outcome of an append. `replayed` returns what the first append stored. */
 export type AppendResult =
   | { outcome: "stored"; id: string; mid: string | undefined; createdAt: number }
   | { outcome: "replayed"; id: string; mid: string | undefined; createdAt: number }
   | { outcome: "conflict" }
   | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" };
 
-/** A message found again, with where it stands in the log. */
+/** A stored message with its offset. */
 export type StoredMessage = { offset: number; payload: string };
 
 /** A message that a user missed. */
 export type MissedMessage = StoredMessage & {
   id: string;
   cid: string;
-  /** Whether the user took part in the conversation when it was said, and ever since. */
+  /** Whether the user has been a participant without interruption since the message was sent. */
   isRecipient: boolean;
 };
 
-/** Writes sends into the log of their organization. */
+/** Appends sends to their organization's log. */
 export type SendLog = {
   /**
-   * Appends in one commit with others. Resolves after the flush to disk; rejects with `storage_full` or `unavailable`,
-   * and then the outcome is unknown: append again with the same `mid`.
+   * Appends together with others in one commit. Resolves after the flush to disk. If it rejects with `storage_full` or
+   * `unavailable`, the outcome is unknown: append again with the same `mid`.
    */
   append(send: NewSend): Promise<AppendResult>;
 };
 
-/** Writes batches of sends into the log. */
+/** Appends batches of sends to the log. */
 export type BatchLog = {
-  /** Appends all in one commit, and announces nothing. A result for each send, in order; rejects as `append` does, and then for all. */
+  /**
+   * Appends all in one commit, without announcing them. Returns one result per send, in order; rejects for all of them,
+   * like `append`.
+   */
   appendAll(sends: NewSend[]): Promise<BatchResult[]>;
-  /** What would become of a send, by the rules of an append, which are asked in the same order. Stores nothing. */
+  /** Checks a send by the rules of an append, in the same order. Stores nothing. */
   check(send: NewSend): Promise<SendCheck>;
 };
 
-/** What would become of a send, and how many take part in its conversation now (0 without one). */
+/** The outcome of a check, and the current number of participants of the conversation (0 without one). */
 export type SendCheck =
   | { outcome: "fits" | "replayed"; participants: number }
   | Extract<AppendResult, { outcome: "conflict" | "refused" }>;
 
-/** The outcome of one send of a batch: where it was stored, as in `LogEvent`, or else what became of it. */
+/** The outcome of one send of a batch: its place, as in `LogEvent`, or why it was not stored. */
 export type BatchResult =
   | { outcome: "stored"; offset: number; prev?: string | undefined }
   | Exclude<AppendResult, { outcome: "stored" }>
   | { outcome: "failed"; error: unknown };
 
-/** Reads the log in offset order, for the players of the log. */
+/** Reads the log in offset order, for its players. */
 export type LogReader = {
-  /** The heads of those of `orgs` that exist, of deleted ones too. */
+  /** The heads of those of `orgs` that exist, deleted ones included. */
   heads(orgs: string[]): Promise<Map<string, LogPlace>>;
-  /** The same as `readAfter`, up to about 4 MiB, with what stands at `offset` itself and where the log ends, in one snapshot. At most one more than `limit`. */
+  /**
+   * Like `readAfter`, up to about 4 MiB, plus the id of the event at `offset` and the head, in one snapshot. May return
+   * one event more than `limit`.
+   */
   readFrom(org: string, offset: number, limit: number): Promise<LogPage>;
-  /** At most `limit` events after `offset`, in order, up to the one that makes them `maxBytes` or more; none when there are no more. */
+  /**
+   * At most `limit` events after `offset`, in order, ending with the event that reaches `maxBytes`; empty at the end of
+   * the log.
+   */
   readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
 };
 
-/** Which messages of a conversation: between two offsets, exclusive, in one direction. */
+/** Selects messages of a conversation: between two offsets, exclusive, in one direction. */
 export type HistoryRange = {
   after?: number | undefined;
   before?: number | undefined;
@@ -90,21 +99,24 @@ export type HistoryRange = {
   maxBytes: number;
 };
 
-/** Reads the messages of conversations. Only messages since the conversation was last created are there. */
+/** Reads the messages of conversations, from when each was last created. */
 export type History = {
-  /** The messages of a conversation in the range, in its direction: at most `limit`, up to the one that makes them `maxBytes` or more. */
+  /** The messages in the range, in its direction: at most `limit`, ending with the one that reaches `maxBytes`. */
   messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
-  /** The offset of a message of a conversation. */
+  /** The offset of a message in a conversation. */
   offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;
 };
 
 /** Reads what a user missed. */
 export type MissedMessages = {
-  /** Where a message of the organization stands and when it was stored, in milliseconds. */
+  /** The offset of a message of the organization, and when it was stored, in milliseconds since the Unix epoch. */
   findMessage(org: string, id: string): Promise<{ offset: number; createdAt: number } | undefined>;
-  /** How many messages of the user's conversations lie after `after` up to `upTo`; counts no further than `limit`. */
+  /** How many messages of the user's conversations lie after `after`, up to `upTo`; stops counting at `limit`. */
   countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
-  /** The messages of the user's conversations after `after` up to `upTo`, in order, at most `limit`, up to the one that makes them `maxBytes` or more. */
+  /**
+   * The messages of the user's conversations after `after`, up to `upTo`, in order: at most `limit`, ending with the
+   * one that reaches `maxBytes`.
+   */
   readMissed(
     org: string,
     uid: string,
@@ -115,25 +127,28 @@ export type MissedMessages = {
   ): Promise<MissedMessage[]>;
 };
 
-/** An organization, user or conversation as stored. */
+/** A stored organization, user or conversation. */
 export type Entity = {
   id: string;
   name: string | null;
   createdAt: number;
-  /** Only of a user who is blocked. */
+  /** Present only on a blocked user. */
   isBlocked?: true;
 };
 
-/** What a `PUT` made of an entity. */
+/** The result of a `PUT`. */
 export type Put = { entity: Entity; isNew: boolean };
 
-/** A page of entities by id: those after `after`, at most `limit`. */
+/** A page of entities by id: at most `limit` of those after `after`. */
 export type EntityPage = { after: string | undefined; limit: number };
 
-/** Organizations. A deleted one is as if it had never been, but its log goes on where it was if it is made again. */
+/**
+ * Organizations. A deleted one is as if it had never existed, but if it is created again, its log continues at the old
+ * offset.
+ */
 export type Organizations = OrganizationReads & OrganizationWrites;
 
-/** What an organization may use in place of what the settings say. `null`: what they say; 0: as much as it likes. */
+/** An organization's own limits. `null` means the configured default, 0 no limit. */
 export type OwnLimits = {
   requestsPerSecond: number | null;
   messagesPerSecond: number | null;
@@ -141,44 +156,47 @@ export type OwnLimits = {
   storedBytes: number | null;
 };
 
-/** An organization's own limits, and the bytes of its events. */
+/** An organization's own limits, and the bytes of its stored events. */
 export type OrganizationBudget = { id: string; limits: OwnLimits; storedBytes: number };
 
 /** Reads organizations. */
 export type OrganizationReads = {
   get(org: string): Promise<Entity | undefined>;
   list(page: EntityPage): Promise<Entity[]>;
-  /** Those of `orgs` that there are, in no order. */
+  /** The budgets of those of `orgs` that exist, in no particular order. */
   budgets(orgs: readonly string[]): Promise<OrganizationBudget[]>;
 };
 
 /** Writes organizations. */
 export type OrganizationWrites = {
   /**
-   * Limits that are left out stay as they are, those of a deleted organization of that id too. Rejects with `unavailable` while much
-   * is left of that one.
+   * Omitted limits keep their value, even that of a deleted organization with this id. Rejects with `unavailable` while
+   * much of that organization is still to be removed.
    */
   put(org: string, name: string | null | undefined, now: number, limits?: Partial<OwnLimits>): Promise<Put>;
-  /** What it holds is out of sight at once, and removed later. False when there was none. */
+  /** Hides the organization at once and leaves its contents to be removed later. False if there was none. */
   remove(org: string, now: number): Promise<boolean>;
 };
 
-/** Users of an organization. Every method answers `undefined` when the organization or the user is not there. */
+/** Users of an organization. Methods return `undefined` or false if the organization or user does not exist. */
 export type Users = UserReads & UserWrites;
 
 /** Reads users. */
 export type UserReads = {
   get(org: string, uid: string): Promise<Entity | undefined>;
   list(org: string, page: EntityPage): Promise<Entity[]>;
-  /** Tokens issued at or before this time are refused: that of the user's last sign-out, or of the organization's last deletion if that was later; 0 when there was neither, also of unknown users. */
+  /**
+   * Tokens issued at or before this time are refused: the user's last sign-out or the organization's last deletion,
+   * whichever is later; 0 if there was neither, even for unknown users.
+   */
   tokensValidAfter(org: string, uid: string): Promise<number>;
 };
 
 /** Writes users. */
 export type UserWrites = {
   /**
-   * What is `undefined` stays. Who becomes blocked loses all connections; a block also outlives the deletion of the user, and ends
-   * with `isBlocked: false` alone.
+   * Fields that are `undefined` stay as they are. Blocking a user closes all connections; a block survives the deletion
+   * of the user and ends only with `isBlocked: false`.
    */
   put(
     org: string,
@@ -187,16 +205,16 @@ export type UserWrites = {
     now: number,
     isBlocked?: boolean,
   ): Promise<Put | undefined>;
-  /** Creates those of these users who do not exist, in one commit. Users of organizations that do not exist are passed over. */
+  /** Creates those of the users who do not exist, in one commit. Skips users of organizations that do not exist. */
   ensure(users: readonly { org: string; uid: string }[], now: number): Promise<void>;
   remove(org: string, uid: string, now: number): Promise<boolean>;
   /** Closes the user's connections and refuses tokens issued up to `now`. */
   endSessions(org: string, uid: string, now: number): Promise<boolean>;
-  /** Closes the connections that the user's token with this `jti` holds open, and refuses it. */
+  /** Refuses the user's token with this `jti` and closes the connections it holds open. */
   revokeToken(org: string, uid: string, jti: string, now: number): Promise<boolean>;
 };
 
-/** What a change of a conversation's participants came to. */
+/** The result of a change of a conversation's participants. */
 export type ConversationChange =
   | { outcome: "done"; put: Put }
   | { outcome: "missing"; missing: "organization" | "conversation" | "participant" }
@@ -211,21 +229,21 @@ export type ConversationReads = {
   list(org: string, page: EntityPage): Promise<Entity[]>;
 };
 
-/** What a `PUT` changes of a conversation: what is left out stays. */
+/** The changes of a `PUT`; omitted fields stay as they are. */
 export type ConversationPut = { name?: string | null | undefined; participants?: string[] | undefined };
 
 /** Writes conversations. */
 export type ConversationWrites = {
   /**
-   * A large set is replaced in several commits, each with its event. Of sets put at once the last stays. When it rejects, a part of the
-   * set may be in place: put it again.
+   * Replaces a large set in several commits, each with its event. Of concurrent sets, the last one stays. If it
+   * rejects, part of the set may be in place: put it again.
    */
   put(org: string, cid: string, change: ConversationPut, now: number): Promise<Put | undefined>;
-  /** Takes a large set of participants out in several commits, and then removes the conversation. */
+  /** Removes a large set of participants in several commits, and then the conversation. */
   remove(org: string, cid: string, now: number): Promise<boolean>;
 };
 
-/** Who takes part in a conversation. */
+/** The participants of a conversation. */
 export type Participants = ParticipantReads & ParticipantWrites;
 
 /** Reads participants. */
@@ -236,22 +254,22 @@ export type ParticipantReads = {
 
 /** Writes participants. */
 export type ParticipantWrites = {
-  /** Creates the user if need be. `put` shows the user; `isNew` says whether the user was added now. */
+  /** Creates the user if necessary. `put` holds the user; `isNew` says whether the user was added by this call. */
   add(org: string, cid: string, uid: string, maxParticipants: number, now: number): Promise<ConversationChange>;
   remove(org: string, cid: string, uid: string, now: number): Promise<ConversationChange>;
 };
 
-/** A conversation as one of its participants sees it. Times in milliseconds. */
+/** A conversation as listed for a participant. Times in milliseconds since the Unix epoch. */
 export type UserConversation = { id: string; name: string | null; createdAt: number; updatedAt: number };
 
-/** Where a user stands in the organization's log. */
+/** Reads a user's place in the organization's log. */
 export type Standing = {
   /**
-   * All that decides about a user's connection, with a token of that `jti` if it has one, read in one snapshot. `undefined` when
-   * there is no such organization.
+   * Reads everything that decides about a user's connection, and about the token with that `jti`, in one snapshot.
+   * `undefined` if there is no such organization.
    */
   snapshot(org: string, uid: string, jti?: string): Promise<UserSnapshot | undefined>;
-  /** The user's conversations, most recently active first, after the given place. */
+  /** The user's conversations after the given place, most recently active first. */
   conversations(
     org: string,
     uid: string,
@@ -259,103 +277,106 @@ export type Standing = {
   ): Promise<UserConversation[]>;
 };
 
-/** A user at one moment: the head of the organization's log, the user's conversations, and the rest. */
+/** A user at one moment: the head of the organization's log, the user's conversations and permissions. */
 export type UserSnapshot = {
   head: number;
   /** The id of the event at the head, as in `LogPlace`. */
   headId: string | undefined;
   cids: string[];
-  /** As `UserReads.tokensValidAfter`. */
+  /** Like `UserReads.tokensValidAfter`. */
   tokensValidAfter: number;
-  /** False for somebody who was deleted, or never made. */
+  /** False if the user was deleted or never created. */
   isUser: boolean;
-  /** Whether that one token was revoked. */
+  /** Whether the token was revoked. */
   isRevoked: boolean;
-  /** Whether every token of the user is refused; also of somebody who was deleted. */
+  /** Whether every token of the user is refused; true even for a blocked user who was deleted. */
   isBlocked: boolean;
 };
 
-/** A node in the registry. `beat` grows each time it says that it lives; `status` is what it said then. */
+/** A registered node. `beat` grows with each sign of life; `status` is what it last reported. */
 export type RegisteredNode = { id: string; beat: number; status: string };
 
-/** The nodes that share the database. Whether one still lives is for those who read it to judge, by its `beat`. */
+/** The nodes that share the database. Readers judge by `beat` whether a node is alive. */
 export type NodeRegistry = {
-  /** Writes that this node lives, and what it says of itself. */
+  /** Records a sign of life and the node's status. */
   beat(id: string, status: string): Promise<void>;
   /** All nodes, by id. */
   list(): Promise<RegisteredNode[]>;
-  /** Takes a node out; with `beat`, only if it has not beaten since. */
+  /** Removes a node; with `beat`, only if it has not beaten since. */
   remove(id: string, beat?: number): Promise<void>;
 };
 
-/** The secrets that the nodes of a database sign with on the bus. */
+/** The secrets that the nodes of a database sign bus messages with. */
 export type BusSecrets = {
-  /** All of them, the oldest first. */
+  /** All secrets, oldest first. */
   list(): Promise<string[]>;
-  /** Stores the first one, made at `createdAt` (milliseconds); where there is one it stays, also when several nodes call this at once. */
+  /**
+   * Stores the first secret, created at `createdAt` (milliseconds since the Unix epoch); an existing one stays, even if
+   * several nodes call this at once.
+   */
   begin(secret: string, createdAt: number): Promise<void>;
 };
 
-/** One secret of an API key: what is kept of it, and when it ends (`null`: with the key). */
+/** A secret of an API key: its digest, and when it expires (`null`: with the key). */
 export type StoredSecret = { digest: string; expiresAt: number | null };
 
-/** What an API key may do, and when. `null` restricts nothing. Times in milliseconds. */
+/** The rights of an API key. `null` means no restriction. Times in milliseconds since the Unix epoch. */
 export type KeyRights = {
   scopes: Scope[];
   org: string | null;
-  /** The only users that it may send as. */
+  /** The only users it may send as. */
   senders: string[] | null;
-  /** The only networks, in CIDR notation, that it may be used from. */
+  /** The only networks it may be used from, in CIDR notation. */
   networks: string[] | null;
   expiresAt: number | null;
 };
 
-/** An API key as stored, its newest secret first. */
+/** A stored API key, newest secret first. */
 export type StoredKey = KeyRights & {
   id: string;
   name: string;
   secrets: StoredSecret[];
   createdAt: number;
-  /** When it was used last, give or take a minute or two. */
+  /** When it was last used, accurate to a minute or two. */
   lastUsedAt: number | null;
 };
 
-/** A key that is to be stored with its first secret. `pepper` names what the digests were made with. */
+/** A key to be stored with its first secret. `pepper` identifies the pepper of its digest. */
 export type NewKey = KeyRights & { id: string; name: string; digest: string; pepper: string; createdAt: number };
 
-/** API keys. A revoked key is as if it had never been, but its row stays: events name it. */
+/** API keys. A revoked key is as if it had never existed, but its row stays, as events refer to it. */
 export type ApiKeys = KeyReads & KeyWrites;
 
 /** Reads API keys. */
 export type KeyReads = {
   get(id: string): Promise<StoredKey | undefined>;
-  /** By id, those of `org` only if it is given. */
+  /** Keys by id; if `org` is given, only those of that organization. */
   list(page: EntityPage & { org: string | undefined }): Promise<StoredKey[]>;
-  /** A key that was changed last, `undefined` while there is none. Versions are in the order of commits. */
+  /** The key changed last, or `undefined` if there are none. Versions follow the order of commits. */
   latest(): Promise<KeyChange | undefined>;
-  /** In one snapshot: the keys changed after the version `since`, and those of `ids` that there are, revoked ones too. */
+  /** In one snapshot: keys changed after version `since`, and those of `ids` that exist; both include revoked keys. */
   changes(since: number, ids: string[]): Promise<KeyChange[]>;
-  /** How many keys have digests that were made with another pepper. */
+  /** The number of keys whose digests use another pepper. */
   countOfOtherPepper(pepper: string): Promise<number>;
 };
 
 /**
- * A key as it is since `version`; `key` is `undefined` when it was revoked. `mark` tells its last change from any other, even from
- * one of the same version in a database that lost its end and went on.
+ * A key as of `version`; `key` is `undefined` if it was revoked. `mark` identifies the change, even if a database that
+ * lost its last commits reused the version.
  */
 export type KeyChange = { id: string; version: number; mark: string; key: StoredKey | undefined };
 
-/** A new secret, and when those before it end at the latest. `keep` of all secrets stay: the oldest end first. */
+/** A new secret, and when earlier ones expire at the latest. At most `keep` secrets stay; the oldest go first. */
 export type Rotation = { digest: string; pepper: string; othersEndAt: number; keep: number; now: number };
 
 /** Writes API keys. */
 export type KeyWrites = {
-  /** False when there is no such organization. */
+  /** False if there is no such organization. */
   create(key: NewKey): Promise<boolean>;
-  /** The key with its new secret; `undefined` when there is none. */
+  /** Returns the key with its new secret, or `undefined` if there is none. */
   rotate(id: string, rotation: Rotation): Promise<StoredKey | undefined>;
-  /** False when there was none. */
+  /** False if there was none. */
   revoke(id: string, now: number): Promise<boolean>;
-  /** Notes that these keys were used. */
+  /** Records that these keys were used. */
   markUsed(ids: string[], now: number): Promise<void>;
 };

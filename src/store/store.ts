@@ -18,7 +18,10 @@ import type { BusSecrets, NodeRegistry } from "./ports.ts";
 import { createRetentionWrites } from "./retention/retention.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
 
-/** What writes to a database. `announce` is called after each commit but those of batches, with its events in offset order. */
+/**
+ * Creates the writes of a database. `announce` is called after each commit, except those of batches, with its events in
+ * offset order.
+ */
 export function createWrites({ driver, announce }: { driver: Driver; announce(events: LogEvent[]): void }) {
   const writer = createLogWriter({ driver, announce });
   return {
@@ -34,33 +37,33 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
   };
 }
 
-/** What writes to a database. */
+/** The writes of a database. */
 export type Writes = ReturnType<typeof createWrites>;
 
-/** A database that is open, its schema up to date. */
+/** An open database with an up-to-date schema. */
 export type Database = {
   reader: Reader;
   writes: Writes;
   nodes: NodeRegistry;
   busSecrets: BusSecrets;
-  /** The schema's version before and after. */
+  /** The schema version before and after. */
   migrated: { from: number; to: number };
-  /** How batches of sends overlap, for a database that gains by it. */
+  /** How batches of sends overlap, for databases that benefit. */
   pipeline?: Pipeline | undefined;
-  /** What the operator should change, if anything. */
+  /** A recommendation to the operator, if any. */
   advice?: string | undefined;
   close(): Promise<void>;
 };
 
-/** What a database tells while it is open. */
+/** What a database reports while it is open. */
 export type DatabaseEvents = {
-  /** Called after each commit but those of batches, with its events in offset order. */
+  /** Called after each commit, except those of batches, with its events in offset order. */
   announce(events: LogEvent[]): void;
-  /** The writing thread is gone, which nothing mends: calls are refused from now on. */
+  /** Called if a database thread dies, which cannot be repaired: calls are refused from then on. */
   onCrash(error: Error): void;
-  /** A connection to PostgreSQL was made anew after one was lost: another server may have taken over. Called once for each. */
+  /** Called for each PostgreSQL connection that was replaced after it was lost: another server may have taken over. */
   onReconnect?(): void;
-  /** How the schema is brought up to date, for the log. */
+  /** Reports the progress of migrations, for the log. */
   onMigration?: TellMigration | undefined;
 };
 
@@ -70,12 +73,12 @@ type Options = {
   /** Called after each commit of sends with its events, in offset order. */
   announce(events: LogEvent[]): void;
   observer?: CommitObserver;
-  /** How many sends one commit takes at most. */
+  /** The maximum number of sends per commit. */
   batchSize?: number;
   pipeline?: Pipeline | undefined;
 };
 
-/** Every port of the store, over a database whose schema is up to date. */
+/** Creates every port of the store on a database with an up-to-date schema. */
 export function createStore({ reader, writes, announce, observer, batchSize, pipeline }: Options) {
   return {
     sends: createSendLog({

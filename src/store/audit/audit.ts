@@ -15,9 +15,9 @@ type AuditRow = Row & {
   omitted: number;
 };
 
-const afterAll = "~"; // sorts behind every UUID
+const afterAll = "~"; // sorts after every UUID
 
-/** Writes the audit log. */
+/** Creates the writes of the audit log. */
 export function createAuditWrites({ driver }: { driver: Driver }): AuditWrites {
   return {
     async append(entries) {
@@ -26,7 +26,7 @@ export function createAuditWrites({ driver }: { driver: Driver }): AuditWrites {
   };
 }
 
-/** Reads the audit log, each way on an index. */
+/** Creates the reads of the audit log; each kind uses an index. */
 export function createAuditReads({ reader }: { reader: Reader }): AuditReads {
   const select = (condition: string) =>
     `SELECT id, request_id, operation, org, key_id, address, target, status, code, omitted FROM audit

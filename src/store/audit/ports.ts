@@ -1,25 +1,27 @@
 import type { AuditTarget } from "../../contract/audit.ts";
 import type { ErrorCode } from "../../contract/errors/errors.ts";
 
-/** Who did what, as stored: ids only. */
+/** A stored entry of the audit log: who did what, in ids only. */
 export type AuditEntry = {
-  /** UUIDv7; its time is when the call ended. */
+  /** UUIDv7 of the time at which the call ended. */
   id: string;
   requestId: string;
   operation: string;
-  /** Whose entry it is; `null`: only for those who see the whole server. */
+  /** The organization that may see the entry; `null` if only readers of the whole server may. */
   org: string | null;
   keyId: string | null;
   address: string | null;
   target: AuditTarget;
-  /** The HTTP status that was answered, and the code of the error if it was one. */
+  /** The HTTP status of the response, and the error code if it was an error. */
   status: number;
   code: ErrorCode | null;
-  /** How many entries its node did not write before this one, because there were too many. */
+  /** How many entries the node dropped before this one because there were too many. */
   omitted: number;
 };
 
-/** Which entries: those with ids from `from` to `before`, exclusive, all or those of one organization or of one key. */
+/**
+ * Selects entries: ids from `from` up to, but excluding, `before`; all of them, or those of one organization or key.
+ */
 export type AuditRange = {
   from: string | undefined;
   before: string | undefined;
@@ -27,12 +29,12 @@ export type AuditRange = {
   limit: number;
 };
 
-/** The audit log. Entries are added and read; nothing but retention ever removes one, and nothing changes one. */
+/** The audit log. Entries are appended and read; only retention removes them, and nothing changes them. */
 export type AuditLog = AuditReads & AuditWrites;
 
 /** Reads the audit log. */
 export type AuditReads = {
-  /** The newest of the range, newest first. */
+  /** The newest entries of the range, newest first. */
   read(range: AuditRange): Promise<AuditEntry[]>;
 };
 

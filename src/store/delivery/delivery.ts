@@ -4,7 +4,7 @@ import { spans } from "./bounds.ts";
 import type { DeliveryReads, DeliveryWrites, NewAudience, NewDelivery, Play, StoredDelivery } from "./ports.ts";
 import { findAcknowledged, receiptOf } from "./receipts.ts";
 
-/** What stands in place of a conversation for system messages; no identifier is empty. */
+/** Stands for the conversation of system messages; no identifier is empty. */
 const noConversation = "";
 
 type DeliveryRow = Row & {
@@ -16,13 +16,13 @@ type DeliveryRow = Row & {
 };
 
 /**
- * Writes who got what, beside the sends: it meets nothing that they touch. Of an organization that is not there any more
- * nothing is written.
+ * Creates the writes of deliveries and receipts. They run beside sends, with which they share no rows. Nothing is
+ * written for an organization that does not exist.
  */
 export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWrites {
   const findLive = `SELECT id FROM organization WHERE deleted_at IS NULL AND id IN (${driver.dialect.textsOf("?")})`;
 
-  /** Those of the organizations that there are; from now on the transaction may touch their rows. */
+  /** The organizations that exist; from here on the transaction may touch their rows. */
   async function enter(sql: Transaction, orgs: string[]): Promise<Set<string>> {
     const found = await sql.all<{ id: string }>(findLive, JSON.stringify([...new Set(orgs)]));
     const live = found.map(({ id }) => id);
@@ -65,7 +65,10 @@ const findReceipts = `SELECT ${columns} FROM delivery
   WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND connections = 1`;
 const findGathered = `SELECT ${columns} FROM delivery WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
 
-/** Reads who got what. A row whose audience is gone tells nothing: no more is claimed than can be shown. */
+/**
+ * Creates the reads of deliveries and receipts. Rows whose audience is gone are ignored: a report claims no more than
+ * it can prove.
+ */
 export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryReads {
   const readAudience = createAudienceReader(reader);
   return {
@@ -106,7 +109,7 @@ function toAudienceRow({ id, org, cid, offset, parent, added, removed }: NewAudi
   };
 }
 
-/** A delivery as a row. */
+/** Converts a delivery to its row. */
 export function toDeliveryRow({ id, org, cid, kind, connections, audience, uids, plays }: NewDelivery): Row {
   return {
     org,
@@ -122,7 +125,10 @@ export function toDeliveryRow({ id, org, cid, kind, connections, audience, uids,
   };
 }
 
-/** Plays as text: the offset and the time of the first, then all of them relative to that; the last time where it differs. */
+/**
+ * Encodes plays: the offset and time of the first, then all plays relative to them; the last time is omitted if it
+ * equals the first.
+ */
 function encodePlays(plays: Play[]): string {
   const [beginOffset, beganAt] = plays[0] ?? [0, 0, 0];
   const relative = plays.map(([offset, first, last]) =>
@@ -131,7 +137,7 @@ function encodePlays(plays: Play[]): string {
   return JSON.stringify([beginOffset, beganAt, relative]);
 }
 
-/** What a row says in `plays`. */
+/** Decodes the column `plays`. */
 export function decodePlays(text: string): Play[] {
   const [beginOffset, beganAt, relative]: [number, number, [number, number, number?][]] = JSON.parse(text);
   return relative.map(([offset, first, last = first]) => [beginOffset + offset, beganAt + first, beganAt + last]);

@@ -12,8 +12,8 @@ const find = `SELECT org, cid, "offset", id, uids, plays FROM delivery WHERE kin
 const remove = `DELETE FROM delivery WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND id = ?`;
 
 /**
- * Turns some rows of versions before 0012, which hold many receipts and may hold the same ones over and over, into a row for each
- * event and user: about `limit` of these at a time. Gives how many rows were looked at; 0 when none are left.
+ * Splits rows written before version 0012, which combine and may repeat many receipts, into one row per event and user:
+ * about `limit` receipts per call. Returns the number of rows replaced; 0 when none are left.
  */
 export async function foldReceipts(sql: Transaction, limit: number): Promise<number> {
   const rows = await takeSome(sql, limit);
@@ -34,7 +34,7 @@ export async function foldReceipts(sql: Transaction, limit: number): Promise<num
   return rows.length;
 }
 
-/** The first rows that hold `limit` receipts, or one row if that holds more. */
+/** The first rows that hold `limit` receipts, or a single row if it holds more. */
 async function takeSome(sql: Sql, limit: number): Promise<Gathered[]> {
   let receipts = 0;
   const taken: Gathered[] = [];

@@ -1,10 +1,10 @@
 /**
- * Events of one conversation (without `cid`: system messages) that went to the same users on one node, over as many
- * connections; the users are an audience's, or listed. Or the receipt of one event by one user (`connections` is 1); 0: several of
- * both together, as versions before 0012 wrote them.
+ * Events of one conversation (system messages if `cid` is absent) played on one node to the same users over the same
+ * number of connections; the users are an audience's or listed. Or one user's receipt of one event (`connections` is
+ * 1). Versions before 0012 combined several users and events in one receipt row (`connections` is 0).
  */
 export type NewDelivery = {
-  /** UUIDv7 of the time of the first event, so that it goes when that goes. */
+  /** UUIDv7 of the time of the first event, so that it expires together with that event. */
   id: string;
   org: string;
   cid: string | undefined;
@@ -12,14 +12,17 @@ export type NewDelivery = {
   connections: number;
   audience: string | undefined;
   uids: string[] | undefined;
-  /** In the order of offsets, none as far from the first as `DeliveryBounds` says. */
+  /** In order of offsets, all within `DeliveryBounds.spanOffsets` of the first. */
   plays: Play[];
 };
 
-/** An event, and when it went out first and last (milliseconds). */
+/** An event, and when it was first and last played, in milliseconds since the Unix epoch. */
 export type Play = [offset: number, first: number, last: number];
 
-/** Users who hear a conversation on one node: those of `parent`, with what changed since. `offset`: the first event that they heard. */
+/**
+ * The users who hear a conversation on one node: those of `parent`, with the changes since. `offset` is the first event
+ * they heard.
+ */
 export type NewAudience = {
   id: string;
   org: string;
@@ -30,42 +33,45 @@ export type NewAudience = {
   removed: string[];
 };
 
-/** What a user says to have received: the `_id` of a message or of a system message. */
+/** A user's claim to have received a message or system message, by its `_id`. */
 export type NewReceipt = { org: string; uid: string; id: string; at: number };
 
-/** Who got what. */
+/** Deliveries and receipts. */
 export type Deliveries = DeliveryReads & DeliveryWrites & { readonly bounds: DeliveryBounds };
 
-/** What whoever writes deliveries must keep to. */
+/** What a writer of deliveries must keep to. */
 export type DeliveryBounds = {
-  /** No play of a delivery lies so many offsets behind its first. */
+  /** Every play of a delivery is within this many offsets of the first. */
   spanOffsets: number;
-  /** For how long after it was made an audience may be named by deliveries, in milliseconds. */
+  /** How long after its creation deliveries may refer to an audience, in milliseconds. */
   audienceLivesMs: number;
 };
 
-/** Reads who got what. */
+/** Reads deliveries and receipts. */
 export type DeliveryReads = {
-  /** All that is known of one event. `cid` is `undefined` for a system message. */
+  /** Everything known about one event. `cid` is `undefined` for a system message. */
   of(org: string, cid: string | undefined, offset: number): Promise<StoredDelivery[]>;
 };
 
-/** Users that an event went to, and when (milliseconds). */
+/** Users that an event was delivered to or acknowledged by, and when, in milliseconds since the Unix epoch. */
 export type StoredDelivery = Pick<NewDelivery, "kind" | "connections"> & {
   uids: string[];
   first: number;
   last: number;
 };
 
-/** Writes who got what. It may be written twice: what is there already stays. */
+/** Writes deliveries and receipts. Writing the same row again changes nothing. */
 export type DeliveryWrites = {
-  /** Audiences come before their children and before the deliveries that name them. Rejects with `storage_full` or `unavailable`. */
+  /**
+   * Stores audiences, which must precede their children, and then the deliveries that refer to them. Rejects with
+   * `storage_full` or `unavailable`.
+   */
   record(batch: { audiences: NewAudience[]; deliveries: NewDelivery[] }): Promise<void>;
-  /** Keeps the receipts of messages whose recipient the user is; others are passed over. */
+  /** Stores the receipts of users who are recipients of the message, and skips the others. */
   acknowledge(receipts: NewReceipt[]): Promise<void>;
 };
 
-/** A message or system message as it was stored. `recipients`: how many it was addressed to. */
+/** A stored message or system message. `recipients` is how many users it was addressed to. */
 export type SentEvent = {
   offset: number;
   cid: string | undefined;
@@ -75,11 +81,14 @@ export type SentEvent = {
   recipients: number;
 };
 
-/** Reads what was sent, for who asks what became of it. */
+/** Reads sent messages for their delivery reports. */
 export type SentReads = {
   message(org: string, id: string): Promise<SentEvent | undefined>;
-  /** The system messages of that id, of one sender or of any; two at most. */
+  /** The system messages with that id, of one sender or, at most two, of any sender. */
   systemMessages(org: string, mid: string, sender: string | undefined): Promise<SentEvent[]>;
-  /** Those of `uids` that were users of the organization when the event at `offset` was stored; without it, that are now. */
+  /**
+   * Those of `uids` who were users of the organization when the event at `offset` was stored; without `offset`, those
+   * who are users now.
+   */
   usersAt(org: string, uids: string[], offset?: number): Promise<Set<string>>;
 };

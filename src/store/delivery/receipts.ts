@@ -7,7 +7,7 @@ type EventRow = Row & { org: string; offset: number; id: string; cid: string | n
 type SystemRow = EventRow & { mid: string; uids: string };
 type ParticipantRow = Row & { org: string; cid: string; uid: string; log_start: number };
 
-/** That a user has acknowledged an event, and when (milliseconds). */
+/** A user's acknowledgement of an event, and when, in milliseconds since the Unix epoch. */
 export type Acknowledged = {
   event: { org: string; offset: number; id: string; cid: string | null };
   uid: string;
@@ -15,8 +15,8 @@ export type Acknowledged = {
 };
 
 /**
- * Finds the events that receipts name: a message by its id, if the user took part in its conversation when it was said; a
- * system message by the id that its sender gave it, if it names the user. What is neither is passed over.
+ * Finds the events that receipts name: a message by its id, if the user was a participant when it was sent; a system
+ * message by its sender's id for it, if the user is among its recipients. Other receipts are skipped.
  */
 export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Promise<Acknowledged[]> {
   const named = distinct(receipts.map(({ org, id }) => ({ org, id })));
@@ -58,8 +58,8 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
 }
 
 /**
- * The row of a receipt. Its id follows from the event and the user, so that however often and on however many nodes the user
- * acknowledges, there is one row.
+ * Converts an acknowledgement to a row whose id is derived from event and user, so that repeated acknowledgements on
+ * any number of nodes make one row.
  */
 export function receiptOf({ event: { org, offset, id, cid }, uid, at }: Acknowledged): NewDelivery {
   return {
@@ -74,7 +74,7 @@ export function receiptOf({ event: { org, offset, id, cid }, uid, at }: Acknowle
   };
 }
 
-/** Since which offset the users take part in the conversations of the messages that they name. */
+/** For each user and conversation named by receipts, the offset from which the user takes part. */
 async function findMemberships(
   rows: Rows,
   receipts: NewReceipt[],

@@ -19,15 +19,19 @@ type Name = string | null | undefined;
 type Begun = { put: Put; head: number; isDone: boolean };
 
 /**
- * Writes conversations. A conversation made again begins with an empty history. A set of participants that is too large for one
- * transaction is replaced in steps: first those who are new come, then those who are not named go. Every step has its event.
+ * Creates the writes of conversations. A recreated conversation begins with an empty history. A set of participants too
+ * large for one transaction is replaced in steps: first the new ones are added, then those not named are removed. Every
+ * step has its event.
  */
 export function createConversationWrites({ driver, writer }: Dependencies): ConversationWrites {
   const membership = createMembership(driver);
   const { participantsOfStep: rows } = driver.dialect;
-  const sorting = createTurnstile(1); // however many sets are put at once, a turn of the event loop sorts a part of one
+  const sorting = createTurnstile(1); // however many sets are being replaced, a turn of the event loop sorts part of one
 
-  /** Makes or renames the conversation, and replaces its participants if that fits into one step. Else it only tells that it begins. */
+  /**
+   * Creates or renames the conversation, and replaces its participants if one step suffices. Otherwise emits an empty
+   * change that marks the beginning.
+   */
   async function begin(of: MembershipOf, name: Name, wanted: string[] | undefined): Promise<Begun | undefined> {
     const { org, cid, now } = of;
     return await writer.transaction([org], async (transaction) => {
@@ -71,16 +75,19 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
     return true;
   }
 
-  /** Replaces the participants after `begin`, until another call begins to, or the conversation is deleted: then that one is the last. */
+  /**
+   * Replaces the participants after `begin`, unless another call begins to or the conversation is deleted; then that
+   * call wins.
+   */
   async function replaceInSteps(
     of: MembershipOf,
-    wanted: string[], // sorted: neighbours are in the same pages of the database
+    wanted: string[], // sorted, so that neighbours share database pages
     { put: { isNew }, head: beganAt }: Begun,
   ): Promise<void> {
     const { org, cid, call = "" } = of;
     let lookedAt = beganAt;
 
-    /** Runs a step, unless the set is not this call's any more. */
+    /** Runs a step, unless the set belongs to another call by now. */
     async function step(work: (transaction: LogTransaction) => Promise<void>): Promise<boolean> {
       return await writer.transaction([org], async (transaction) => {
         const { sql, heads } = transaction;
@@ -140,13 +147,13 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
   };
 }
 
-/** From `after` to the last of a page of uids that follow it; `undefined` when there are none. */
+/** The range from `after` to the last of the uids that follow it; `undefined` if there are none. */
 function rangeOf(after: string, uids: string[]): { after: string; upTo: string } | undefined {
   const upTo = uids.at(-1);
   return upTo === undefined ? undefined : { after, upTo };
 }
 
-/** Reads conversations. */
+/** Creates the reads of conversations. */
 export function createConversationReads({ reader }: { reader: Reader }): ConversationReads {
   return createEntityReads(reader, { table: "conversation", columns: "id, name, created_at", isLive: "true" });
 }

@@ -3,17 +3,18 @@ import type { LogTransaction } from "../log/log-writer.ts";
 import type { Driver, SqlValue } from "../sql/driver.ts";
 import { ensureUsers } from "./users.ts";
 
-/** A range of uids: those after `after` up to `upTo`. */
+/** The uids after `after`, up to and including `upTo`. */
 type UidRange = { after: string; upTo: string };
 
-/** Changes who takes part in a conversation, within a transaction that has locked the organization. */
+/** Creates the functions that change participants, for use in a transaction that has locked the organization. */
 export function createMembership(driver: Driver) {
   const textsOf = driver.dialect.textsOf("?");
   const readPage = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?";
   const join = `INSERT INTO participant (org, cid, uid, created_at, log_start)
     SELECT ?, ?, uid.value, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM (${textsOf}) AS uid WHERE true
     ON CONFLICT DO NOTHING RETURNING uid`;
-  // A range, which is found on the index. For `uid IN (…)` PostgreSQL may go through all participants, and compare each with each.
+  // Deletes by range, which uses the index. With `uid IN (…)`, PostgreSQL may scan all participants and compare every
+  // pair.
   const leave = `DELETE FROM participant
     WHERE org = ? AND cid = ? AND uid > ? AND uid <= ? AND uid NOT IN (${textsOf}) RETURNING uid`;
 
@@ -25,7 +26,7 @@ export function createMembership(driver: Driver) {
     /** The first participants after `after`, in order. */
     page: (transaction: LogTransaction, { org, cid }: MembershipOf, after: string, limit: number) =>
       uidsOf(transaction, readPage, org, cid, after, limit),
-    /** Takes those of a range out who are not among `kept`, adds those of `uids` who do not take part yet, and emits one event. */
+    /** Removes the participants in a range except `kept`, adds those of `uids` who are missing, and emits one event. */
     async change(
       transaction: LogTransaction,
       of: MembershipOf,

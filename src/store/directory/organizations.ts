@@ -16,7 +16,8 @@ const insert = `INSERT INTO organization (id, name, created_at) VALUES (?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, created_at = excluded.created_at, deleted_at = NULL
   WHERE organization.deleted_at IS NOT NULL`;
 
-// Of a deleted organization the log holds its end, and nothing else once it is made again.
+// Recounts the bytes of an organization that is created again: of the deleted one, only the event that ended it is
+// left.
 const count = `UPDATE organization SET counted_to = head,
   stored_bytes = (SELECT COALESCE(SUM(${storedBytes}), 0) FROM event WHERE event.org = organization.id) WHERE id = ?`;
 
@@ -35,16 +36,19 @@ const stepsOfPut = 200;
 type Dependencies = { driver: Driver; writer: LogWriter };
 
 /**
- * Writes organizations. The row of a deleted one stays, so that its log's offsets are never given twice and its tokens stay
- * refused. What it held is left to be removed in small steps; who makes it again goes through the rest of them first, so that
- * it begins empty.
+ * Creates the writes of organizations. The row of a deleted one stays, so that offsets are never reused and its tokens
+ * stay refused. Its contents are removed later in small steps; creating it again removes what is left first, so that it
+ * begins empty.
  */
 export function createOrganizationWrites({ driver, writer }: Dependencies): OrganizationWrites {
-  /** Revokes keys: made again under the same id the organization may be somebody else's. */
+  /** Revokes keys: if created again, an organization of the same id may belong to someone else. */
   const revokeSome = (sql: Sql, org: string, now: number) =>
     revokeSomeKeysOf(driver.dialect, sql, { org, now, limit: rowsOfStep });
 
-  /** The same until none is left. Who makes the organization again meanwhile has revoked the rest before: then there are only new ones. */
+  /**
+   * Revokes more keys until none are left. Stops if the organization was created again: that revoked the rest first, so
+   * that only new keys are left.
+   */
   async function revokeMore(sql: Transaction, org: string, now: number): Promise<true | "more"> {
     const isStillDeleted = `SELECT id FROM organization WHERE id = ? AND deleted_at = ?${driver.dialect.forUpdate}`;
     if ((await sql.all(isStillDeleted, org, now)).length === 0) return true;
@@ -65,7 +69,7 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
             }
             if (await removeSomeOf(sql, driver.dialect, org, rowsOfPut)) return undefined;
             const isNew = (await sql.run(insert, org, name ?? null, now)) > 0;
-            if (!isNew) return undefined; // another node has made it meanwhile, and it is found the next time
+            if (!isNew) return undefined; // created meanwhile by another node; the next attempt finds it
             await sql.limitTo([org]);
             await sql.run(count, org);
             await setLimits(sql, org, limits);
@@ -107,7 +111,7 @@ async function setLimits(sql: Sql, org: string, limits: Partial<OwnLimits>): Pro
   }
 }
 
-/** Reads organizations. */
+/** Creates the reads of organizations. */
 export function createOrganizationReads({ reader }: { reader: Reader }): OrganizationReads {
   return {
     async get(org) {

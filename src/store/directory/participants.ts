@@ -11,8 +11,8 @@ const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? A
 const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, log_start) VALUES (?, ?, ?, ?, ?)";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
-// One statement, since that sees one moment, and since a connect reads nothing else. Whether the token was
-// revoked hangs on no row, so it is asked once.
+// A single statement, as it sees one snapshot and is all that a connect reads. The revocation of the token depends on
+// no row, so it is looked up once.
 const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_after, u.tokens_valid_after AS user_valid_after,
     u.blocked_at, CASE WHEN EXISTS (SELECT 1 FROM revoked_token WHERE org = ? AND uid = ? AND jti = ?) THEN 1 ELSE 0 END AS is_revoked,
     CASE WHEN u.deleted_at IS NULL THEN u.id END AS uid, p.cid
@@ -34,7 +34,7 @@ type SnapshotRow = {
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 
-/** Writes who takes part in a conversation. */
+/** Creates the writes of participants. */
 export function createParticipantWrites({ driver, writer }: Dependencies): ParticipantWrites {
   return {
     async add(org, cid, uid, maxParticipants, now) {
@@ -72,7 +72,7 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
   };
 }
 
-/** Reads who takes part in a conversation. */
+/** Creates the reads of participants. */
 export function createParticipantReads({ reader }: { reader: Reader }): ParticipantReads {
   return {
     async list(org, cid, { after, limit }) {
@@ -94,7 +94,7 @@ export function createParticipantReads({ reader }: { reader: Reader }): Particip
   };
 }
 
-/** Where users stand in the log. */
+/** Creates the reads of users' places in the log. */
 export function createStanding({ reader }: { reader: Reader }): Standing {
   return {
     async snapshot(org, uid, jti) {

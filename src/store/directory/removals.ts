@@ -4,13 +4,19 @@ import { type Ordered, removeFirst } from "../retention/remove-first.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Row, Sql, Transaction } from "../sql/driver.ts";
 
-/** What of a deleted conversation is still stored: its events up to an offset. `cid` `""`: all of a deleted organization. */
+/**
+ * A note that rows of a deleted conversation may be left: its events up to `up_to`. An empty `cid` stands for a whole
+ * organization.
+ */
 type Removal = Row & { org: string; cid: string; up_to: number; removed_at: number };
 
 const wholeOrganization = "";
 const find = "SELECT org, cid, up_to, removed_at FROM removal";
 
-/** Leaves what a deleted conversation, or without `cid` organization, holds to be removed later, in small steps. */
+/**
+ * Notes that the rows of a deleted conversation, or without `cid` of a deleted organization, are to be removed later in
+ * small steps.
+ */
 export async function leaveToRemoval(
   sql: Sql,
   { org, cid = wholeOrganization, upTo, now }: { org: string; cid?: string; upTo: number; now: number },
@@ -25,7 +31,7 @@ export async function leaveToRemoval(
   );
 }
 
-/** Removes at most `limit` rows of what an organization held before it was deleted. False when nothing was left of it. */
+/** Removes at most `limit` rows left of a deleted organization. False if nothing was left. */
 export async function removeSomeOf(sql: Transaction, dialect: Dialect, org: string, limit: number): Promise<boolean> {
   const findOne = `${find} WHERE org = ? AND cid = ''`;
   const [removal] = await sql.all<Removal>(findOne + dialect.forUpdate, org);
@@ -34,23 +40,26 @@ export async function removeSomeOf(sql: Transaction, dialect: Dialect, org: stri
   return true;
 }
 
-/** Removes at most `limit` rows of what was deleted: conversations before a time, organizations at once. Gives their number. */
+/**
+ * Removes at most `limit` rows of something deleted: a conversation deleted before a time, or an organization deleted
+ * at any time. Returns their number.
+ */
 export async function removeSomeOfAny(
   sql: Transaction,
   dialect: Dialect,
   { deletedBefore, limit }: { deletedBefore: number; limit: number },
 ): Promise<number> {
   const findOne = `${find} WHERE cid = '' OR removed_at < ? ORDER BY org, cid LIMIT 1`;
-  // The lock keeps an organization from being made again before this is through.
+  // The lock keeps an organization from being created again while this runs.
   const [removal] = await sql.all<Removal>(findOne + dialect.forUpdate, deletedBefore);
   return removal === undefined ? 0 : await removeSome(sql, dialect, removal, limit);
 }
 
-/** When nothing was left the removal itself goes, which counts as a row. */
+/** Once no rows are left, deletes the note, which counts as a row. */
 async function removeSome(sql: Transaction, dialect: Dialect, removal: Removal, limit: number): Promise<number> {
   const { org, cid, up_to: upTo, removed_at: now } = removal;
   await sql.limitTo([org]);
-  // Whoever deleted the organization has revoked its keys, unless the node or the database was lost meanwhile.
+  // Deleting an organization revokes its keys, unless the node or the database failed meanwhile.
   const revoked = cid === wholeOrganization ? await revokeSomeKeysOf(dialect, sql, { org, now, limit }) : 0;
   if (revoked > 0) return revoked;
   for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo)) {
@@ -73,7 +82,7 @@ function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
 function rowsOfOrganization(org: string, upTo: number): Ordered[] {
   const ofOrganization = { where: "org = ?", values: [org] };
   return [
-    { table: "removal", key: ["cid"], where: "org = ? AND cid <> ''", values: [org] }, // what follows includes theirs
+    { table: "removal", key: ["cid"], where: "org = ? AND cid <> ''", values: [org] }, // the rows below include theirs
     { table: "event", key: [`"offset"`], where: `org = ? AND "offset" <= ?`, values: [org, upTo] },
     { table: "delivery", key: ["cid", "kind", `"offset"`, "id"], ...ofOrganization },
     { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },

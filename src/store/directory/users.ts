@@ -14,10 +14,10 @@ const revoke =
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
   SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
 
-/** Who becomes a user: after which offset of the organization's log, and when (milliseconds). */
+/** Users to create: after which offset of the organization's log, and when, in milliseconds since the Unix epoch. */
 export type NewUsers = { org: string; uids: string[]; head: number; now: number };
 
-/** Makes those of `uids` that are no users into users. A user deleted before starts anew, but its old tokens stay refused. */
+/** Creates those of `uids` who are not users yet. A deleted user starts anew, but old tokens stay refused. */
 export async function ensureUsers(driver: Driver, sql: Sql, { org, uids, head, now }: NewUsers): Promise<void> {
   if (uids.length === 0) return;
   const insert = `INSERT INTO "user" (org, id, created_at, log_start)
@@ -27,7 +27,10 @@ export async function ensureUsers(driver: Driver, sql: Sql, { org, uids, head, n
 
 type Dependencies = { driver: Driver; writer: LogWriter };
 
-/** Writes users. The row of a deleted one stays, so that tokens issued before the deletion are refused for ever. */
+/**
+ * Creates the writes of users. The row of a deleted user stays, so that tokens issued before the deletion are refused
+ * for ever.
+ */
 export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
   return {
     async put(org, uid, name, now, isBlocked) {
@@ -54,7 +57,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
       await writer.transaction([...uidsOf.keys()], async ({ sql, heads }) => {
         for (const [org, ofOrg] of uidsOf) {
           const head = heads.get(org);
-          const uids = [...new Set(ofOrg.map(({ uid }) => uid))].sort(); // in one order, so that no two wait for each other
+          const uids = [...new Set(ofOrg.map(({ uid }) => uid))].sort(); // in one order, so that no two transactions deadlock
           if (head !== undefined) await ensureUsers(driver, sql, { org, uids, head, now });
         }
       });
@@ -94,7 +97,7 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
   };
 }
 
-/** Reads users. */
+/** Creates the reads of users. */
 export function createUserReads({ reader }: { reader: Reader }): UserReads {
   return {
     ...createEntityReads(reader, { table: '"user"', columns, isLive: "deleted_at IS NULL" }),
@@ -112,7 +115,7 @@ export function createUserReads({ reader }: { reader: Reader }): UserReads {
   };
 }
 
-/** Takes a user out of as many conversations as a step may. True when none is left. */
+/** Removes a user from as many conversations as one step may. True once none are left. */
 async function leaveSome(
   { dialect }: Driver,
   transaction: LogTransaction,
@@ -127,7 +130,7 @@ async function leaveSome(
   return rows.length <= rowsOfStep;
 }
 
-/** Never takes back what an earlier sign-out refused, which another node may have stored by a clock that is ahead of ours. */
+/** Never moves the time back: an earlier sign-out may carry the later clock of another node. */
 async function endSessions(transaction: LogTransaction, org: string, uid: string, now: number): Promise<void> {
   const { sql } = transaction;
   const later = `UPDATE "user" SET tokens_valid_after = ? WHERE org = ? AND id = ? AND tokens_valid_after < ?`;

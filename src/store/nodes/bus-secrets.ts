@@ -3,7 +3,10 @@ import type { Row, Sql } from "../sql/driver.ts";
 
 type SecretRow = Row & { secret: string };
 
-/** The secrets of nodes that share a database. Each writes the first one with the same key, so that only one of them gets there. */
+/**
+ * Creates the bus secrets of nodes that share a database. All write the first secret with the same key, so that only
+ * one succeeds.
+ */
 export function createBusSecrets(sql: Pick<Sql, "all" | "run">): BusSecrets {
   return {
     async list() {
@@ -17,7 +20,7 @@ export function createBusSecrets(sql: Pick<Sql, "all" | "run">): BusSecrets {
   };
 }
 
-/** The secret of a node whose database no other can open: it need not be kept. */
+/** Creates the bus secrets of a node that has its database to itself; they need not be stored. */
 export function createLoneBusSecrets(): BusSecrets {
   const secrets: string[] = [];
   return {

@@ -6,7 +6,7 @@ type NodeRow = Row & { id: string; beat: number; status: string };
 const write = `INSERT INTO node (id, beat, status) VALUES (?, 1, ?)
   ON CONFLICT (id) DO UPDATE SET beat = node.beat + 1, status = excluded.status`;
 
-/** The nodes that share a database. */
+/** Creates the registry of nodes that share a database. */
 export function createNodeRegistry(sql: Pick<Sql, "all" | "run">): NodeRegistry {
   return {
     async beat(id, status) {
@@ -23,7 +23,7 @@ export function createNodeRegistry(sql: Pick<Sql, "all" | "run">): NodeRegistry 
   };
 }
 
-/** The registry of a node whose database no other can open. */
+/** Creates the registry of a node that has its database to itself. */
 export function createLoneRegistry(): NodeRegistry {
   const nodes = new Map<string, RegisteredNode>();
   return {

@@ -1,31 +1,40 @@
-/** Who removes: one node at a time, until it has not asked for `leaseMs`. Times in milliseconds, by the database's clock. */
+/**
+ * The right to remove, held by one node at a time until it has not asked for `leaseMs`. Times in milliseconds, by the
+ * database's clock.
+ */
 export type Lease = { holder: string; leaseMs: number; now: number };
 
-/** What is kept no longer. Times in milliseconds; where one is absent, all is kept. */
+/** What is to be removed. Times in milliseconds since the Unix epoch; an absent time keeps everything. */
 export type RetentionOrder = Lease & {
-  /** How many rows one step changes at most. */
+  /** The maximum number of rows that one step changes. */
   limit: number;
-  /** Events made before. */
+  /** Removes events created before this time. */
   messagesBefore: number | undefined;
-  /** Events made before: their ids identify no retry any more. */
+  /** Forgets the retry ids of events created before this time. */
   idsBefore: number | undefined;
-  /** Revocations of single tokens made before: no token that they name can be valid any more. */
+  /** Removes revocations of single tokens made before this time, by when the tokens have expired. */
   revocationsBefore: number | undefined;
-  /** Entries of the audit log made before. */
+  /** Removes audit entries created before this time. */
   auditBefore: number | undefined;
-  /** What conversations held that were deleted before. What organizations held goes whenever they were deleted. */
+  /**
+   * Removes the contents of conversations deleted before this time. The contents of deleted organizations are always
+   * removed.
+   */
   deletedBefore: number;
 };
 
-/** Removes what is kept no longer, in small steps. */
+/** Removes expired data in small steps. */
 export type RetentionWrites = {
-  /** One step, in one commit. Gives how many rows it changed, 0 when nothing is left, `undefined` when another holder is at it. */
+  /**
+   * Runs one step in one commit. Returns the number of rows changed, 0 when nothing is left, or `undefined` if another
+   * node holds the lease.
+   */
   step(order: RetentionOrder): Promise<number | undefined>;
   /**
-   * Counts at most `limit` stored events that their organization has not counted, in one commit. Gives how many, 0 when there are
-   * none, `undefined` when another holder is at it.
+   * Counts at most `limit` stored events that their organization has not counted, in one commit. Returns their number,
+   * 0 if there are none, or `undefined` if another node holds the lease.
    */
   count(order: Lease & { limit: number }): Promise<number | undefined>;
-  /** The time by the database's clock, which all nodes share, in milliseconds. */
+  /** The time of the database's clock, which all nodes share, in milliseconds since the Unix epoch. */
   now(): Promise<number>;
 };

@@ -7,20 +7,20 @@ import type { Driver, Sql, Transaction } from "../sql/driver.ts";
 import type { Lease, RetentionOrder, RetentionWrites } from "./ports.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
 
-/** Tables whose rows go with their time, which their ids tell. */
+/** Tables whose rows expire by the time in their ids. */
 type Dated = "event" | "delivery" | "audience" | "audit" | "revoked_token";
 
-// An audience may be named by deliveries of this long after it was made, and clocks differ.
+// Deliveries may refer to an audience for this long after it was created; the rest allows for clock differences.
 const audienceOutlivesMs = deliveryBounds.audienceLivesMs + 24 * 3600 * 1000;
 
-// Heralds that do not count what they remove look at `held_until`: they begin a day after the last that counts has stopped.
+// Versions that do not count removals check `held_until`: they begin a day after the last counting node has stopped.
 const othersWaitMs = 24 * 3600 * 1000;
 const takeLease = `UPDATE retention SET holder = ?, held_until = ?, leased_until = ?
   WHERE leased_until < ? OR (holder = ? AND leased_until > 0)`;
 
 /**
- * Removes what is kept no longer. Events are found by their ids, which sort by the time they were made, so this needs no
- * index that sends would have to pay for.
+ * Creates the retention writes. Expired events are found by their ids, which sort by creation time, so no index is
+ * needed that would slow sends down.
  */
 export function createRetentionWrites({ driver }: { driver: Driver }): RetentionWrites {
   return {
@@ -45,18 +45,18 @@ async function isHeld(sql: Sql, { holder, now, leaseMs }: Lease): Promise<boolea
   return (await sql.run(takeLease, holder, now + othersWaitMs, now + leaseMs, now, holder)) > 0;
 }
 
-/** One kind of work in each step: the next has its turn when nothing is left of the one before. */
+/** Does one kind of work per step: each kind begins once the previous one is done. */
 async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrder): Promise<number> {
   const { limit, auditBefore, deletedBefore } = order;
   return (
     (await removeSomeOfAny(sql, dialect, { deletedBefore, limit })) ||
-    // Before any organization is named: entries may be of some that never were.
+    // Before organizations are named, as entries may refer to organizations that never existed.
     (await removeOldest(sql, "audit", auditBefore, limit)) ||
     (await touchAll(sql, order))
   );
 }
 
-/** Old is what is old, whose it may be: this is for the rows of all organizations, of deleted ones too. */
+/** Removes by age from all organizations, including deleted ones. */
 async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number> {
   const { messagesBefore, idsBefore, revocationsBefore, limit } = order;
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
@@ -79,7 +79,7 @@ async function removeOldest(sql: Sql, table: Dated, before: number | undefined, 
   return before === undefined ? 0 : await removeFirst(sql, madeBefore(table, before, ""), limit);
 }
 
-/** Counts one row at least where it looked at some: that none of them had an id to forget is no end. */
+/** Counts at least one row if it looked at any: a page without ids to forget is not the end. */
 async function forgetIds(sql: Sql, before: number | undefined, limit: number): Promise<number> {
   if (before === undefined) return 0;
   const [row] = await sql.all<{ ids_after: string }>("SELECT ids_after FROM retention");

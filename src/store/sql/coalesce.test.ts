@@ -28,12 +28,12 @@ describe("a coalescer", () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  test("announces at once when nothing more is about to come", () => {
+  test("announces at once if no more events are about to come", () => {
     setUp()([event(1)]);
     expect(announced).toEqual([[1]]);
   });
 
-  test("announces together what comes while more is about to come", () => {
+  test("announces in one group events that come while more are about to", () => {
     const coalesce = setUp();
     isBusy = true;
     coalesce([event(1)]);
@@ -46,7 +46,7 @@ describe("a coalescer", () => {
     expect(announced).toHaveLength(1);
   });
 
-  test("holds nothing for longer than 2 ms, however busy", () => {
+  test("holds events for 2 ms at most, however busy", () => {
     const coalesce = setUp();
     isBusy = true;
     coalesce([event(1)]);

@@ -9,8 +9,9 @@ type Options = {
 };
 
 /**
- * Announces events together: at once when nothing more is about to come, else with what comes next, at most 2 ms later.
- * What is announced in one turn of the event loop costs each socket one write, so under load it pays to wait a moment.
+ * Creates a function that announces events in groups: at once if no more are about to come, otherwise with the next
+ * ones, at most 2 ms later. Events announced in one turn of the event loop cost each socket a single write, so waiting
+ * pays under load.
  */
 export function createCoalescer({ isBusy, announce }: Options): (events: LogEvent[]) => void {
   let held: LogEvent[] = [];

@@ -1,36 +1,36 @@
 import { statistics } from "../sqlite/statistics.ts";
 
-/** Where the engines' SQL differs. Everything else is one text for both. */
+/** The differences between the engines' SQL; all other SQL is shared. */
 export type Dialect = {
-  /** Ends a SELECT that keeps its rows from being changed by others until the transaction ends. */
+  /** Ends a SELECT that locks its rows until the transaction ends. */
   forUpdate: string;
-  /** A subquery of the texts of a JSON array: `… IN (${textsOf("?")})`. Its column is `value`. */
+  /** A subquery over the texts of a JSON array, as in `… IN (${textsOf("?")})`. Its column is `value`. */
   textsOf(placeholder: string): string;
-  /** Reads the database's clock, in milliseconds, as `now`. */
+  /** Reads the database's clock, in milliseconds since the Unix epoch, as `now`. */
   readTime: string;
-  /** The type of text columns, which are compared and sorted byte by byte. */
+  /** The type of text columns that compare and sort byte by byte. */
   text: string;
-  /** Finds a row if there is a table of that name. */
+  /** Finds a row if a table of that name exists. */
   findTable: string;
-  /** Keeps the Heralds before schema version 9 from migrating until the transaction ends. */
+  /** Keeps versions before schema version 9 from migrating until the transaction ends. */
   lockMigrations: string | undefined;
-  /** Whether others use the database while this node migrates it. */
+  /** Whether other nodes use the database while this one migrates it. */
   isShared: boolean;
-  /** Whether tables can be told which rows to show (row-level security). */
+  /** Whether tables support row-level security. */
   hasRowSecurity: boolean;
-  /** Reads roughly how many `rows` the named table has; `undefined` where only counting would tell. */
+  /** Estimates the number of `rows` of the named table; `undefined` if that would require counting. */
   estimateRows: string | undefined;
-  /** How many participants a step of a large change adds or removes: measured in docs/decisions/0035. */
+  /** How many participants one step of a large change adds or removes; measured in docs/decisions/0035. */
   participantsOfStep: number;
-  /** Statements that tell the planner what to expect, run after migrations; none where it finds out by itself. */
+  /** Statements, run after migrations, that give the planner statistics; none if it collects them itself. */
   statistics: readonly string[];
 };
 
-/** SQLite: one writer at a time, so a transaction needs no locks. */
+/** SQLite: a single writer, so transactions need no row locks. */
 export const sqliteDialect: Dialect = {
   forUpdate: "",
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
-  readTime: "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's: nobody else uses the file
+  readTime: "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's clock: nobody else uses the file
   text: "TEXT",
   findTable: "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = ?",
   lockMigrations: undefined,
@@ -44,7 +44,7 @@ export const sqliteDialect: Dialect = {
 /** PostgreSQL. */
 export const postgresDialect: Dialect = {
   forUpdate: " FOR UPDATE",
-  // The runtime writes a parameter of type json as JSON once more, so it is handed over as text.
+  // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   textsOf: (placeholder) =>
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
   readTime: "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",

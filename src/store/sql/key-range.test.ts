@@ -6,7 +6,7 @@ import { between } from "./key-range.ts";
 const key = ["a", "b", "c"];
 const keys = [1, 2, 3].flatMap((a) => [1, 2, 3].flatMap((b) => [1, 2, 3].map((c) => [a, b, c])));
 
-test("a range of keys is all that lies between two keys in their order, and nothing else", () => {
+test("a key range contains exactly the keys between two keys, in their order", () => {
   using database = new Database(":memory:");
   database.run("CREATE TABLE t (a INT, b INT, c INT)");
   for (const [a = 0, b = 0, c = 0] of keys) database.run("INSERT INTO t VALUES (?, ?, ?)", [a, b, c]);
@@ -23,7 +23,7 @@ test("a range of keys is all that lies between two keys in their order, and noth
   );
 });
 
-test("columns that are the same in both keys are compared for themselves", () => {
+test("columns with equal values in both keys are compared separately", () => {
   expect(between(["org", `"offset"`], ["o", 5], ["o", 9])).toEqual({
     where: `org = ? AND ("offset") > (?) AND ("offset") <= (?)`,
     values: ["o", 5, 9],

@@ -1,12 +1,12 @@
 import type { SqlValue } from "./driver.ts";
 
-/** A condition and its values. */
+/** An SQL condition and its values. */
 export type Condition = { where: string; values: SqlValue[] };
 
 /**
- * The rows whose key lies after one key, if there is one, up to another. What both have in common at their beginning is compared by
- * itself: PostgreSQL goes on with the scan of an index until the first column of a comparison of rows changes, which for the
- * events of one organization is its last.
+ * The rows whose key lies after one key, if given, up to another. Columns with equal values in both are compared
+ * separately: PostgreSQL bounds an index scan only by the first column of a row comparison, and within one
+ * organization's events that column is constant.
  */
 export function between(
   key: readonly string[],

@@ -1,4 +1,4 @@
-/** Rewrites SQL. Texts come from a bounded set, so what they become is kept. */
+/** Caches rewritten SQL; the set of texts is bounded. */
 export function createRewriting(rewrite: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {

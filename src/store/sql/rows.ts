@@ -1,11 +1,11 @@
 import type { Row, Rows, Sql, SqlValue } from "./driver.ts";
 
-/** Prepares a statement, which then runs with values at once and gives its rows. */
+/** Prepares a statement; the result runs it synchronously with values and returns its rows. */
 export type Prepare = (text: string) => (...values: SqlValue[]) => Row[];
 
 const nameOf = (column: string) => `"${column}"`;
 
-/** One statement for each row: best where a call costs next to nothing, as in SQLite. */
+/** Runs one statement per row: best where a call costs next to nothing, as in SQLite. */
 export function createRowsOneByOne(prepare: Prepare): Rows {
   const equals = (columns: readonly string[], separator: string) =>
     columns.map((column) => `${nameOf(column)} = ?`).join(separator);
@@ -15,7 +15,7 @@ export function createRowsOneByOne(prepare: Prepare): Rows {
     if (keys.length === 0) return [];
     const key = columnsOf(keys);
     const run = prepare(`SELECT ${columns.map(nameOf).join(", ")} FROM "${table}" WHERE ${equals(key, " AND ")}`);
-    // The caller names the shape, as everywhere at the driver.
+    // The caller names the shape, as everywhere in the driver.
     return keys.flatMap((values) => run(...valuesOf(values, key))) as Shape[];
   }
 
@@ -40,11 +40,11 @@ export function createRowsOneByOne(prepare: Prepare): Rows {
 }
 
 /**
- * One statement for all rows, which travel as JSON and take their types from the table: best where each statement costs
- * a server's work, as in PostgreSQL.
+ * Runs one statement for all rows, passed as JSON and typed by the table: best where each statement costs the server
+ * work, as in PostgreSQL.
  */
 export function createRowsInOne({ all, run }: Sql): Rows {
-  // The runtime writes a parameter of type json as JSON once more, so it is handed over as text.
+  // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   const given = (table: string) =>
     `json_populate_recordset(CAST(NULL AS "${table}"), CAST(CAST(? AS text) AS json)) AS given`;
   const isGiven = (key: readonly string[]) =>

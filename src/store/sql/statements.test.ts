@@ -10,7 +10,7 @@ import { rowsOfStep } from "./steps.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** A driver whose transactions count their statements, a call for many rows as the one that it is on PostgreSQL. */
+/** A driver that counts the statements of its transactions; a call for many rows counts once, as on PostgreSQL. */
 function countStatements(driver: Driver) {
   let statements = 0;
   function counted({ all, run, rows, limitTo }: Transaction): Transaction {
@@ -36,7 +36,7 @@ function countStatements(driver: Driver) {
   };
 }
 
-describe("the number of statements does not depend on how much there is, but for the steps that it is done in", () => {
+describe("the number of statements depends on the number of steps, not of rows", () => {
   let folder: string;
   let count: ReturnType<typeof countStatements>;
   let store: ReturnType<typeof createStore>;
@@ -54,20 +54,20 @@ describe("the number of statements does not depend on how much there is, but for
     rmSync(folder, { recursive: true });
   });
 
-  /** An organization whose user `u` takes part in so many conversations. */
+  /** Creates an organization whose user `u` takes part in `conversations` conversations. */
   async function createOrganization(org: string, conversations: number): Promise<void> {
     await store.organizations.put(org, undefined, 1);
     for (let index = 0; index < conversations; index++)
       await store.conversations.put(org, `c${index}`, { participants: ["u", "v"] }, 1);
   }
 
-  test("when a user is deleted, who leaves one conversation or as many as a step takes", async () => {
+  test("when a deleted user leaves one conversation or as many as a step takes", async () => {
     await createOrganization("small", 1);
     await createOrganization("large", rowsOfStep);
     const once = await count.of(store.users.remove("small", "u", 2));
     expect(await count.of(store.users.remove("large", "u", 2))).toBe(once);
     expect(once).toBeLessThan(12);
-    expect(await store.log.readAfter("large", rowsOfStep, 9_999, mebibyte)).toHaveLength(rowsOfStep + 1); // who left each, and the end of sessions
+    expect(await store.log.readAfter("large", rowsOfStep, 9_999, mebibyte)).toHaveLength(rowsOfStep + 1); // one departure each, and the end of sessions
     const check = await store.checks.check({
       org: "large",
       kind: "message",
@@ -91,7 +91,7 @@ describe("the number of statements does not depend on how much there is, but for
     expect(await count.of(store.organizations.remove("large", 2))).toBe(once);
   });
 
-  test("when a conversation gets participants, and loses them", async () => {
+  test("when a conversation gains and loses participants", async () => {
     await createOrganization("o", 0);
     const participants = Array.from({ length: rowsOfStep }, (_, index) => `u${index}`);
     const put = (uids: string[]) => count.of(store.conversations.put("o", "c", { participants: uids }, 1));

@@ -1,14 +1,14 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 
 /**
- * How many rows of the directory a transaction changes at most, so that it holds the writer for a few milliseconds and others have their
- * turn; the dialect may have fewer for the steps of a large change. Measured in docs/decisions/0035.
+ * How many rows of the directory a transaction changes at most, so that it holds the writer for a few milliseconds
+ * only; a dialect may use fewer for the steps of a large change. Measured in docs/decisions/0035.
  */
 export const rowsOfStep = 250;
 
 const maxSteps = 10_000;
 
-/** Repeats a step until it has a result. What others add meanwhile must not keep it going for ever: then it rejects with `unavailable`. */
+/** Repeats a step until it has a result. Rejects with `unavailable` if others keep adding work for too long. */
 export async function inSteps<Result>(step: () => Promise<Result | "more">): Promise<Result> {
   for (let count = 0; count < maxSteps; count++) {
     const result = await step();

@@ -3,7 +3,7 @@ import { createId, firstIdOf } from "../../lib/text/ids.ts";
 import type { AuditEntry } from "../audit/ports.ts";
 import { type OpenDatabase, useStore } from "./log-suite.ts";
 
-/** An entry of `o1` by the key `k1`, made at a time in milliseconds. */
+/** An entry of organization `o1` by key `k1`, created at a time in milliseconds since the Unix epoch. */
 export function entryAt(at: number, change: Partial<AuditEntry> = {}): AuditEntry {
   return {
     id: createId(at),
@@ -20,14 +20,14 @@ export function entryAt(at: number, change: Partial<AuditEntry> = {}): AuditEntr
   };
 }
 
-/** What every engine's audit log must do: the suite of the port `AuditLog`. */
+/** Tests the port `AuditLog`, for every engine. */
 export function describeAudit(engine: string, open: OpenDatabase): void {
   describe(`the audit log on ${engine}`, () => {
     const context = useStore(open);
 
     const all = { from: undefined, before: undefined, of: undefined, limit: 100 };
 
-    test("gives entries back as they were written, newest first, by organization, key and span of time", async () => {
+    test("returns entries as written, newest first, by organization, key and period", async () => {
       const { audit } = context.store;
       const strange = { target: { user: `"; DROP TABLE audit; -- ü 🔑`, key: "k9" }, requestId: "'$1?" };
       const entries = [
@@ -51,7 +51,7 @@ export function describeAudit(engine: string, open: OpenDatabase): void {
       expect(await read({ of: { org: "o3" } })).toEqual([]);
     });
 
-    test("takes what is written at once by many in whole", async () => {
+    test("stores concurrent batches completely", async () => {
       const { audit } = context.store;
       const batches = Array.from({ length: 20 }, () => Array.from({ length: 50 }, () => entryAt(5, { org: "many" })));
       await Promise.all(batches.map((batch) => audit.append(batch)));

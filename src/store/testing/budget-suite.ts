@@ -9,7 +9,7 @@ import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const noLimits = { requestsPerSecond: null, messagesPerSecond: null, connections: null, storedBytes: null };
 
-/** What every engine must keep of what organizations may use, and use: `OrganizationReads.budgets`. */
+/** Tests the limits and counts of organizations, `OrganizationReads.budgets`, for every engine. */
 export function describeBudgets(engine: string, open: OpenDatabase): void {
   describe(`the budgets of organizations on ${engine}`, () => {
     const context = useStore(open);
@@ -26,7 +26,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
       return org;
     }
 
-    /** The bytes of the events that are there, counted one by one. */
+    /** The bytes of all stored events, counted one by one. */
     async function countBytes(org: string): Promise<number> {
       const events = await context.store.log.readAfter(org, 0, 10_000, Number.MAX_SAFE_INTEGER);
       const texts = events.flatMap(({ payload, uids }) => [payload, uids === undefined ? "" : JSON.stringify(uids)]);
@@ -51,7 +51,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
     const send = (org: string, change: Partial<NewSend> = {}) =>
       context.store.sends.append(messageOf(org, { id: createId(), ...change }));
 
-    test("have a limit for each thing, null until it is set; what is left out stays, null takes it back", async () => {
+    test("have limits that are null until set; omitted ones stay, and null resets one", async () => {
       const { organizations } = context.store;
       const org = nextId();
       await organizations.put(org, "Acme", 1, { connections: 5 });
@@ -69,7 +69,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
       expect(await organizations.budgets(["nowhere"])).toEqual([]);
     });
 
-    test("count the bytes of every event: payloads, and the users that system messages are for; retries not twice", async () => {
+    test("count the payload and recipients of every event, and nothing twice for retries", async () => {
       const org = await createOrganization();
       expect(await storedBytesOf(org)).toBe(await countBytes(org));
       await Promise.all(Array.from({ length: 20 }, (_, index) => send(org, { payload: `{"é":${index}}` })));
@@ -81,7 +81,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
       expect(await storedBytesOf(org)).toBe(await countBytes(org));
     });
 
-    test("of an organization that was deleted are gone; made again it begins empty, with the limits that it had", async () => {
+    test("of a deleted organization are gone; created again, it is empty and keeps its limits", async () => {
       const { organizations } = context.store;
       const org = await createOrganization();
       await organizations.put(org, undefined, 2, { storedBytes: 1_000 });
@@ -95,7 +95,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
       expect(await storedBytesOf(org)).toBe(await countBytes(org));
     });
 
-    test("give back the bytes of what is removed: of messages that are too old, and of a deleted conversation", async () => {
+    test("shrink by what is removed: expired messages, and those of a deleted conversation", async () => {
       const org = await createOrganization();
       await context.store.conversations.put(org, "c2", { participants: ["u1"] }, 1);
       for (let at = 1_000; at < 1_010; at++) await send(org, { id: createId(at), cid: at % 2 === 0 ? "c1" : "c2" });
@@ -113,7 +113,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
   });
 }
 
-/** That the events of Heralds that count nothing are counted, so many at a time, while others send: each once. */
+/** Checks that events written by a version without counts are counted in steps while others send, each once. */
 export async function expectCountsAfterVersion9(driver: Driver): Promise<void> {
   const addEvents = (from: number, to: number) =>
     driver.transaction(async (sql) => {
@@ -142,7 +142,7 @@ export async function expectCountsAfterVersion9(driver: Driver): Promise<void> {
   expect(await storedBytes()).toBe(13 * bytesPerEvent);
   await send();
   expect(await storedBytes()).toBe(14 * bytesPerEvent);
-  await addEvents(15, 16); // a Herald of the version before beside this one
+  await addEvents(15, 16); // written by a node of the previous version beside this one
   await send();
   expect([await count(5), await count(5), await storedBytes()]).toEqual([3, 0, 17 * bytesPerEvent]);
 }

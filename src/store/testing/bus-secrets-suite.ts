@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { BusSecrets } from "../ports.ts";
 
-/** What every store of the bus's secrets must do. */
+/** Tests the port `BusSecrets`, for every implementation. */
 export function describeBusSecrets(
   engine: string,
   open: () => Promise<{ busSecrets: BusSecrets; close(): Promise<void> }>,
 ): void {
-  test(`the secrets of the bus ${engine} begin with one, whoever begins, and however many at once`, async () => {
+  test(`the bus secrets ${engine} start with a single one, even if many nodes begin at once`, async () => {
     const { busSecrets, close } = await open();
     expect(await busSecrets.list()).toEqual([]);
     const made = ["a", "b", "c", "d"].map((letter) => letter.repeat(43));

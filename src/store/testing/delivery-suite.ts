@@ -30,13 +30,13 @@ export function audienceOf(org: string, change: Partial<NewAudience> = {}): NewA
   return { id: createId(), org, cid: "c1", offset: 1, parent: undefined, added: ["u1", "u2"], removed: [], ...change };
 }
 
-/** What every engine must keep of deliveries: the suite of the ports `Deliveries` and `SentReads`. */
+/** Tests the ports `Deliveries` and `SentReads`, for every engine. */
 export function describeDeliveries(engine: string, open: OpenDatabase): void {
   describe(`deliveries on ${engine}`, () => {
     const context = useStore(open);
     let now = 0;
 
-    /** An organization of this test alone, with the conversation `c1` of `u1` and `u2`: one event. */
+    /** Creates an organization for this test only, with the conversation `c1` of `u1` and `u2`: one event. */
     const createOrganization = () => context.createOrganization(["u1", "u2"]);
 
     async function send(org: string, change: Partial<NewSend> = {}) {
@@ -71,7 +71,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       });
     };
 
-    test("and receipts are found at the far ends of what is stored together", async () => {
+    test("and receipts are found at both ends of the span of a row", async () => {
       const org = await createOrganization();
       for (const kind of ["delivery", "receipt"] as const) {
         const last = 5_000 + spans[kind] - 1;
@@ -85,7 +85,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect((await of(org, 5_000)).map(({ kind }) => kind).sort()).toEqual(["delivery", "receipt"]);
     });
 
-    test("are told of each event that a row covers, of its own conversation and organization alone", async () => {
+    test("are found for each event that a row covers, in its own conversation and organization only", async () => {
       const [org, other] = [await createOrganization(), await createOrganization()];
       const plays: NewDelivery["plays"] = [
         [10, 1, 2],
@@ -107,7 +107,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect((await context.store.deliveries.of(org, undefined, 12)).map(({ uids }) => uids)).toEqual([["u4"]]);
     });
 
-    test("name an audience by its changes, from the one that it began with", async () => {
+    test("resolve an audience through its changes since the first ancestor", async () => {
       const org = await createOrganization();
       const first = audienceOf(org);
       const second = audienceOf(org, { parent: first.id, added: ["u3", "__proto__"], removed: ["u1"] });
@@ -122,7 +122,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(await usersAt(2)).toEqual(["__proto__", "u1", "u3"]);
     });
 
-    test("of which a part is gone tell nothing rather than too little or too much", async () => {
+    test("whose audience is incomplete are ignored rather than guessed", async () => {
       const org = await createOrganization();
       const orphan = audienceOf(org, { parent: createId() });
       await record(
@@ -136,7 +136,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect((await of(org, 5)).map(({ uids }) => uids)).toEqual([["u1"]]);
     });
 
-    test("written twice are there once: after a lost answer they are written again", async () => {
+    test("written twice are stored once, as a lost answer makes the node write again", async () => {
       const org = await createOrganization();
       const batch = { deliveries: [deliveryOf(org, 5)], audiences: [audienceOf(org)] };
       await context.store.deliveries.record(batch);
@@ -144,7 +144,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(await of(org, 5)).toHaveLength(2);
     });
 
-    test("of an organization that is not there are not kept, and those beside them are", async () => {
+    test("of a missing organization are dropped, and those beside them are stored", async () => {
       const org = await createOrganization();
       const gone = await createOrganization();
       await context.store.organizations.remove(gone, 1);
@@ -153,12 +153,12 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(kept.map(({ length }) => length)).toEqual([0, 0, 1]);
     });
 
-    test("count receipts of who took part when it was said, once each, and nobody else's", async () => {
+    test("count receipts of those who were participants when the message was sent, once each, and no others", async () => {
       const { store } = context;
       const org = await createOrganization();
       const early = await send(org); // offset 2
-      await store.participants.add(org, "c1", "late", 10, 1); // 3
-      const late = await send(org); // 4
+      await store.participants.add(org, "c1", "late", 10, 1); // offset 3
+      const late = await send(org); // offset 4
       await store.participants.remove(org, "c1", "u2", 1);
       const at = 1_000;
       const receipts = [early, late].flatMap(({ id }) =>
@@ -170,11 +170,11 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(new Set(await acknowledged(org, 4, "c1"))).toEqual(new Set(["u1", "late"]));
     });
 
-    test("hold one row for each user and message, however often and on however many nodes it is acknowledged", async () => {
+    test("store one row per user and message, however often and on however many nodes it is acknowledged", async () => {
       const { store } = context;
       const [org, other] = [await createOrganization(), await createOrganization()];
       const [one, two] = [await send(org), await send(org)]; // offsets 2 and 3
-      await sendSystem(org, ["u1"], { mid: one.id, id: createId() }); // 4: the same id names both
+      await sendSystem(org, ["u1"], { mid: one.id, id: createId() }); // offset 4: the same id names both
       const foreign = await send(other);
       const acknowledge = (at: number) =>
         store.deliveries.acknowledge(
@@ -193,17 +193,17 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(await of(other, 2)).toMatchObject([{ uids: ["u1"], first: 7, last: 7 }]);
     });
 
-    test("of versions before, which gather receipts and repeat them, tell the same and are folded into such rows", async () => {
+    test("of earlier versions, which combine and repeat receipts, read the same and are split into such rows", async () => {
       const { store } = context;
       const org = await createOrganization();
       const sent = [await send(org), await send(org)]; // offsets 2 and 3
-      await sendSystem(org, ["u1"], { mid: "s" }); // 4
+      await sendSystem(org, ["u1"], { mid: "s" }); // offset 4
       await store.deliveries.acknowledge([{ org, uid: "u1", id: sent[0]?.id ?? "", at: 50 }]);
       const gathered = { kind: "receipt" as const, connections: 0 };
       const plays: NewDelivery["plays"] = [
         [2, 100, 100],
         [3, 100, 100],
-        [63, 100, 100], // was removed since
+        [63, 100, 100], // removed since
       ];
       const rows = Array.from({ length: 120 }, () => deliveryOf(org, 0, { ...gathered, uids: ["u1", "u2"], plays }));
       await record([...rows, deliveryOf(org, 4, { ...gathered, cid: undefined, id: createId() })]);
@@ -221,11 +221,11 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(await acknowledged(org, 4)).toEqual(["u1"]);
     });
 
-    test("count receipts of system messages by the id of their senders, of those whom they name", async () => {
+    test("count receipts of system messages by their senders' ids, from named recipients", async () => {
       const { store } = context;
       const [org, other] = [await createOrganization(), await createOrganization()];
       await sendSystem(org, ["u1", "u3"], { mid: "s" }); // offset 2
-      await sendSystem(org, ["u2"], { mid: "s", sender: "u2" }); // 3
+      await sendSystem(org, ["u2"], { mid: "s", sender: "u2" }); // offset 3
       await sendSystem(other, ["u1"], { mid: "s" });
       const by = (uid: string) => ({ org, uid, id: "s", at: 1 });
       await store.deliveries.acknowledge([by("u1"), by("u2"), by("u4")]);
@@ -233,7 +233,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(await acknowledged(other, 2)).toEqual([]);
     });
 
-    test("go with their messages: when those are old, and when their conversation or organization is deleted", async () => {
+    test("are removed with their messages: when those expire, and when their conversation or organization is deleted", async () => {
       const { store } = context;
       const [org, other] = [await createOrganization(), await createOrganization()];
       const [old, recent] = [createId(1_000), createId(10_000)];
@@ -260,7 +260,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect([await of(other, 3), await of(other, 1, "c2")]).toEqual([[], []]);
     });
 
-    test("go out with their audiences, which stay as long as a delivery may name them", async () => {
+    test("expire together with their audiences, which stay as long as a delivery may refer to them", async () => {
       const org = await createOrganization();
       const dayMs = 24 * 3600 * 1000;
       const audience = audienceOf(org, { id: createId(10 * dayMs) });
@@ -273,7 +273,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect([await of(org, 2), await of(org, 3)]).toEqual([[], []]);
     });
 
-    test("are looked for by what was sent: a message by its id, with how many took part then, and the key", async () => {
+    test("are looked up by a message's id, with its number of recipients at the time and its key", async () => {
       const { store } = context;
       const org = await createOrganization();
       const first = await send(org, { keyId: "key 1" });
@@ -295,7 +295,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect((await store.sent.message(org, (await send(org)).id))?.recipients).toBe(1);
     });
 
-    test("are looked for by the id and the sender of a system message", async () => {
+    test("are looked up by the id and the sender of a system message", async () => {
       const { store } = context;
       const [org, other] = [await createOrganization(), await createOrganization()];
       await sendSystem(org, ["u1", "u9"], { mid: "s" });
@@ -313,12 +313,12 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
 
     test("know who was a user when an event was stored, by the order of commits", async () => {
       const { store } = context;
-      const org = await createOrganization(); // the log is at 1
+      const org = await createOrganization(); // the log ends at offset 1
       await store.users.put(org, "a", undefined, 99_999);
-      await send(org); // 2
+      await send(org); // offset 2
       await store.users.put(org, "b", undefined, 1);
-      await store.users.remove(org, "a", 1); // 3
-      await send(org); // 4
+      await store.users.remove(org, "a", 1); // offset 3
+      await send(org); // offset 4
       const users = ["u1", "a", "b", "c"];
       const at = async (offset?: number) => [...(await store.sent.usersAt(org, users, offset))].sort();
       expect([await at(1), await at(2), await at(4), await at()]).toEqual([
@@ -329,7 +329,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       ]);
     });
 
-    test("need no send: one is tried out by the same rules, and leaves nothing", async () => {
+    test("can be checked without a send: by the same rules, and storing nothing", async () => {
       const { store } = context;
       const org = await createOrganization();
       const sent = await send(org, { mid: "m" });
@@ -348,7 +348,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
   });
 }
 
-/** That participants who were there before are counted, and are no recipients of what they may have missed before. */
+/** Checks that existing participants are counted, and are not taken for recipients of messages they may have missed. */
 export async function expectParticipantsAfterVersion7(driver: Driver): Promise<void> {
   await migrateStore(driver, 7);
   await driver.transaction(async (sql) => {

@@ -4,14 +4,14 @@ import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** What every engine's directory must do: the suite of the ports for organizations, users, conversations, history. */
+/** Tests the ports for organizations, users, conversations and history, for every engine. */
 export function describeDirectory(engine: string, open: OpenDatabase): void {
   describe(`the directory on ${engine}`, () => {
     const context = useStore(open);
 
     const createOrganization = () => context.createOrganization();
 
-    test("makes, renames and removes; a name left out stays, null clears it", async () => {
+    test("creates, renames and removes; an omitted name stays, null clears it", async () => {
       const { users } = context.store;
       const org = await createOrganization();
       expect(await users.put(org, "u", "Uma", 5)).toEqual({
@@ -29,7 +29,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.put("nowhere", "u", undefined, 1)).toBeUndefined();
     });
 
-    test("makes many into users in one commit: those who are users stay as they are, those without an organization are passed over", async () => {
+    test("creates missing users in one commit: existing ones stay as they are, and those of missing organizations are skipped", async () => {
       const { users, standing } = context.store;
       const [org, other] = [await createOrganization(), await createOrganization()];
       await users.put(org, "known", "Kim", 5);
@@ -58,7 +58,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await users.list(org, { after: "a", limit: 2 })).map(({ id }) => id)).toEqual(["a b", "b"]);
     });
 
-    test("writes each change of participants into the log, and nothing when nothing changed", async () => {
+    test("logs each change of participants, and nothing if nothing changed", async () => {
       const { store, announced } = context;
       const org = await createOrganization();
       announced.length = 0;
@@ -89,7 +89,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await participants.add(org, "c", "x", 2, 1)).outcome).toBe("too_many");
     });
 
-    test("takes a removed user out of every conversation, ends the sessions, and keeps old tokens refused", async () => {
+    test("removes a deleted user from every conversation, ends the sessions, and keeps old tokens refused", async () => {
       const { store, announced } = context;
       const org = await createOrganization();
       for (const cid of ["c1", "c2"]) await store.conversations.put(org, cid, { participants: ["a", "b"] }, 1);
@@ -106,7 +106,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await store.standing.snapshot(org, "a"))?.cids).toEqual([]);
     });
 
-    test("blocks and unblocks a user: once in the log, in the snapshot, and beyond a deletion", async () => {
+    test("blocks and unblocks a user: logged once, visible in the snapshot, and beyond a deletion", async () => {
       const { store, announced } = context;
       const { users, standing } = store;
       const org = await createOrganization();
@@ -129,7 +129,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.tokensValidAfter(org, "a")).toBe(8);
     });
 
-    test("revokes a token of a user: once in the log, in the snapshot of that token alone", async () => {
+    test("revokes a user's token: logged once, visible in the snapshot of that token only", async () => {
       const { store, announced } = context;
       const { users, standing } = store;
       const org = await createOrganization();
@@ -153,7 +153,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
         expect(await users.revokeToken(where, who, "t1", 7)).toBe(false);
     });
 
-    test("keeps the latest sign-out, also when one follows by a clock that is behind", async () => {
+    test("keeps the latest sign-out, even if a later one comes from a clock that is behind", async () => {
       const { users } = context.store;
       const org = await createOrganization();
       await users.put(org, "a", undefined, 1);
@@ -163,7 +163,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.tokensValidAfter(org, "a")).toBe(600);
     });
 
-    test("starts a conversation that is made again with an empty history", async () => {
+    test("gives a recreated conversation an empty history", async () => {
       const { store } = context;
       const org = await createOrganization();
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
@@ -182,7 +182,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await store.history.offsetOf(org, "c1", old.id)).toBeUndefined();
     });
 
-    test("goes on with the log of an organization that is made again", async () => {
+    test("continues the log of a recreated organization", async () => {
       const { store, announced } = context;
       const org = await createOrganization();
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
@@ -198,7 +198,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect((await store.log.heads([org])).get(org)?.offset).toBe(5);
     });
 
-    test("refuses the tokens of a deleted organization for ever, also when it is made again", async () => {
+    test("refuses the tokens of a deleted organization for ever, even once it is created again", async () => {
       const { organizations, users } = context.store;
       const org = await createOrganization();
       await users.put(org, "u1", undefined, 1);
@@ -213,7 +213,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await users.tokensValidAfter("another", "u1")).toBe(0);
     });
 
-    test("tells in one snapshot all that decides about a connection", async () => {
+    test("reads in one snapshot everything that decides about a connection", async () => {
       const { conversations, organizations, standing, users } = context.store;
       const org = await createOrganization();
       const place = async () => {
@@ -258,7 +258,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
     test("reads history between two places in either direction", async () => {
       const { store } = context;
       const org = await createOrganization();
-      await store.conversations.put(org, "c1", { participants: ["u1"] }, 1); // offset 1; messages from 2 to 11
+      await store.conversations.put(org, "c1", { participants: ["u1"] }, 1); // offset 1; the messages have offsets 2 to 11
       for (let index = 0; index < 10; index++) await store.sends.append(messageOf(org));
       const read = async (range: object) =>
         (
@@ -270,11 +270,11 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await read({ after: 2, before: 4, direction: "forward" })).toEqual([3]);
     });
 
-    test("ends a page of history early where its messages are large, in either direction, and always gives one", async () => {
+    test("ends a page of history early if its messages are large, in either direction, but never before the first", async () => {
       const { store } = context;
       const org = await createOrganization();
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
-      const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1]; // at the offsets 2 to 7
+      const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1]; // at offsets 2 to 7
       for (const size of sizes) await store.sends.append(messageOf(org, { payload: JSON.stringify("x".repeat(size)) }));
       const page = async (range: { after?: number; before?: number; direction: "forward" | "backward" }) => {
         const read = await store.history.messages(org, "c1", { ...range, limit: 100, maxBytes: 4 * mebibyte });
@@ -288,7 +288,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await page({ before: 6, direction: "backward" })).toEqual([5, 4, 3]);
     });
 
-    test("counts and reads what a user missed, in the conversations of now", async () => {
+    test("counts and reads what a user missed in the user's current conversations", async () => {
       const { store } = context;
       const org = await createOrganization();
       await store.conversations.put(org, "c1", { participants: ["u1", "u2"] }, 1);
@@ -309,11 +309,11 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       ]);
     });
 
-    test("ends what a user missed early where it is large, and always gives one", async () => {
+    test("ends a page of missed messages early if they are large, but never before the first", async () => {
       const { store } = context;
       const org = await createOrganization();
       await store.conversations.put(org, "c1", { participants: ["u1"] }, 1);
-      const sizes = [1, mebibyte, 3 * mebibyte, 1]; // at the offsets 2 to 5
+      const sizes = [1, mebibyte, 3 * mebibyte, 1]; // at offsets 2 to 5
       for (const size of sizes)
         await store.sends.append(messageOf(org, { payload: JSON.stringify("é".repeat(size / 2)) }));
       const read = async (after: number, maxBytes: number) => {
@@ -326,7 +326,7 @@ export function describeDirectory(engine: string, open: OpenDatabase): void {
       expect(await read(4, mebibyte)).toEqual([5]);
     });
 
-    test("shows a user's conversations, most recently active first", async () => {
+    test("lists a user's conversations, most recently active first", async () => {
       const { store } = context;
       const org = await createOrganization();
       for (const [index, cid] of ["c1", "c2", "c3"].entries())

@@ -6,14 +6,14 @@ const addsColumn = new RegExp(
   String.raw`^ALTER TABLE (\S+) ADD COLUMN "?\w+"? \w+(?: (NOT NULL))?(?: DEFAULT ${constant})?(?: (NOT NULL))?$`,
 );
 
-/** A policy that shows all rows to a statement that names no organization, as those of the version before may. */
+/** A policy that shows all rows to statements that name no organization, as those of the previous version may. */
 const openPolicy =
   /^CREATE POLICY \S+ ON (\S+) USING \( NULLIF\(NULLIF\(current_setting\('herald\.orgs', true\), ''\) IS NULL OR /;
 
-/** A migration as a file: its name and its SQL. */
+/** A migration file: its name and its SQL. */
 export type MigrationFile = { name: string; sql: string };
 
-/** What is wrong with a migration after 0008, by the rules of CONTRIBUTING.md; `earlier` are those before it. */
+/** The faults of a migration after 0008, by the rules of CONTRIBUTING.md; `earlier` are the migrations before it. */
 export function faultsOf({ name, sql }: MigrationFile, earlier: readonly MigrationFile[]): string[] {
   const [first, expandsIn, contractsIn, ended] = header.exec(sql) ?? [];
   if (first === undefined)
@@ -34,10 +34,13 @@ function faultsOfExpand({ steps }: Migration): string[] {
   });
 }
 
-/** The tables that the migration itself made, and those to which it gave a policy that the version before does not notice. */
+/**
+ * Tables that the migration itself creates, and those to which it adds a policy that the previous version does not
+ * notice.
+ */
 type Touched = { made: Set<string>; walled: Set<string> };
 
-/** Why earlier versions might not go on working beside a statement; `undefined` if they do. */
+/** Why earlier versions might stop working beside a statement; `undefined` if they do not. */
 function faultOf({ kind }: Step, statement: string, { made, walled }: Touched): string | undefined {
   const [, created] = /^CREATE TABLE (\S+) \(/.exec(statement) ?? [];
   if (created !== undefined) {

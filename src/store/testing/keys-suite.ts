@@ -9,7 +9,7 @@ import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** A key for everything, not yet stored. */
+/** A key with all scopes, not yet stored. */
 function keyOf(change: Partial<NewKey> = {}): NewKey {
   return {
     id: createId(),
@@ -34,7 +34,7 @@ function storedOf({ digest, pepper, ...key }: NewKey): StoredKey {
   return { ...key, secrets: [{ digest, expiresAt: null }], lastUsedAt: null };
 }
 
-/** What every engine's API keys must do: the suite of the port `ApiKeys`. */
+/** Tests the port `ApiKeys`, for every engine. */
 export function describeKeys(engine: string, open: OpenDatabase): void {
   describe(`API keys on ${engine}`, () => {
     let context: Awaited<ReturnType<typeof openStore>>;
@@ -52,7 +52,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       return key;
     }
 
-    test("of an organization that is deleted are revoked some at a time, however many they are", async () => {
+    test("of a deleted organization are revoked in steps, however many there are", async () => {
       const { keys, organizations } = context.store;
       await organizations.put("many", undefined, 1);
       const count = 2 * rowsOfStep + 5;
@@ -66,7 +66,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await keys.list({ org: "many", after: undefined, limit: 10 })).toEqual([]);
     });
 
-    test("are read as they were written, restricted or not", async () => {
+    test("are read as written, restricted or not", async () => {
       const { keys, organizations } = context.store;
       await organizations.put("o", undefined, 1);
       const free = await create();
@@ -83,13 +83,13 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await keys.get("nobody's")).toBeUndefined();
     });
 
-    test("of an organization that is not there are not made", async () => {
+    test("of a missing organization are not created", async () => {
       const key = keyOf({ org: "nowhere" });
       expect(await context.store.keys.create(key)).toBe(false);
       expect(await context.store.keys.get(key.id)).toBeUndefined();
     });
 
-    test("are listed by id, those of one organization if it is named, without revoked ones", async () => {
+    test("are listed by id, for one organization if given, without revoked ones", async () => {
       const { keys, organizations } = context.store;
       await organizations.put("listed", undefined, 1);
       const made: string[] = [];
@@ -105,7 +105,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await ids({})).not.toContain(made[1]);
     });
 
-    test("tell what changed after a version, and what is asked for by id", async () => {
+    test("report the changes after a version, and keys requested by id", async () => {
       const { keys } = context.store;
       const before = await create();
       const since = await versionOf(keys);
@@ -125,7 +125,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await keys.changes(await versionOf(keys), [gone.id])).toMatchObject([{ id: gone.id, key: undefined }]);
     });
 
-    test("get versions in the order of their commits, also when many change at once", async () => {
+    test("get versions in the order of their commits, even if many change at once", async () => {
       const { keys } = context.store;
       const since = await versionOf(keys);
       await Promise.all(Array.from({ length: 20 }, () => create()));
@@ -168,7 +168,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       ).toBeUndefined();
     });
 
-    test("are revoked once and for all", async () => {
+    test("are revoked for good", async () => {
       const { keys } = context.store;
       const { id } = await create();
       expect(await keys.revoke(id, 9)).toBe(true);
@@ -177,7 +177,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await keys.rotate(id, { digest: "d", pepper: "p", othersEndAt: 1, keep: 3, now: 1 })).toBeUndefined();
     });
 
-    test("note when they were used, which is no change and never goes back", async () => {
+    test("record when they were used, which is not a change and never goes back", async () => {
       const { keys } = context.store;
       const used = await create();
       const unused = await create();
@@ -189,7 +189,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await versionOf(keys)).toBe(version);
     });
 
-    test("go with their organization, also if it is made again", async () => {
+    test("are revoked with their organization, even if it is created again", async () => {
       const { keys, organizations } = context.store;
       await organizations.put("going", undefined, 1);
       const bound = await create({ org: "going" });
@@ -202,7 +202,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect((await keys.changes(since, [])).map(({ id }) => id)).toEqual([bound.id]);
     });
 
-    test("tell which of them were made under another pepper, until they are rotated", async () => {
+    test("count those made with another pepper, until they are rotated", async () => {
       const { keys } = context.store;
       const before = await keys.countOfOtherPepper("p");
       const { id } = await create({ pepper: "other" });
@@ -211,7 +211,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
       expect(await keys.countOfOtherPepper("p")).toBe(before);
     });
 
-    test("are named by the events that they sent, which are not told to anybody", async () => {
+    test("are recorded with the events they sent, which never show them", async () => {
       const { store, announced } = context;
       await store.organizations.put("sent", undefined, 1);
       await store.conversations.put("sent", "c1", { participants: ["u1"] }, 1);
@@ -224,7 +224,7 @@ export function describeKeys(engine: string, open: OpenDatabase): void {
   });
 }
 
-/** That a database from before there were API keys keeps what is in it, and takes keys. */
+/** Checks that a database from before API keys keeps its contents and accepts keys. */
 export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
   expect(await migrateStore(driver, 1)).toEqual({ from: 0, to: 1 });
   await driver.transaction(async (sql) => {
@@ -243,7 +243,7 @@ export async function expectKeysAfterVersion1(driver: Driver): Promise<void> {
   expect((await store.keys.latest())?.version).toBe(1);
 }
 
-/** That keys which the deletion of their organization left, since the database was lost, are revoked before the organization is made again. */
+/** Checks that keys left by an interrupted deletion of their organization are revoked before it is created again. */
 export async function expectKeysOfDeletedOrganization(driver: Driver): Promise<void> {
   await migrateStore(driver);
   const writes = createWrites({ driver, announce: () => undefined });

@@ -10,12 +10,12 @@ import { createStore, createWrites, type Database } from "../store.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Opens an empty database for a suite, its schema up to date. `announce` hears of every commit. */
+/** Opens an empty database with an up-to-date schema for a suite. `announce` is called for every commit. */
 export type OpenDatabase = (
   announce: (events: LogEvent[]) => void,
 ) => Promise<Pick<Database, "reader" | "writes" | "pipeline" | "close">>;
 
-/** A store over a fresh database, and every event that it announced. */
+/** Opens a store on a new database, and collects the events it announces. */
 export async function openStore(open: OpenDatabase) {
   const announced: LogEvent[] = [];
   const announce = (events: LogEvent[]) => void announced.push(...events);
@@ -24,7 +24,7 @@ export async function openStore(open: OpenDatabase) {
     announced,
     pipeline: database.pipeline ?? { depth: 0, from: 0 },
     store: createStore({ ...database, announce }),
-    /** The API key that an event was sent with. No port reads it yet. */
+    /** The API key that an event was sent with, which no port reads yet. */
     async keyIdOf(org: string, id: string): Promise<string | null | undefined> {
       const find = "SELECT key_id FROM event WHERE org = ? AND id = ?";
       const [row] = await database.reader.allOf<{ key_id: string | null }>(org, find, org, id);
@@ -34,7 +34,7 @@ export async function openStore(open: OpenDatabase) {
   };
 }
 
-/** Such a store for the tests of a `describe`, closed behind them. */
+/** Opens such a store for the tests of a `describe`, and closes it after them. */
 export function useStore(open: OpenDatabase) {
   let opened: Awaited<ReturnType<typeof openStore>> | undefined;
   let orgs = 0;
@@ -62,7 +62,7 @@ export function useStore(open: OpenDatabase) {
       return current().pipeline;
     },
     keyIdOf: (org: string, id: string) => current().keyIdOf(org, id),
-    /** An organization of one test alone; with participants, it has the conversation `c1` of them: one event. */
+    /** Creates an organization for one test only; with participants, also their conversation `c1`: one event. */
     async createOrganization(participants?: string[]): Promise<string> {
       const org = `org-${++orgs}`;
       const { organizations, conversations } = current().store;
@@ -75,7 +75,7 @@ export function useStore(open: OpenDatabase) {
 
 let count = 0;
 
-/** A message of `u1` into `c1`, not yet stored. */
+/** A message of `u1` to `c1`, not yet stored. */
 export function messageOf(org: string, change: Partial<NewSend> = {}): NewSend {
   const id = createId();
   const base = { org, kind: "message", id, cid: "c1", sender: "u1", mid: `m${++count}`, fingerprint: "f" } as const;
@@ -89,14 +89,14 @@ export function messageOf(org: string, change: Partial<NewSend> = {}): NewSend {
   };
 }
 
-/** What every engine's log must do: the suite of the ports `SendLog` and `LogReader`. */
+/** Tests the ports `SendLog` and `LogReader`, for every engine. */
 export function describeLog(engine: string, open: OpenDatabase): void {
   describe(`the log on ${engine}`, () => {
     const context = useStore(open);
 
     const createOrganization = () => context.createOrganization(["u1", "u2"]);
 
-    test("gives offsets without holes, in the order of the appends, and announces them after the commit", async () => {
+    test("gives offsets without gaps in the order of appends, and announces events after the commit", async () => {
       const { store, announced } = context;
       const org = await createOrganization();
       announced.length = 0;
@@ -104,7 +104,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       const results = await Promise.all(sends.map((send) => store.sends.append(send)));
       expect(results.every(({ outcome }) => outcome === "stored")).toBe(true);
       expect(announced.map(({ id }) => id)).toEqual(sends.map(({ id }) => id));
-      expect(announced.map(({ offset }) => offset)).toEqual(sends.map((_, index) => index + 2)); // 1 is the membership
+      expect(announced.map(({ offset }) => offset)).toEqual(sends.map((_, index) => index + 2)); // 1 is the membership event
       expect(await store.log.heads([org, "nobody"])).toEqual(new Map([[org, { offset: 301, id: sends.at(-1)?.id }]]));
     });
 
@@ -120,7 +120,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(await store.log.readAfter(org, 4, 100, mebibyte)).toEqual([]);
     });
 
-    test("ends a page early where its events are large, and always gives one", async () => {
+    test("ends a page early if its events are large, but never before the first", async () => {
       const { store } = context;
       const org = await createOrganization();
       const sizes = [1, mebibyte, 3 * mebibyte, 1, 5 * mebibyte, 1];
@@ -139,7 +139,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(await upTo(2 * mebibyte)).toEqual([3, 4]);
     });
 
-    test("stores one of many equal sends, in one batch and later, and answers them all alike", async () => {
+    test("stores one of many equal sends, in one batch or later, and answers all of them alike", async () => {
       const { store } = context;
       const org = await createOrganization();
       const append = () => store.sends.append(messageOf(org, { mid: "same" }));
@@ -150,7 +150,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect((await store.log.heads([org])).get(org)?.offset).toBe(2);
     });
 
-    test("names with each event the one before it, and at the head the last: sends, membership, sign-outs, also in one batch", async () => {
+    test("names each event's predecessor, and the last event at the head: sends, membership and sign-outs, even in one batch", async () => {
       const { store, announced } = context;
       announced.length = 0;
       const org = await createOrganization();
@@ -161,7 +161,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       await store.users.endSessions(org, "u3", 1);
       await store.sends.append(messageOf(org));
       for (const [one, count] of [
-        [org, 17], // the conversation, 13 messages, who came and signed out, one message more
+        [org, 17], // the conversation, 13 messages, a new participant, a sign-out, one more message
         [other, 8],
       ] as const) {
         const events = announced.filter((event) => event.org === one);
@@ -173,7 +173,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       }
     });
 
-    test("reads from a place what stands there, what follows, and the head, in one snapshot", async () => {
+    test("reads the id at a place, the events after it and the head in one snapshot", async () => {
       const { store, announced } = context;
       announced.length = 0;
       const org = await createOrganization();
@@ -189,7 +189,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(await store.log.readFrom("nobody", 7, 100)).toEqual({ head: logStart, anchor: undefined, events: [] });
     });
 
-    test("refuses an id that was used for another payload, in one batch and later", async () => {
+    test("refuses an id that was used for another payload, in one batch or later", async () => {
       const { store } = context;
       const org = await createOrganization();
       const results = await Promise.all(
@@ -199,7 +199,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(results.map(({ outcome }) => outcome)).toEqual(["stored", "conflict", "conflict"]);
     });
 
-    test("knows an id by organization, kind and sender, and takes sends without one as they come", async () => {
+    test("knows an id by organization, kind and sender, and stores every send without one", async () => {
       const { store } = context;
       const org = await createOrganization();
       const other = await createOrganization();
@@ -215,7 +215,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       expect(results.map(({ outcome }) => outcome)).toEqual(sends.map(() => "stored"));
     });
 
-    test("says what a send lacks, and stores the others of the batch", async () => {
+    test("says what a send is missing, and stores the rest of the batch", async () => {
       const { store } = context;
       const org = await createOrganization();
       const sends = [
@@ -235,7 +235,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
       ]);
     });
 
-    test("answers a retry as before although the sender has left since", async () => {
+    test("answers a retry as before even if the sender has left since", async () => {
       const { store } = context;
       const org = await createOrganization();
       const first = await store.sends.append(messageOf(org, { mid: "x" }));
@@ -258,7 +258,7 @@ export function describeLog(engine: string, open: OpenDatabase): void {
 
     test("takes no more sends of one organization than it can hold, says to retry, and still takes another's", async () => {
       const { store, pipeline } = context;
-      const underWay = pipeline.depth * pipeline.from; // those wait no more
+      const underWay = pipeline.depth * pipeline.from; // these have left the queue
       const org = await createOrganization();
       const sends = Array.from({ length: underWay + 16_001 }, () =>
         store.sends.append(messageOf("nowhere", { cid: org })),
@@ -274,8 +274,8 @@ export function describeLog(engine: string, open: OpenDatabase): void {
 }
 
 /**
- * Heads written by a Herald that does not record ids, before the migration to version 9 and beside nodes that do: the id is looked up
- * in the log while the event is there, and the next event does not claim to know the one before it.
+ * Checks heads written by a version that does not record ids, before migration 9 and beside newer nodes: the id is
+ * looked up in the log while the event exists, and the next event does not claim to know its predecessor.
  */
 export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
   await migrateStore(driver, 8);
@@ -331,7 +331,7 @@ export async function expectHeadsAfterVersion8(driver: Driver): Promise<void> {
   await headIs(6, undefined);
 }
 
-/** What becomes of an event of a kind that a later version made: it keeps its place, and stops nobody. */
+/** Checks that an event of a kind from a later version keeps its place and blocks nothing. */
 export async function expectUnknownKinds(driver: Driver): Promise<void> {
   await migrateStore(driver);
   const announce = () => undefined;

@@ -10,7 +10,7 @@ export function withMigration(sql: string) {
   return [...migrations, migrationOf("9999-sample", sql)];
 }
 
-/** Makes organizations with so many events each. */
+/** Creates organizations with `events` events each. */
 export async function fillEvents(driver: Driver, orgs: readonly string[], events: number): Promise<void> {
   for (const org of orgs) {
     await driver.transaction(async (sql) => {
@@ -38,7 +38,7 @@ UPDATE event SET shade = "offset" * 2 WHERE shade IS NULL;
 CREATE INDEX CONCURRENTLY event_by_shade ON event (org, shade);
 `;
 
-/** How every engine's schema is brought up to date. */
+/** Tests migrating, for every engine. */
 export function describeMigration(
   engine: string,
   open: () => Promise<{ driver: Driver; dispose(): Promise<void> }>,
@@ -55,7 +55,7 @@ export function describeMigration(
 
     const oldest = async () => Number((await driver.all("SELECT version FROM schema_version"))[0]?.version);
 
-    test("is expanded with rows in batches and an index, and the versions before may still use it", async () => {
+    test("is expanded by batches of rows and an index, and earlier versions may still use it", async () => {
       await migrateStore(driver);
       await fillEvents(driver, ["o1", "o2"], 1_700);
       const told: [string, unknown][] = [];
@@ -72,7 +72,7 @@ export function describeMigration(
         ["migrated the database", undefined],
       ]);
       expect(await oldest()).toBe(8);
-      expect(await migrateStore(driver)).toEqual({ from: last + 1, to: last + 1 }); // the version before starts again
+      expect(await migrateStore(driver)).toEqual({ from: last + 1, to: last + 1 }); // the previous version starts again
       expect(await migrateStore(driver, { known: withMigration(shade) })).toEqual({ from: last + 1, to: last + 1 });
       const steps = await driver.all(
         "SELECT name, step, rows, done_at FROM schema_step WHERE name = '9999-sample' ORDER BY step",
@@ -84,7 +84,7 @@ export function describeMigration(
       ]);
     });
 
-    test("is contracted, and the versions before may not use it any more", async () => {
+    test("is contracted, and earlier versions may no longer use it", async () => {
       await migrateStore(driver);
       const known = withMigration("-- contract, 9.1.0: ends 9998-before\nALTER TABLE conversation DROP COLUMN name;\n");
       expect(await migrateStore(driver, { known })).toEqual({ from: last, to: last + 1 });
@@ -93,7 +93,7 @@ export function describeMigration(
       expect(String(refusal)).toContain("newer Herald");
     });
 
-    test("goes on where it was interrupted, and does nothing twice", async () => {
+    test("resumes where it was interrupted, and repeats nothing", async () => {
       await migrateStore(driver);
       await driver.transaction(async (sql) => {
         await sql.run("CREATE TABLE probe (place BIGINT PRIMARY KEY, done BIGINT CHECK (done <> 1500))");
@@ -114,7 +114,7 @@ UPDATE probe SET done = place WHERE done IS NULL;
       expect(await done()).toBe(1_000);
       await driver.transaction(async (sql) => {
         await sql.run("DELETE FROM probe WHERE place = 1500");
-        await sql.run("UPDATE probe SET done = NULL WHERE place = 1"); // to see that it is not looked at again
+        await sql.run("UPDATE probe SET done = NULL WHERE place = 1"); // shows that this row is not visited again
       });
       expect(await migrateStore(driver, { known })).toEqual({ from: last, to: last + 1 });
       expect(await done()).toBe(2_498);

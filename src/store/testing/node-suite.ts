@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { NodeRegistry } from "../ports.ts";
 
-/** What every registry of nodes must do. */
+/** Tests the port `NodeRegistry`, for every implementation. */
 export function describeNodeRegistry(
   engine: string,
   open: () => Promise<{ nodes: NodeRegistry; close(): Promise<void> }>,
 ): void {
-  test(`the registry of nodes ${engine} knows who beats, how often, and what they said last, by id`, async () => {
+  test(`the node registry ${engine} lists nodes by id, with the number of their beats and their last status`, async () => {
     const { nodes, close } = await open();
     await nodes.beat("b", "one");
     await nodes.beat("a", "two");

@@ -22,16 +22,16 @@ const keepAll: RetentionOrder = {
   deletedBefore: 0,
 };
 
-/** What every engine's retention must do: the suite of the port `RetentionWrites`. */
+/** Tests the port `RetentionWrites`, for every engine. */
 export function describeRetention(engine: string, open: OpenDatabase): void {
   describe(`retention on ${engine}`, () => {
     const context = useStore(open);
     let now = 0;
 
-    /** An organization of this test alone, with the conversation `c1` of `u1` and `u2`: one event. */
+    /** Creates an organization for this test only, with the conversation `c1` of `u1` and `u2`: one event. */
     const createOrganization = () => context.createOrganization(["u1", "u2"]);
 
-    /** A message made at a time. */
+    /** Sends a message created at a given time. */
     async function send(org: string, at: number, change: Partial<NewSend> = {}) {
       const message = messageOf(org, { id: createId(at), createdAt: at, ...change });
       return { ...message, result: await context.store.sends.append(message) };
@@ -42,7 +42,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       return context.store.retention.step({ ...keepAll, now, ...order });
     }
 
-    /** Steps until nothing is left; what each of them changed. */
+    /** Steps until nothing is left; returns how many rows each step changed. */
     async function run(order: Partial<RetentionOrder>): Promise<number[]> {
       const changed: number[] = [];
       for (;;) {
@@ -59,7 +59,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       (await context.store.history.messages(org, cid, { direction: "forward", limit: 10_000, maxBytes: 2 ** 20 }))
         .length;
 
-    test("removes the messages made before a time, so many in a step, of all organizations; the log goes on after them", async () => {
+    test("removes messages created before a time in steps, for all organizations; the log continues after them", async () => {
       const { store } = context;
       const [one, other] = [await createOrganization(), await createOrganization()];
       for (let at = 1_000; at < 1_010; at++) await send(at % 2 === 0 ? one : other, at);
@@ -79,7 +79,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(await store.missed.findMessage(one, kept.id)).toEqual({ offset: 7, createdAt: 2_000 });
     });
 
-    test("forgets ids made before a time and keeps their messages: a retry replays until then, and sends anew after that", async () => {
+    test("forgets ids created before a time and keeps their messages: retries replay until then, and send again after it", async () => {
       const org = await createOrganization();
       const at = 10_000;
       for (let index = 0; index < 6; index++) await send(org, at + index, { mid: `m${index}`, sender: "u2" });
@@ -97,7 +97,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(await historyOf(org)).toBe(8);
     });
 
-    test("removes the revocations of tokens made before a time, of all organizations, and no others", async () => {
+    test("removes token revocations made before a time, for all organizations, and no others", async () => {
       const { users, standing } = context.store;
       const [one, other] = [await createOrganization(), await createOrganization()];
       for (const org of [one, other]) {
@@ -114,7 +114,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       ]);
     });
 
-    test("removes entries of the audit log made before a time, and no others", async () => {
+    test("removes audit entries created before a time, and no others", async () => {
       const { audit } = context.store;
       await audit.append(Array.from({ length: 6 }, (_, index) => entryAt(1_000 + index)));
       const kept = entryAt(2_000);
@@ -124,7 +124,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(left.map(({ id }) => id)).toEqual([kept.id]);
     });
 
-    test("removes what a deleted conversation held, when its time has come, and nothing of one made again", async () => {
+    test("removes the contents of a deleted conversation when due, and nothing of a recreated one", async () => {
       const { store } = context;
       const org = await createOrganization();
       for (let index = 0; index < 5; index++) await send(org, 20_000 + index);
@@ -135,7 +135,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       const again = await send(org, 21_002);
       expect(await run({ deletedBefore: 21_000 })).toEqual([]);
       expect(await eventsOf(org)).toHaveLength(11);
-      expect(await run({ deletedBefore: 21_001 })).toEqual([4, 2, 1]); // the last is the note that there was something
+      expect(await run({ deletedBefore: 21_001 })).toEqual([4, 2, 1]); // the last is the removal note itself
       expect(await eventsOf(org)).toHaveLength(5);
       expect(await eventsOf(org)).toEqual(expect.arrayContaining([other.id, again.id]));
       expect([await historyOf(org), await historyOf(org, "c2")]).toEqual([1, 1]);
@@ -144,7 +144,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(await eventsOf(org)).not.toContain(again.id);
     });
 
-    test("removes what a deleted organization held, which is out of sight at once", async () => {
+    test("removes the contents of a deleted organization, which are hidden at once", async () => {
       const { store } = context;
       const org = await createOrganization();
       const sent = await send(org, 30_000, { mid: "m" });
@@ -164,11 +164,11 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       ]);
       expect(await store.standing.snapshot(org, "u1")).toBeUndefined();
       expect(await eventsOf(org)).toContain(sent.id);
-      expect(await run({})).toEqual([4, 3, 2, 1, 2, 1]); // events, participants, the conversation, users, the note
-      expect(await eventsOf(org)).toHaveLength(1); // that its sessions ended
+      expect(await run({})).toEqual([4, 3, 2, 1, 2, 1]); // events, participants, the conversation, users, the removal note
+      expect(await eventsOf(org)).toHaveLength(1); // the end of its sessions
     });
 
-    test("finds an organization made again empty, whatever was left of it, with offsets that go on", async () => {
+    test("finds a recreated organization empty, whatever was left of it, with continuing offsets", async () => {
       const { store } = context;
       const org = await createOrganization();
       const sent = await send(org, 40_000, { mid: "m" });
@@ -185,26 +185,26 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect((await store.log.readAfter(org, 0, 10, mebibyte)).map(({ offset }) => offset)).toEqual([3, 4, 5]);
     });
 
-    test("says to try again while much is left of an organization that is to be made again, and makes it in the end", async () => {
+    test("answers `unavailable` while much is left of an organization to be created again, and finally creates it", async () => {
       const { store } = context;
       const org = await createOrganization();
       const participants = Array.from({ length: 60_000 }, (_, index) => `u${index}`);
       await store.conversations.put(org, "large", { participants }, 1);
       await store.organizations.remove(org, 2);
       const refusal = await store.organizations.put(org, undefined, 3).catch((error: unknown) => error);
-      expect(refusal).toMatchObject({ code: "unavailable" }); // `rejects` waits without hearing other threads
+      expect(refusal).toMatchObject({ code: "unavailable" }); // `rejects` would wait without receiving messages from other threads
       expect(await store.organizations.get(org)).toBeUndefined();
       expect((await store.organizations.put(org, undefined, 4)).isNew).toBe(true);
       expect(await store.users.list(org, { after: undefined, limit: 10 })).toEqual([]);
     });
 
-    test("knows what time it is", async () => {
+    test("knows the time", async () => {
       const before = Date.now();
       const now = await context.store.retention.now();
       expect(now).toBeWithin(before - 1_000, Date.now() + 1_000);
     });
 
-    test("lets one holder at a time remove, and the next when that one has not asked for a while", async () => {
+    test("lets one holder remove at a time, and the next once that one has not asked for a while", async () => {
       const order = { ...keepAll, leaseMs: 100 };
       const as = (holder: string, at: number) =>
         context.store.retention.step({ ...order, holder, now: 1_000_000 + at });
@@ -217,7 +217,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       now = 2_000_000;
     });
 
-    test("goes on while messages are sent, and touches none of them", async () => {
+    test("proceeds while messages are sent, and touches none of them", async () => {
       const { store } = context;
       const org = await createOrganization();
       const old = Array.from({ length: 300 }, (_, index) => messageOf(org, { id: createId(50_000 + index) }));
@@ -242,7 +242,7 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
   });
 }
 
-/** That messages of conversations which were deleted before there was retention are removed, and no others. */
+/** Checks that messages of conversations deleted before there was retention are removed, and no others. */
 export async function expectRemovalsAfterVersion6(driver: Driver): Promise<void> {
   await migrateStore(driver, 6);
   await driver.transaction(async (sql) => {

@@ -12,14 +12,14 @@ const many = steps * rowsOfStep;
 const uidsOf = (prefix: string, count = many) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 const change = ({ payload }: LogEvent): MembershipChange => JSON.parse(payload);
 
-/** What every engine must do with changes of the directory that are too large for one transaction. */
+/** Tests changes of the directory that are too large for one transaction, for every engine. */
 export function describeSteps(engine: string, open: OpenDatabase): void {
   describe(`a large change of the directory on ${engine}`, () => {
     const context = useStore(open);
 
     const createOrganization = () => context.createOrganization();
 
-    /** The participants, by the pages of their list, and by the events of the log: they must agree. */
+    /** The participants by their list, which must agree with the events of the log. */
     async function participantsOf(org: string, cid: string): Promise<string[]> {
       const { participants, log } = context.store;
       const listed: string[] = [];
@@ -42,8 +42,8 @@ export function describeSteps(engine: string, open: OpenDatabase): void {
     }
 
     /**
-     * Runs `work` while another organization sends one message after another, and counts what comes between its first and last event:
-     * nothing when it is one transaction. How much depends on the machine, which may give all its time to the thread that writes.
+     * Runs `work` while another organization sends continuously, and counts the events between its first and last: none
+     * if it is one transaction. The number depends on the machine, which may give all its time to the writing thread.
      */
     async function countBetween(org: string, work: () => Promise<unknown>) {
       const { store, announced } = context;
@@ -65,11 +65,11 @@ export function describeSteps(engine: string, open: OpenDatabase): void {
       return { own: heard.filter(isOurs).length, others: span.filter((event) => !isOurs(event)).length };
     }
 
-    test("lets another organization's sends in between its steps, each of which tells who came and went", async () => {
+    test("lets another organization send between its steps, each of which reports who joined and left", async () => {
       const { store } = context;
       const org = await createOrganization();
       const joined = await countBetween(org, () => store.conversations.put(org, "c", { participants: uidsOf("a") }, 2));
-      expect(joined.own).toBeWithin(steps, 3 * steps + 3); // on PostgreSQL steps are smaller
+      expect(joined.own).toBeWithin(steps, 3 * steps + 3); // steps are smaller on PostgreSQL
       expect(joined.others).toBeGreaterThanOrEqual(2);
       expect(await participantsOf(org, "c")).toEqual(uidsOf("a").sort());
 
@@ -85,7 +85,7 @@ export function describeSteps(engine: string, open: OpenDatabase): void {
       expect(await participantsOf(org, "c")).toEqual([]);
     });
 
-    test("leaves one of two sets that are put at the same time, whole, and small ones as well", async () => {
+    test("leaves exactly one of several sets put at the same time, small ones included", async () => {
       const { store } = context;
       const org = await createOrganization();
       const sets = [uidsOf("a"), uidsOf("b"), uidsOf("c", 3)];
@@ -108,7 +108,7 @@ export function describeSteps(engine: string, open: OpenDatabase): void {
       }
     });
 
-    test("is given up when the conversation is deleted meanwhile, and begins anew when it is made again", async () => {
+    test("stops if the conversation is deleted meanwhile, and starts anew if it is created again", async () => {
       const { store } = context;
       const org = await createOrganization();
       const put = store.conversations.put(org, "c", { participants: uidsOf("a") }, 2);
@@ -121,7 +121,7 @@ export function describeSteps(engine: string, open: OpenDatabase): void {
       expect(await participantsOf(org, "c")).toEqual(["a1"]);
     });
 
-    test("takes a user out of many conversations in steps", async () => {
+    test("removes a user from many conversations in steps", async () => {
       const { store } = context;
       const org = await createOrganization();
       const cids = Array.from({ length: 2 * rowsOfStep + 5 }, (_, index) => `c${index}`);
