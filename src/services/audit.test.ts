@@ -9,7 +9,7 @@ import { type Caller, unrestricted } from "./keys/permissions.ts";
 
 const admin: Caller = { keyId: "k1", rights: unrestricted, secretExpiresAt: undefined };
 
-/** A call that a key was refused; `null`: without a key. */
+/** A refused call with this key; `null` for none. */
 function refusal(caller: Caller | null = admin): AuditedCall {
   return {
     requestId: "r",
@@ -47,7 +47,7 @@ describe("the audit log of a node", () => {
   const stored = () => context.store.audit.read({ from: undefined, before: undefined, of: undefined, limit: 10_000 });
   const omissions = async () => (await stored()).map(({ omitted }) => omitted).filter((omitted) => omitted > 0);
 
-  test("writes down so many refusals of one key and no more, says how many it left out, and those of others besides", async () => {
+  test("records a limited number of refusals per key, says how many it left out, and records those of other keys besides", async () => {
     for (let count = 0; count < 1_000; count++) audit.note(refusal());
     await audit.stop();
     expect(await stored()).toHaveLength(200);
@@ -68,7 +68,7 @@ describe("the audit log of a node", () => {
     expect((await stored()).filter(({ keyId }) => keyId === "k1")).toHaveLength(1);
   });
 
-  test("says that a change is not written down, and of refusals that it missed some, while the store is away", async () => {
+  test("while the store is away, reports that a change was not recorded, and later how many refusals are missing", async () => {
     link.isCut = true;
     await expect(audit.record({ ...refusal(), status: 200, code: undefined })).rejects.toMatchObject({
       code: "unavailable",
@@ -86,7 +86,7 @@ describe("the audit log of a node", () => {
     expect(context.errors).toEqual([]);
   });
 
-  test("looks for a rare entry a bounded number of entries at a time, and finds it in the end", async () => {
+  test("looks for a rare entry a bounded number of entries at a time, and eventually finds it", async () => {
     const entries: AuditEntry[] = Array.from({ length: 12_000 }, (_, index) => entryAt(1_000 + index));
     const [first, ...others] = entries;
     if (first === undefined) throw new Error("there are entries");
@@ -101,7 +101,7 @@ describe("the audit log of a node", () => {
     expect(next).toMatchObject({ items: [{ id: first.id }], cursor: null });
   });
 
-  test("shows the times of its entries, and finds what is at a time from that time on and not before it", async () => {
+  test("shows the times of its entries, and includes an entry at exactly the requested start", async () => {
     context.time.now = Date.UTC(2026, 0, 1, 12);
     await audit.record(refusal());
     const at = "2026-01-01T12:00:00.000Z";

@@ -13,11 +13,11 @@ import type { OrganizationReads } from "../store/ports.ts";
 import { type Caller, permitOrganization } from "./keys/permissions.ts";
 import { type Page, parseCursor } from "./pages.ts";
 
-/** A call that has ended, as the audit log is told of it. Ids in `target` that cannot be ids are left out. */
+/** A finished call, as reported to the audit log. Entries of `target` that are not valid ids are left out. */
 export type AuditedCall = {
   requestId: string;
   operation: string;
-  /** Who called; `undefined` when the key was not taken: what such a caller says that it is counts for nothing. */
+  /** The caller; `undefined` if the key was refused, as such a caller's claims cannot be trusted. */
   caller: Caller | undefined;
   address: string | undefined;
   target: AuditTarget;
@@ -25,15 +25,17 @@ export type AuditedCall = {
   code: ErrorCode | undefined;
 };
 
-/** Keeps and shows who did what. */
+/** Records and lists who did what. */
 export type Audit = {
-  /** Resolves when the entry is on disk; rejects with `storage_full` or `unavailable`. */
+  /** Resolves once the entry is on disk; rejects with `storage_full` or `unavailable`. */
   record(call: AuditedCall): Promise<void>;
-  /** The same without waiting, and never in such numbers that they fill the disk: what is left out is counted. */
+  /**
+   * Records a call without waiting, at a limited rate so that entries cannot fill the disk; omitted ones are counted.
+   */
   note(call: AuditedCall): void;
-  /** A page, newest first, of what the caller may see. Throws `organization_forbidden`. */
+  /** A page, newest first, of the entries that the caller may see. Throws `organization_forbidden`. */
   list(caller: Caller, query: AuditQuery): Promise<Page<AuditEntryShown>>;
-  /** Resolves when what was noted is written, or cannot be. To be called while the store is open. */
+  /** Resolves once all noted entries are written or have failed. Call it while the store is open. */
   stop(): Promise<void>;
 };
 
@@ -41,9 +43,9 @@ type Options = {
   audit: AuditLog;
   organizations: Pick<OrganizationReads, "get">;
   clock: Clock;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   elapsed: Clock;
-  /** Takes credentials out of a text. */
+  /** Removes credentials from a text. */
   redact(text: string): string;
   onError(error: unknown): void;
 };
@@ -58,8 +60,8 @@ const readsPerPage = 20;
 const place = z.strictObject({ before: z.string() });
 
 /**
- * The audit log over the store. Entries of calls that are let in are written before the answer goes out; those that are
- * refused wait for nobody, and each key, and all callers without one together, have a rate for them.
+ * Creates the audit log on the store. Entries of permitted calls are written before the response is sent. Entries of
+ * refused calls delay nobody and are limited in rate, per key, and for all callers without a valid key together.
  */
 export function createAudit({ audit, organizations, clock, elapsed, redact, onError }: Options): Audit {
   const rates = createTokenBuckets({ clock: elapsed });
@@ -80,11 +82,11 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
       await writes.add(entry);
     } catch (error) {
       omitted += 1 + entry.omitted;
-      if (!(error instanceof HeraldError)) onError(error); // that the store is away is told elsewhere
+      if (!(error instanceof HeraldError)) onError(error); // an outage of the store is reported elsewhere
     }
   }
 
-  /** What another organization of the same id left, which was deleted before this one was made, is not this one's. */
+  /** Hides the entries of a deleted organization with the same id from its successor. */
   async function seesFrom({ rights: { org } }: Caller): Promise<number> {
     if (org === null) return 0;
     return (await organizations.get(org))?.createdAt ?? Number.MAX_SAFE_INTEGER;
@@ -112,7 +114,7 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
       let before =
         parseCursor(cursor, place)?.before ?? (until === undefined ? undefined : firstIdOf(Date.parse(until)));
       const items: AuditEntryShown[] = [];
-      // What the indexes do not find is looked for in a bounded number of entries, in turns of the event loop.
+      // Filters without an index scan a bounded number of entries, in turns of the event loop.
       for (let reads = 0; reads < readsPerPage; reads++) {
         const entries = await audit.read({ from, before, of, limit: rowsAtOnce });
         for (const [index, entry] of entries.entries()) {
@@ -152,7 +154,7 @@ function entryOf(call: AuditedCall, at: number, omitted: number, redact: Options
   };
 }
 
-/** A key of one organization acts in that one alone, whatever it names; of a caller who is not known nothing is believed. */
+/** A key bound to an organization acts only there, whatever it names; claims of unknown callers are ignored. */
 function organizationOf(caller: Caller | undefined, { organization }: AuditTarget): string | null {
   return caller === undefined ? null : (caller.rights.org ?? organization ?? null);
 }

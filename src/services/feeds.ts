@@ -2,36 +2,36 @@ import type { FeedFilter } from "../contract/connections/feed.ts";
 import { HeraldError } from "../contract/errors/errors.ts";
 import type { LogReader, OrganizationReads, Standing } from "../store/ports.ts";
 
-/** Who wants to watch an organization, and what of it. */
+/** A request to watch an organization. */
 export type FeedWish = {
   org: string;
   filter: FeedFilter;
-  /** The address that the request came from; empty when nobody knows it. */
+  /** The address of the request; empty if unknown. */
   address: string;
   /** Aborts when the client is gone. */
   signal: AbortSignal;
-  /** Called when the feed is ended: what waits for its reader must be taken soon. */
+  /** Called when the feed is ended: the reader must then take the remaining bytes soon. */
   onEnd(): void;
-  /** Asked again and again while the feed is open: rejects once the caller may not watch any more. */
+  /** Called repeatedly while the feed is open; rejects once the caller may no longer watch. */
   permit(): Promise<void>;
 };
 
 /** Live feeds of what organizations deliver. */
 export type Feeds = {
   /**
-   * A body of server-sent events: everything delivered in the organization, in the order of its log, that is committed after
-   * this has resolved. Throws `organization_not_found`, `rate_limited` when the address has too many connections, and
+   * Returns a body of server-sent events: everything delivered in the organization, in log order, that is committed
+   * after this resolves. Throws `organization_not_found`, `rate_limited` if the address has too many connections, and
    * `unavailable`.
    */
   open(wish: FeedWish): Promise<ReadableStream<Uint8Array>>;
 };
 
-/** Where a feed begins: the head of the log, and the conversations of the user that it is about, in one snapshot. */
+/** The start of a feed: the head of the log, and the conversations of the watched user, in one snapshot. */
 export type FeedStart = { head: number; headId: string | undefined; cids: string[] };
 
-/** Finds where feeds begin. */
+/** Finds where feeds start. */
 export type FeedStarts = {
-  /** Throws `organization_not_found`. Without `uid` there are no conversations. */
+  /** Throws `organization_not_found`. Without `uid`, `cids` is empty. */
   find(org: string, uid: string | undefined): Promise<FeedStart>;
 };
 
@@ -41,10 +41,11 @@ type Dependencies = {
   organizations: Pick<OrganizationReads, "get">;
 };
 
-/** Reads where feeds begin from the store. */
+/** Creates feed starts that read from the store. */
 export function createFeedStarts({ standing, log, organizations }: Dependencies): FeedStarts {
   async function snapshotOf(org: string): Promise<FeedStart | undefined> {
-    // The head comes first: the end of an organization that is still there after it lies beyond the head, and will be heard.
+    // Reads the head first: if the organization still exists after that, an event that ends it lies beyond the head and
+    // will be heard.
     const head = (await log.heads([org])).get(org);
     if (head === undefined || (await organizations.get(org)) === undefined) return undefined;
     return { head: head.offset, headId: head.id, cids: [] };

@@ -5,23 +5,23 @@ import { toIso } from "../contract/identifiers.ts";
 import { decodeCursor, encodeCursor } from "../lib/text/cursor.ts";
 import type { Entity, EntityPage } from "../store/ports.ts";
 
-/** What a caller asks of a list. */
+/** The paging parameters of a list. */
 export type PageQuery = { limit: number; cursor?: string | undefined };
 
 /** A page of a list. */
 export type Page<Item> = { items: Item[]; cursor: string | null };
 
-/** An entity as the admin API shows it. */
+/** Converts an entity to its form in the admin API. */
 export function toResource({ id, name, createdAt }: Entity): Resource {
   return { id, name, created_at: toIso(createdAt) };
 }
 
-/** A user as the admin API shows it. */
+/** Converts a user to its form in the admin API. */
 export function toUser(entity: Entity): User {
   return { ...toResource(entity), ...(entity.isBlocked && { blocked: true }) };
 }
 
-/** The place that a cursor names, checked; throws `invalid_request` for a cursor that Herald did not make. */
+/** Decodes and validates a cursor; throws `invalid_request` for one that Herald did not issue. */
 export function parseCursor<Place>(cursor: string | undefined, place: z.ZodType<Place>): Place | undefined {
   if (cursor === undefined) return undefined;
   const parsed = place.safeParse(decodeCursor(cursor));
@@ -31,7 +31,7 @@ export function parseCursor<Place>(cursor: string | undefined, place: z.ZodType<
   });
 }
 
-/** Cuts a list that was read with one item too many into a page, and makes the cursor of the next from its last item. */
+/** Cuts a list that was read with one extra item into a page, with the next cursor made from its last item. */
 export function toPage<Item, Shown>(
   read: Item[],
   limit: number,
@@ -46,7 +46,7 @@ export function toPage<Item, Shown>(
 
 const entityPlace = z.strictObject({ id: z.string() });
 
-/** A page of what has an id, by id. What is added or removed between two pages moves nothing else. */
+/** A page of items by id. Items added or removed between two pages shift no others. */
 export async function pageOf<Item extends { id: string }, Shown>(
   { limit, cursor }: PageQuery,
   read: (page: EntityPage) => Promise<Item[]>,

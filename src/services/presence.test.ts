@@ -26,7 +26,7 @@ const connect = (uid: string, org = "o"): Connection => ({
   owner: createOwner(() => undefined),
 });
 
-/** Presence over one roster for each list of users, a user being there once for each connection. */
+/** Presence over one roster per list of users; each occurrence of a user is a connection. */
 function setUp(...nodes: string[][]) {
   const rosters = new Map<string, Roster & Census>();
   for (const [index, uids] of nodes.entries()) {
@@ -68,7 +68,7 @@ async function readAll(presence: Presence, limit: number, uids?: string[]): Prom
   }
 }
 
-/** What must come out, worked out in one step. */
+/** The expected result, computed in one step. */
 function expected(nodes: string[][]): Online {
   const uids = nodes.flat();
   return [...new Set(uids)]
@@ -80,7 +80,7 @@ const uid = fc.string({ unit: "grapheme", minLength: 1, maxLength: 2 });
 const cluster = fc.array(fc.array(uid, { maxLength: 25 }), { minLength: 1, maxLength: 4 });
 
 describe("presence", () => {
-  test("lists who is connected to any node, each user once and by id, in pages of any size", async () => {
+  test("lists the users connected to any node, each once and by id, in pages of any size", async () => {
     await fc.assert(
       fc.asyncProperty(cluster, fc.integer({ min: 1, max: 30 }), async (nodes, limit) => {
         const { presence } = setUp(...nodes);
@@ -89,7 +89,7 @@ describe("presence", () => {
     );
   });
 
-  test("counts users, not connections, on however many nodes they are", async () => {
+  test("counts users, not connections, on any number of nodes", async () => {
     await fc.assert(
       fc.asyncProperty(cluster, async (nodes) => {
         const { presence } = setUp(...nodes);
@@ -99,7 +99,7 @@ describe("presence", () => {
     );
   });
 
-  test("tells of each user that it is asked about, once, also in pages", async () => {
+  test("lists each requested user once, also across pages", async () => {
     await fc.assert(
       fc.asyncProperty(cluster, fc.array(uid), fc.integer({ min: 1, max: 9 }), async (nodes, uids, limit) => {
         const { presence } = setUp(...nodes);
@@ -115,7 +115,7 @@ describe("presence", () => {
     );
   });
 
-  test("neither misses nor repeats who stays, while others come and go between the pages", async () => {
+  test("neither misses nor repeats users who stay while others come and go between pages", async () => {
     const staying = Array.from({ length: 40 }, (_, index) => `user ${index * 2}`);
     const { presence, rosters } = setUp(staying.slice(0, 25), staying.slice(15));
     const seen: string[] = [];
@@ -135,7 +135,7 @@ describe("presence", () => {
     expect(seen).toEqual(expect.arrayContaining(staying));
   });
 
-  test("keeps what a node answers small, whatever the limit and the ids, and counts across all its answers", async () => {
+  test("keeps a node's answer small, whatever the limit and the ids, and counts across all answers", async () => {
     const long = Array.from({ length: 900 }, (_, index) => `${String(index).padStart(3, "0")}${"😀".repeat(125)}`);
     const { presence, answerSizes } = setUp(long.slice(0, 700), long.slice(400));
     expect((await readAll(presence, 1000)).map(({ id }) => id)).toEqual(long);
@@ -161,7 +161,7 @@ describe("presence", () => {
     expect(roster?.size()).toEqual({ organizations: 2, connections: 3 });
   });
 
-  test("is unavailable where a node does not answer, rather than wrong, unless that node has left", async () => {
+  test("is unavailable rather than wrong if a node does not answer, unless that node has left", async () => {
     const { presence, silent, left } = setUp(["a"], ["b"], ["c"]);
     silent.add("node 1");
     for (const ask of [
@@ -174,7 +174,7 @@ describe("presence", () => {
     expect((await presence.list("o", { limit: 9 })).items.map(({ id }) => id)).toEqual(["a", "c"]);
   });
 
-  test("of an organization that is not there is refused", async () => {
+  test("of a missing organization is refused", async () => {
     const { presence } = setUp(["a"]);
     await expect(presence.list("p", { limit: 1 })).rejects.toMatchObject({ code: "organization_not_found" });
     await expect(presence.count("p", undefined)).rejects.toMatchObject({ code: "organization_not_found" });

@@ -17,28 +17,33 @@ type Dependencies = {
   bus: Pick<Bus, "request">;
 };
 
-/** Which users are meant; `undefined`: all. */
+/** The users asked about; `undefined` means all. */
 type Uids = string[] | undefined;
 
-/** Who is connected now, on all nodes. Every answer is whole: where a node stays silent, `unavailable` is thrown. */
+/**
+ * Who is connected now, across all nodes. Answers are complete: if a node does not answer, methods throw `unavailable`.
+ */
 export type Presence = {
-  /** Who is connected, by id. With `uids` those users, whether they are connected or not, and with their `devices`. */
+  /**
+   * The connected users by id; with `uids`, exactly those users, connected or not, and with their devices if `devices`
+   * is set.
+   */
   list(org: string, query: PageQuery & { uids?: Uids; devices?: boolean }): Promise<Page<OnlineUser>>;
-  /** How many users are connected, each counted once, or how many of `uids`. */
+  /** The number of connected users, each counted once, or how many of `uids` are connected. */
   count(org: string, uids: Uids): Promise<OnlineCount>;
-  /** How many connections an organization has, and how much it does. */
+  /** The connections and rates of an organization. */
   useOf(org: string): Promise<{ connections: number; requests: number; messages: number }>;
 };
 
 const place = z.strictObject({ id: z.string() });
 
-/** Asks all nodes that live, and puts their answers together. */
+/** Creates presence that asks all live nodes and merges their answers. */
 export function createPresence({ organizations, nodes, bus }: Dependencies): Presence {
   async function ask(question: PresenceQuestion): Promise<PresenceAnswer[]> {
     const live = await nodes.live();
     const answers = await bus.request(question, live);
     const missing = live.filter((id) => !answers.has(id));
-    // One that has left while it was asked is missed by nobody: its connections were closed.
+    // A node that left meanwhile is not missing: its connections are closed.
     const stillLive = missing.length === 0 ? [] : await nodes.live();
     const silent = missing.filter((id) => stillLive.includes(id));
     if (silent.length === 0) return [...answers.values()];
@@ -87,7 +92,7 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
       for (let after = ""; ; ) {
         const answers = await ask({ org, after, limit: countedAtOnce });
         const [only, another] = answers.map(({ total }) => total).filter(({ users }) => users > 0);
-        // Only where two nodes have users may one be counted twice, so that all must be looked at.
+        // Users can be counted twice only if two nodes have any; only then must all be listed.
         if (after === "" && another === undefined)
           return { count: only?.users ?? 0, connections: only?.connections ?? 0 };
         const { users, hasMore } = merge(answers);
@@ -102,8 +107,8 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
 }
 
 /**
- * The users of all answers, each once, by id. A list that goes on says nothing of what comes after its last user, so the
- * merged one ends at the first such place.
+ * The users of all answers, each once, by id. A truncated list says nothing about users after its last one, so the
+ * merged list ends at the first such place.
  */
 function merge(answers: PresenceAnswer[]): { users: OnlineUser[]; hasMore: boolean } {
   const byId = new Map<string, OnlineUser>();
@@ -121,7 +126,7 @@ function merge(answers: PresenceAnswer[]): { users: OnlineUser[]; hasMore: boole
   return { users, hasMore: end !== undefined };
 }
 
-/** The same user on two nodes. */
+/** Merges one user's entries of two nodes. */
 function together(one: OnlineUser, other: OnlineUser): OnlineUser {
   const devices = one.devices && [...one.devices, ...(other.devices ?? [])];
   return { ...one, connections: one.connections + other.connections, ...(devices !== undefined && { devices }) };

@@ -25,7 +25,10 @@ afterEach(() => context[Symbol.asyncDispose]());
 
 const clock = { now: () => context.time.now };
 
-/** Retention of one node, two rows a step, whose pauses take no time and are written down, as are the skews that it tells. */
+/**
+ * Retention of one node with two rows per step; pauses take no time and are recorded, as are reported clock
+ * differences.
+ */
 function createNode(keep: Partial<Keep>, holder = "n1", aheadMs = { now: 0 }) {
   const pauses: number[] = [];
   const skews: number[] = [];
@@ -43,7 +46,7 @@ function createNode(keep: Partial<Keep>, holder = "n1", aheadMs = { now: 0 }) {
   return { ...retention, pauses, skews };
 }
 
-/** Messages sent now, one a day from so many days ago. */
+/** Sends one message per day, starting this many days ago. */
 async function sendDaily(days: number): Promise<string[]> {
   const ids: string[] = [];
   for (let ago = days; ago > 0; ago--) {
@@ -58,7 +61,7 @@ async function sendDaily(days: number): Promise<string[]> {
 const messages = async () =>
   (await context.store.history.messages("o1", "c1", { direction: "forward", limit: 100, maxBytes: 2 ** 20 })).length;
 
-test("what is older than it is kept for is removed, as time goes on, and nothing when it is kept for ever", async () => {
+test("data older than its retention is removed as time passes, and nothing if it is kept for ever", async () => {
   await sendDaily(12);
   await context.store.audit.append([entryAt(context.time.now - 9.5 * dayMs), entryAt(context.time.now - dayMs)]);
   expect(await createNode({}).run()).toBe(0);
@@ -70,7 +73,7 @@ test("what is older than it is kept for is removed, as time goes on, and nothing
   expect(await messages()).toBe(8);
 });
 
-test("sends have three times as long as a step took before the next one, and never less than a moment", async () => {
+test("sends get three times as long as a step took before the next one, and never less than a moment", async () => {
   await sendDaily(12);
   const node = createNode({ messages: 8.5 });
   await node.run();
@@ -91,7 +94,7 @@ test("sends have three times as long as a step took before the next one, and nev
   expect(pauses).toEqual([1_500, 1_500]);
 });
 
-test("a node whose clock is years ahead of the database's, or behind, removes nothing and says so once, until they agree", async () => {
+test("a node whose clock is years off the database's removes nothing and reports it once, until they agree", async () => {
   await sendDaily(12);
   const aheadMs = { now: 0 };
   const node = createNode({ messages: 9.5 }, "n1", aheadMs);
@@ -106,7 +109,7 @@ test("a node whose clock is years ahead of the database's, or behind, removes no
   expect([await node.run(), node.skews]).toEqual([0, [60_001, -60_001]]);
 });
 
-test("one node of several removes, and two runs of one node are one", async () => {
+test("one of several nodes removes, and concurrent runs of one node are one", async () => {
   await sendDaily(12);
   const [one, other] = [createNode({ messages: 8.5 }), createNode({ messages: 8.5 }, "n2")];
   const counts = await Promise.all([one.run(), one.run(), other.run()]);
@@ -115,7 +118,7 @@ test("one node of several removes, and two runs of one node are one", async () =
   expect((await other.run()) + (await one.run())).toBe(1);
 });
 
-test("a run ends with the step that is under way when it is stopped, and the next node goes on", async () => {
+test("a stopped run ends with its current step, and the next node continues", async () => {
   await sendDaily(20);
   const node = createNode({ messages: 8.5 });
   const running = node.run();
@@ -126,7 +129,7 @@ test("a run ends with the step that is under way when it is stopped, and the nex
   expect(await createNode({ messages: 8.5 }, "n2").run()).toBe(10);
 });
 
-test("what a deleted conversation held is kept a day longer than `since` may reach back", async () => {
+test("the contents of a deleted conversation are kept a day longer than `since` may reach back", async () => {
   await sendDaily(3);
   await context.store.conversations.remove("o1", "c1", context.time.now);
   const node = createNode({});
@@ -136,7 +139,7 @@ test("what a deleted conversation held is kept a day longer than `since` may rea
   expect(await node.run()).toBeGreaterThan(3);
 });
 
-test("what `since` may recover is there to the last message, and a message that was removed says that it cannot", async () => {
+test("messages within reach of `since` are all kept, and a removed one cannot be resumed from", async () => {
   const ids = await sendDaily(12);
   await createNode({ messages: 8 }).run();
   const catchUp = createCatchUp({ missed: context.store.missed, maxMessages: 1_000, maxDays: 7, clock });

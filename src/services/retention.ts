@@ -1,30 +1,33 @@
 import type { Clock } from "../lib/time/clock.ts";
 import type { RetentionWrites } from "../store/retention/ports.ts";
 
-/** Removes what is kept no longer, a little at a time. After that it counts the bytes of what is left, where nobody has. */
+/** Removes expired data in small steps. Then counts the bytes of stored events that no node has counted. */
 export type Retention = {
   /**
-   * Goes on until nothing is left, another node is at it, or it is stopped. Gives how many rows it removed or changed, 0 at
-   * once when it is under way already. Rejects as the store does; what was done by then stays done.
+   * Runs until nothing is left, another node holds the lease, or it is stopped. Returns the number of rows removed or
+   * changed, or 0 at once if a run is in progress. Rejects like the store; what was done before stays done.
    */
   run(): Promise<number>;
-  /** Ends the run after the step that is under way, and resolves then. */
+  /** Ends the run after its current step; resolves then. */
   stop(): Promise<void>;
 };
 
-/** How long things are kept, how long a token may live, and how far `since` reaches back, in days; `Infinity` for ever. */
+/** How long data is kept, how long a token may live, and how far `since` reaches back, in days; `Infinity` for ever. */
 export type Keep = { messages: number; ids: number; audit: number; tokens: number; recovery: number };
 
 type Options = {
   retention: RetentionWrites;
   keep: Keep;
-  /** Which node this is. */
+  /** The id of this node. */
   holder: string;
-  /** This node's clock. The database's decides what is old; while the two differ by more than a minute, nothing is removed. */
+  /**
+   * This node's clock. The database's clock decides what is old; nothing is removed while they differ by more than a
+   * minute.
+   */
   clock: Clock;
-  /** Called when they begin to differ, with how far this node's is ahead in milliseconds. */
+  /** Called when the clocks begin to differ, with how far this node's is ahead, in milliseconds. */
   onSkew(skewMs: number): void;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   elapsed: Clock;
   pause?(ms: number): Promise<void>;
   rowsPerStep?: number;
@@ -32,15 +35,15 @@ type Options = {
 
 const dayMs = 24 * 3600 * 1000;
 const leaseMs = 30_000;
-const skewMayBeMs = 60_000; // far more than NTP leaves, far less than the day's margin: one of the two clocks is wrong
+const skewMayBeMs = 60_000; // far more than NTP leaves and far less than the margin of a day: one clock is wrong
 const defaultRowsPerStep = 250;
 const rowsPerCount = 1_000;
 const shortestPauseMs = 20;
-const pausePerWork = 3; // so that three quarters of the time belong to sends, however slow the disk is
-const marginDays = 1; // for clocks that differ, and for a recovery that takes its time
+const pausePerWork = 3; // leaves three quarters of the time to sends, however slow the disk
+const marginDays = 1; // allows for clock differences and for slow recoveries
 const recoveryDaysWhenLifted = 7;
 
-/** Retention over the store. Between two steps the log is free for sends three times as long as the step took. */
+/** Creates retention on the store. After each step, it pauses three times as long as the step took. */
 export function createRetention(options: Options): Retention {
   const { retention, keep, holder, clock, onSkew, elapsed, pause = Bun.sleep } = options;
   const { rowsPerStep = defaultRowsPerStep } = options;
@@ -49,7 +52,7 @@ export function createRetention(options: Options): Retention {
   let isSkewed = false;
   let running: Promise<number> | undefined;
 
-  /** The database's time; `undefined` when nobody knows what time it is. */
+  /** The database's time; `undefined` if the clocks disagree. */
   async function readTime(): Promise<number | undefined> {
     const now = await retention.now();
     const skewMs = clock.now() - now;
@@ -72,7 +75,7 @@ export function createRetention(options: Options): Retention {
       idsBefore: before(keep.ids),
       auditBefore: before(keep.audit),
       revocationsBefore: before(keep.tokens + marginDays),
-      // What was said before may still have to be played, or be where a client wants to go on from.
+      // Earlier messages may still have to be played, or be what a client resumes after.
       deletedBefore: now - (recoveryDays + marginDays) * dayMs,
     });
     return changed ?? 0;
@@ -83,7 +86,7 @@ export function createRetention(options: Options): Retention {
     return now === undefined ? 0 : ((await retention.count({ holder, leaseMs, now, limit: rowsPerCount })) ?? 0);
   }
 
-  /** Goes on until there is nothing to do; gives how many rows were touched. */
+  /** Repeats the work until there is nothing left; returns the number of rows touched. */
   async function repeat(work: () => Promise<number>): Promise<number> {
     let total = 0;
     while (!isStopped) {
@@ -98,7 +101,7 @@ export function createRetention(options: Options): Retention {
 
   async function removeAll(): Promise<number> {
     const removed = await repeat(step);
-    await repeat(count); // what is gone by now need not be counted
+    await repeat(count); // after removing, so that less needs counting
     return removed;
   }
 
@@ -114,7 +117,7 @@ export function createRetention(options: Options): Retention {
     },
     async stop() {
       isStopped = true;
-      await running?.catch(() => 0); // told by the run
+      await running?.catch(() => 0); // reported by the run
     },
   };
 }

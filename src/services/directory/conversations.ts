@@ -11,14 +11,14 @@ type Dependencies = {
   organizations: Organizations;
   conversations: Conversations;
   participants: Participants;
-  /** A change of membership is an event, too, and may be a large one. */
+  /** Membership changes are stored events, too, and may be large. */
   use: Pick<OrganizationUse, "requireRoom">;
   largeChanges: LargeChanges;
   maxParticipants: number;
   clock: Clock;
 };
 
-/** Conversations and who takes part in them. */
+/** Creates the directory of conversations and their participants. */
 export function createConversationDirectory(dependencies: Dependencies) {
   const { organizations, conversations, participants, use, largeChanges, maxParticipants, clock } = dependencies;
 
@@ -44,7 +44,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
   }
 
   return {
-    /** Creates or updates a conversation; what is left out stays. */
+    /** Creates or updates a conversation; omitted fields stay as they are. */
     async put(
       org: string,
       cid: string,
@@ -62,7 +62,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
       await requireOrganization(organizations, org);
       return await pageOfEntities(query, (page) => conversations.list(org, page));
     },
-    /** Adds a participant, who is made a user if need be. */
+    /** Adds a participant, creating the user if necessary. */
     async addParticipant(org: string, cid: string, uid: string): Promise<PutResource> {
       use.requireRoom(org);
       return requireDone(await participants.add(org, cid, uid, maxParticipants, clock.now()));
@@ -77,5 +77,5 @@ export function createConversationDirectory(dependencies: Dependencies) {
   };
 }
 
-/** Conversations and who takes part in them. */
+/** The directory of conversations and their participants. */
 export type ConversationDirectory = ReturnType<typeof createConversationDirectory>;

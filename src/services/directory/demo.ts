@@ -1,14 +1,14 @@
 import type { ConversationDirectory } from "./conversations.ts";
 import type { Directory } from "./directory.ts";
 
-/** What the demo consists of. */
+/** The contents of the demo. */
 export type Demo = { organization: string; users: string[]; conversation: string; isNew: boolean };
 
 const organization = "demo";
 const conversation = "welcome";
 const users = { alice: "Alice", bob: "Bob", carol: "Carol" };
 
-/** Gives an empty database an organization to play with. `undefined` when the database holds something else already. */
+/** Creates a demo organization in an empty database. `undefined` if the database holds something else. */
 export async function ensureDemo(
   directory: Directory,
   conversations: ConversationDirectory,

@@ -6,28 +6,28 @@ import type { Entity, Organizations, Put, Users } from "../../store/ports.ts";
 import { type Page, type PageQuery, pageOf, pageOfEntities, toResource, toUser } from "../pages.ts";
 import type { Tokens } from "../sessions/tokens.ts";
 
-/** What a `PUT` came to. */
+/** The result of a `PUT`. */
 export type PutResource = { resource: Resource; isNew: boolean };
 
-/** What a `PUT` of a user changes; what is left out stays. */
+/** The changes of a `PUT` of a user; omitted fields stay as they are. */
 export type UserChange = { name?: string | null | undefined; blocked?: boolean | undefined };
 
 type Dependencies = { organizations: Organizations; users: Users; tokens: Tokens; clock: Clock };
 
-/** The resource of a `PUT` that found its organization; else throws. */
+/** The resource of a `PUT`; throws `organization_not_found` if it found no organization. */
 export function toPutResource(put: Put | undefined): PutResource {
   if (put === undefined) throw new HeraldError("organization_not_found");
   return { resource: toResource(put.entity), isNew: put.isNew };
 }
 
-/** Throws unless the organization is there. */
+/** Throws `organization_not_found` unless the organization exists. */
 export async function requireOrganization(organizations: Pick<Organizations, "get">, org: string): Promise<Entity> {
   const entity = await organizations.get(org);
   if (entity === undefined) throw new HeraldError("organization_not_found");
   return entity;
 }
 
-/** Organizations and users. */
+/** Creates the directory of organizations and users. */
 export function createDirectory({ organizations, users, tokens, clock }: Dependencies) {
   async function requireUser(org: string, uid: string): Promise<Entity> {
     const user = await users.get(org, uid);
@@ -37,15 +37,15 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
   }
 
   return {
-    /** Creates or updates an organization; a name left out stays. */
+    /** Creates or updates an organization; an omitted name stays. */
     async putOrganization(org: string, name: string | null | undefined): Promise<PutResource> {
       return toPutResource(await organizations.put(org, name, clock.now()));
     },
-    /** Deletes an organization with all that it holds, and closes its connections. */
+    /** Deletes an organization with everything in it, and closes its connections. */
     async deleteOrganization(org: string): Promise<void> {
       if (!(await organizations.remove(org, clock.now()))) throw new HeraldError("organization_not_found");
     },
-    /** All organizations, or for a caller who is bound to one just that. */
+    /** Lists all organizations, or just the one that the caller is bound to. */
     async listOrganizations(query: PageQuery, only: string | null = null): Promise<Page<Resource>> {
       return await pageOfEntities(query, async (page) => {
         if (only === null) return await organizations.list(page);
@@ -53,7 +53,7 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
         return organization === undefined ? [] : [organization];
       });
     },
-    /** Creates or updates a user; what is left out stays. Who becomes blocked is closed everywhere. */
+    /** Creates or updates a user; omitted fields stay as they are. Blocking a user closes all connections. */
     async putUser(org: string, uid: string, { name, blocked }: UserChange): Promise<PutResource> {
       const put = await users.put(org, uid, name, clock.now(), blocked);
       if (put === undefined) throw new HeraldError("organization_not_found");
@@ -62,7 +62,7 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
     async getUser(org: string, uid: string): Promise<User> {
       return toUser(await requireUser(org, uid));
     },
-    /** Deletes a user: out of all conversations, connections closed, tokens refused. */
+    /** Deletes a user: removes them from all conversations, closes their connections and refuses their tokens. */
     async deleteUser(org: string, uid: string): Promise<void> {
       if (!(await users.remove(org, uid, clock.now()))) await requireUser(org, uid);
     },
@@ -70,7 +70,7 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
       await requireOrganization(organizations, org);
       return await pageOf(query, (page) => users.list(org, page), toUser);
     },
-    /** Issues a token that is valid although the user may have been signed out a moment ago. */
+    /** Issues a token that is valid even if the user was signed out a moment ago. */
     async createToken(org: string, uid: string, ttlSeconds: number): Promise<{ token: string; expires_at: string }> {
       await requireUser(org, uid);
       const { token, expiresAt } = await tokens.issue({
@@ -81,7 +81,7 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
       });
       return { token, expires_at: toIso(expiresAt) };
     },
-    /** Revokes one token; does nothing when it is revoked already. */
+    /** Revokes one token; does nothing if it is revoked already. */
     async revokeToken(org: string, uid: string, jti: string): Promise<void> {
       if (!(await users.revokeToken(org, uid, jti, clock.now()))) await requireUser(org, uid);
     },
@@ -92,5 +92,5 @@ export function createDirectory({ organizations, users, tokens, clock }: Depende
   };
 }
 
-/** Organizations and users. */
+/** The directory of organizations and users. */
 export type Directory = ReturnType<typeof createDirectory>;

@@ -15,17 +15,20 @@ type Dependencies = {
   clock: Clock;
 };
 
-/** Organizations with what they may use, and what they use. */
+/** Organizations with their limits and their usage. */
 export type OrganizationDirectory = {
   /**
-   * Creates or updates an organization; what is left out stays. Limits are for keys that are bound to no organization: for others
-   * it throws `insufficient_scope`, since they would lift their own.
+   * Creates or updates an organization; omitted fields stay as they are. Only keys bound to no organization may set
+   * limits: others could lift their own, and get `insufficient_scope`.
    */
   put(caller: Caller, org: string, change: OrganizationChange): Promise<PutResource>;
   get(org: string): Promise<OrganizationShown>;
 };
 
-/** Organizations over the store. After a change this node asks the store, so that the change holds here at once. */
+/**
+ * Creates the directory on the store. Reads the limits again after each change, so that it takes effect on this node at
+ * once.
+ */
 export function createOrganizationDirectory({ organizations, limits, presence, clock }: Dependencies) {
   const directory: OrganizationDirectory = {
     async put({ rights }, org, change) {
@@ -44,7 +47,7 @@ export function createOrganizationDirectory({ organizations, limits, presence, c
     },
   };
 
-  /** Nothing where a node does not answer: an organization can be shown all the same. */
+  /** `undefined` if a node does not answer: the organization can be shown without its usage. */
   async function useOf(org: string) {
     try {
       return await presence.useOf(org);

@@ -7,7 +7,7 @@ import type { ApiKeyWithSecret } from "../../contract/keys/keys.ts";
 const idOf = (answer: unknown) => (typeof answer === "string" ? answer : (answer as { keyId: string }).keyId);
 
 describe("a key", () => {
-  test("that a node knows is told at once, without the store", async () => {
+  test("known to the node is answered at once, without the store", async () => {
     await using context = await openKeys();
     const { key, id } = await context.create();
     context.link.asked.length = 0;
@@ -19,7 +19,7 @@ describe("a key", () => {
     expect(context.link.asked).toEqual([]);
   });
 
-  test("made on another node works here with the first call, and so does the new secret of one that is known", async () => {
+  test("created or rotated on another node works here with the first call", async () => {
     await using context = await openKeys();
     const other = context.startNode();
     const { key, id } = await context.create();
@@ -28,7 +28,7 @@ describe("a key", () => {
     expect(idOf(await other.ask(rotated.key))).toBe(id);
   });
 
-  test("is refused from the moment at which it expires", async () => {
+  test("is refused from the moment it expires", async () => {
     await using context = await openKeys();
     const { key, id } = await context.create({ expires_at: toIso(context.time.now + 1_000) });
     context.time.now += 999;
@@ -37,7 +37,7 @@ describe("a key", () => {
     expect(await context.ask(key)).toBe("unauthorized");
   });
 
-  test("that is bound to networks is refused from elsewhere and from nowhere", async () => {
+  test("bound to networks is refused from elsewhere and from an unknown address", async () => {
     await using context = await openKeys();
     const { key, id } = await context.create({ cidrs: ["10.0.0.0/8", "2001:db8::/32"] });
     for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::7"])
@@ -80,16 +80,16 @@ describe("a key", () => {
     }
   });
 
-  test("with a typo is looked up nowhere", async () => {
+  test("with a typo is not looked up", async () => {
     await using context = await openKeys();
     const { key } = await context.create();
     const latest = await context.create();
     context.link.asked.length = 0;
     await context.ask(`${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`);
-    expect(context.link.asked).toEqual([[latest.id]]); // which is always asked for: it shows that nothing was lost
+    expect(context.link.asked).toEqual([[latest.id]]); // always included: it shows that nothing was lost
   });
 
-  test("that nobody knows cannot hammer the store: a thousand at once cost two questions", async () => {
+  test("that is unknown cannot overload the store: a thousand at once cost two questions", async () => {
     await using context = await openKeys();
     context.link.asked.length = 0;
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => context.ask(createApiKey().key)));
@@ -97,7 +97,7 @@ describe("a key", () => {
     expect(context.link.asked.length).toBeLessThanOrEqual(2);
   });
 
-  test("that is valid is taken by a node that never saw it, however many were refused at that address", async () => {
+  test("that is valid is accepted by a node that never saw it, however many were refused at that address", async () => {
     await using context = await openKeys({ refusals: { perSecond: 1, burst: 10 } });
     const other = context.startNode();
     const { key, id } = await context.create();
@@ -108,11 +108,11 @@ describe("a key", () => {
     const flood = Array.from({ length: 1_000 }, () => other.ask(createApiKey().key));
     expect(idOf(await other.ask(key))).toBe(id);
     expect(new Set(await Promise.all(flood))).toEqual(new Set(["rate_limited"]));
-    context.time.elapsed += 4_000; // nothing that this node knew is relied on any more
+    context.time.elapsed += 4_000; // nothing this node knew is trusted any more
     expect(idOf(await other.ask(key))).toBe(id);
   });
 
-  test("is noted as used when it is used, and not when it is refused", async () => {
+  test("is recorded as used when accepted, and not when refused", async () => {
     await using context = await openKeys();
     const [used, unused] = [await context.create(), await context.create({ cidrs: ["10.0.0.0/8"] })];
     await context.ask(used.key);
@@ -129,7 +129,7 @@ describe("a key", () => {
 });
 
 describe("a revocation", () => {
-  test("holds at once where it was made, and elsewhere with the next question to the store", async () => {
+  test("takes effect at once where it was made, and elsewhere with the next question to the store", async () => {
     await using context = await openKeys();
     const other = context.startNode();
     const { key, id } = await context.create();
@@ -142,7 +142,7 @@ describe("a revocation", () => {
   });
 
   for (const changesSince of [1, 2, 3, 4])
-    test(`holds everywhere when the database lost its end before it, and ${changesSince} changes were made since`, async () => {
+    test(`takes effect everywhere even if the database lost the commits before it, with ${changesSince} changes made since`, async () => {
       await using context = await openKeys();
       const other = context.startNode();
       const [stolen, used] = [await context.create(), await context.create()];
@@ -158,7 +158,7 @@ describe("a revocation", () => {
       for (const { key } of lost) expect(await other.ask(key)).toBe("unauthorized");
     });
 
-  test("holds everywhere when it was lost and made again at the same version, beside another that was not", async () => {
+  test("takes effect everywhere even if it was lost and made again at the same version, beside another change", async () => {
     await using context = await openKeys();
     const other = context.startNode();
     const [stolen, quiet, first] = [await context.create(), await context.create(), await context.create()];
@@ -192,7 +192,7 @@ describe("a revocation", () => {
     expect(context.errors).toEqual([]);
   });
 
-  test("of many keys reaches a node that knows few of them, and it learns no others", async () => {
+  test("of many keys reaches a node that knows few of them, without teaching it the others", async () => {
     await using context = await openKeys({ maxKeys: 3 });
     const made: ApiKeyWithSecret[] = [];
     for (let count = 0; count < 6; count++) made.push(await context.create());
@@ -207,7 +207,7 @@ describe("a revocation", () => {
 });
 
 describe("the old secret of a rotated key", () => {
-  test("works for the overlap, says when it ends, and dies then", async () => {
+  test("works for the overlap, shows when it expires, and expires then", async () => {
     await using context = await openKeys();
     const { key: old, id } = await context.create();
     const { key: fresh, old_secret_expires_at: end } = await context.keys.rotate(context.admin, id, 60);
@@ -223,7 +223,7 @@ describe("the old secret of a rotated key", () => {
     expect((await context.keys.get(context.admin, id)).old_secret_expires_at).toBeNull();
   });
 
-  test("dies at once with an overlap of nothing, and so do those before it", async () => {
+  test("expires at once with an overlap of zero, and so do earlier ones", async () => {
     await using context = await openKeys();
     const { key: first, id } = await context.create();
     const { key: second } = await context.keys.rotate(context.admin, id, 3_600);
@@ -232,7 +232,7 @@ describe("the old secret of a rotated key", () => {
     expect([await context.ask(first), await context.ask(second)]).toEqual(["unauthorized", "unauthorized"]);
   });
 
-  test("outlives a second rotation, for as long as it was given", async () => {
+  test("survives a second rotation for the time it was given", async () => {
     await using context = await openKeys();
     const { key: first, id } = await context.create();
     await context.keys.rotate(context.admin, id, 100);
@@ -243,7 +243,7 @@ describe("the old secret of a rotated key", () => {
     expect([await context.ask(first), idOf(await context.ask(third))]).toEqual(["unauthorized", id]);
   });
 
-  test("ends with its key if that ends sooner, and cannot be used to stay", async () => {
+  test("expires with its key if that is earlier, and cannot be used to last longer", async () => {
     await using context = await openKeys();
     const { key: old, id } = await context.create({ expires_at: toIso(context.time.now + 30_000) });
     await context.keys.rotate(context.admin, id, 60);

@@ -9,14 +9,15 @@ import type { KeyDigest } from "./key-digest.ts";
 import type { KeyUsage } from "./key-usage.ts";
 import { type Caller, nobody } from "./permissions.ts";
 
-/** Tells callers by their API keys. */
+/** Identifies callers by their API keys. */
 export type Authentication = {
   /**
-   * Who calls. A key that this node knows is told at once; any other only after the store was asked, since it may have been
-   * made or rotated on another node a moment ago. So whatever is refused is refused in one way and takes one time: missing,
-   * malformed, unknown, expired, revoked, from another network. Throws `unauthorized`, in its place `rate_limited` when too many
-   * from there were refused, or `unavailable` when the store cannot be asked. A valid key is never refused for what others do at
-   * its address: it is looked up first. `address` is called only for keys that are bound to networks, and for those that are refused.
+   * Identifies the caller. Keys known to this node are answered at once; for all others the store is asked, as they may
+   * have been created or rotated on another node a moment ago. Thus all refusals look alike and take the same time:
+   * missing, malformed, unknown, expired, revoked or wrong network. Throws `unauthorized`, `rate_limited` instead if
+   * too many from that address were refused, or `unavailable` if the store cannot be asked. A valid key is looked up
+   * first, so it is never refused for what others do at its address. `address` is called only for keys bound to
+   * networks and for refusals.
    */
   authenticate(key: string | null, address: () => string | undefined): Caller | Promise<Caller>;
 };
@@ -30,10 +31,13 @@ type Options = {
   clock: Clock;
 };
 
-/** Knows the bootstrap key, which has every scope and is in no database, and the keys of the store. */
+/**
+ * Creates authentication by the bootstrap key, which has every scope and is not in the database, and by the keys of the
+ * store.
+ */
 export function createAuthentication(options: Options): Authentication {
   const { bootstrap, digest, cache, usage, refusals, clock } = options;
-  // What an unknown key is compared with, so that it costs what a known one does.
+  // Compared with unknown keys, so that they take as long as known ones.
   const unknownKey = { secrets: [{ digest: randomBytes(32), endsAt: 0, caller: nobody }], isFrom: undefined };
 
   function recognize(key: string, digested: Buffer, address: () => string | undefined): Caller | undefined {
@@ -48,9 +52,9 @@ export function createAuthentication(options: Options): Authentication {
   }
 
   async function recognizeAfterRefresh(key: string, digested: Buffer, address: () => string | undefined) {
-    const id = idOfApiKey(key); // a typo names nobody: no key is looked up for it
+    const id = idOfApiKey(key); // a mistyped key has no id: nothing is looked up for it
     const source = address() ?? "";
-    if (id === undefined) refusals.admit(source); // what may be a valid key is looked up, whatever others at that address did
+    if (id === undefined) refusals.admit(source); // a key that may be valid is looked up, whatever others at that address did
     const hasAnswered = await cache.refresh(id);
     const caller = recognize(key, digested, address);
     if (caller !== undefined) return caller;
@@ -73,7 +77,7 @@ export function createAuthentication(options: Options): Authentication {
   };
 }
 
-/** Looks at every secret, also after one has matched: each takes constant time. */
+/** Compares every secret in constant time, even after a match. */
 function matching(secrets: KnownSecret[], digested: Buffer): KnownSecret | undefined {
   let found: KnownSecret | undefined;
   for (const secret of secrets) if (timingSafeEqual(secret.digest, digested)) found = secret;

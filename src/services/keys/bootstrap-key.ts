@@ -7,43 +7,46 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { type Caller, permitRights, unrestricted } from "./permissions.ts";
 
-/** What the key is called in a path, in the audit log and in the log. */
+/** The name of the bootstrap key in paths, in the audit log and in the log. */
 export const bootstrapId = "bootstrap";
 
-/** The key as it is kept, and digests of those before it, each with its end (milliseconds). */
+/** The key, and the digests of earlier ones with their expiry in milliseconds since the Unix epoch. */
 export type KeptBootstrap = { key: string; former: { digest: string; endsAt: number }[] };
 
-/** Where Herald keeps the key that it has made. Other processes may keep theirs there, too. */
+/** Where Herald keeps a key that it created. Several processes may share it. */
 export type BootstrapStore = {
-  /** `undefined` when it cannot be read now. */
+  /** `undefined` if it cannot be read now. */
   read(): Promise<KeptBootstrap | undefined>;
-  /** All of it or nothing, also when the process dies. */
+  /** Replaces the content atomically, even if the process dies. */
   replace(kept: KeptBootstrap): Promise<void>;
 };
 
-/** The key with every scope, which is in no database. */
+/** The key with every scope, which is not in the database. */
 export type BootstrapKey = {
-  /** Who calls with a key of this digest; takes constant time. */
+  /** The caller with a key of this digest, if it is valid. Takes constant time. */
   recognize(digested: Buffer): Caller | undefined;
-  /** Makes a new key; the one before it works for `overlapSeconds` more. Throws what `permitRights` throws, and `bad_request` for a key of the settings. */
+  /**
+   * Creates a new key; the old one works for another `overlapSeconds`. Throws like `permitRights`, and `bad_request` if
+   * the key comes from the settings.
+   */
   rotate(caller: Caller, overlapSeconds: number): Promise<ApiKeyWithSecret>;
-  /** Takes up what another process has made of it. */
+  /** Adopts changes made by another process. */
   refresh(): Promise<void>;
 };
 
 type Options = {
   initial: KeptBootstrap;
-  /** Absent: the key stands in the settings. */
+  /** Absent if the key comes from the settings. */
   store: BootstrapStore | undefined;
   digest: KeyDigest;
   clock: Clock;
-  /** Told of each key that is one from now on. */
+  /** Called with each key that takes effect. */
   onKey(key: string): void;
 };
 
 const maxFormer = 4;
 
-/** The bootstrap key over the file that it is kept in. */
+/** Creates the bootstrap key from its stored form. */
 export function createBootstrapKey({ initial, store, digest, clock, onKey }: Options): BootstrapKey {
   const current: Caller = { keyId: bootstrapId, rights: unrestricted, secretExpiresAt: undefined };
   let kept = initial;

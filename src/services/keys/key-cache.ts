@@ -6,35 +6,37 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyChange, KeyReads, StoredKey } from "../../store/ports.ts";
 import type { Caller } from "./permissions.ts";
 
-/** A secret of a key as requests are checked against it. */
+/** A secret of a key, as requests are checked against it. */
 export type KnownSecret = { digest: Buffer; endsAt: number; caller: Caller };
 
-/** A key as requests are checked against it. */
+/** A key, as requests are checked against it. */
 export type KnownKey = {
   secrets: KnownSecret[];
-  /** Absent: the key may be used from anywhere. */
+  /** Absent if the key may be used from anywhere. */
   isFrom: ((address: string) => boolean) | undefined;
 };
 
-/** The keys that this node has met, as the store has them. */
+/** The keys that this node has seen, with their state in the store. */
 export type KeyCache = {
-  /** `undefined` when the key is not known here, and for every key while nobody knows what became of it since. */
+  /** `undefined` if the key is not cached, and for every key while the cache is out of date. */
   get(id: string): KnownKey | undefined;
-  /** Asks the store what changed, and for the key `id`. Resolves with whether it answered; many that ask at once share a query. */
+  /**
+   * Asks the store for changes, and for the key `id`. Resolves to whether it answered; concurrent calls share a query.
+   */
   refresh(id?: string): Promise<boolean>;
 };
 
 type Options = {
   keys: KeyReads;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   elapsed: Clock;
   onError(error: unknown): void;
-  /** How long what the store said is relied on, in milliseconds. */
+  /** How long an answer of the store is trusted, in milliseconds. */
   trustMs?: number;
   maxKeys?: number;
 };
 
-// Less than the 5 s within which a revocation holds on every node (api.md, section 5).
+// Less than the 5 s within which a revocation takes effect on every node (api.md, section 5).
 const defaultTrustMs = 4_000;
 const defaultMaxKeys = 10_000;
 const paceMs = 10;
@@ -42,16 +44,15 @@ const maxIdsPerQuery = 1_000;
 const maxWaiting = 20_000;
 
 /**
- * Keeps keys in memory, so that no request asks the database for one that is known. One query at a time, and at most one
- * in 10 ms, asks what changed since the one before: unknown keys cannot hammer the database, and an answer can never
- * overwrite a later one. When the key that was changed last is no longer as it was, all keys are forgotten: the database
- * may have lost its end, and with it revocations, whose versions other changes may now have. When there are too many keys, the one
- * that was there first goes first.
+ * Creates a cache that keeps requests with known keys away from the database. One query at a time, at most one in 10
+ * ms, asks for changes since the last one: unknown keys cannot overload the database, and no answer overwrites a later
+ * one. If the key changed last is not as it was, all keys are forgotten: the database may have lost its last commits,
+ * among them revocations, and reused their versions. Beyond `maxKeys`, the oldest entry is dropped.
  */
 export function createKeyCache(options: Options): KeyCache {
   const { keys, elapsed, onError, trustMs = defaultTrustMs, maxKeys = defaultMaxKeys } = options;
   const known = new Map<string, KnownKey>();
-  let seen: KeyChange | undefined; // a key that was changed last, as far as this cache knows
+  let seen: KeyChange | undefined; // the key changed last, as far as this cache knows
   let trustedUntil = Number.NEGATIVE_INFINITY;
 
   async function read(ids: (string | undefined)[]): Promise<void> {
@@ -59,7 +60,7 @@ export function createKeyCache(options: Options): KeyCache {
     const asked = new Set(ids.filter((id) => id !== undefined));
     seen ??= await keys.latest();
     const changes = await keys.changes(seen?.version ?? 0, seen === undefined ? [...asked] : [...asked, seen.id]);
-    // Otherwise that key was changed again, or the database lost its last change: nobody can say what else it lost.
+    // Otherwise that key was changed again, or the database lost that change, and perhaps others with it.
     if (!changes.some(({ id, version, mark }) => id === seen?.id && version === seen.version && mark === seen.mark))
       known.clear();
     for (const change of changes) {

@@ -1,15 +1,15 @@
 import { hkdfSync } from "node:crypto";
 
-/** Makes of an API key what may be stored: its HMAC-SHA-256 under a secret of the server, the pepper. */
+/** Hashes API keys for storage: HMAC-SHA-256 under a secret of the server, the pepper. */
 export type KeyDigest = {
   of(key: string): Buffer;
-  /** Names the pepper and does not give it away. */
+  /** Identifies the pepper without revealing it. */
   pepper: string;
 };
 
 /**
- * `secret` is the server's, and the same on every node. The pepper is derived from it (HKDF, RFC 5869), so that a secret
- * which has another use as well gives nothing away there.
+ * Creates digests from the server's `secret`, which is the same on every node. The pepper is derived from it (HKDF, RFC
+ * 5869), so that other uses of the secret learn nothing about it.
  */
 export function createKeyDigest(secret: string): KeyDigest {
   const pepper = Buffer.from(hkdfSync("sha256", secret, "", "herald api keys", 32));

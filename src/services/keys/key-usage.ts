@@ -2,10 +2,10 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { KeyWrites } from "../../store/ports.ts";
 
-/** Notes which keys are used, and tells the store now and then: no request waits for it. */
+/** Collects which keys are used, and tells the store now and then; no request waits for it. */
 export type KeyUsage = {
   note(id: string): void;
-  /** Writes what was noted since the last time. Never rejects: what cannot be written is written with the next. */
+  /** Writes the usage since the last call. Never rejects: what cannot be written is retried by the next call. */
   flush(): Promise<void>;
 };
 
@@ -13,7 +13,7 @@ const idsPerWrite = 500;
 
 type Options = { keys: Pick<KeyWrites, "markUsed">; clock: Clock; onError(error: unknown): void };
 
-/** Usage of keys, as coarse as the times between two calls of `flush`. */
+/** Creates usage tracking whose times are as coarse as the intervals between calls of `flush`. */
 export function createKeyUsage({ keys, clock, onError }: Options): KeyUsage {
   const used = new Set<string>();
   return {
@@ -26,7 +26,7 @@ export function createKeyUsage({ keys, clock, onError }: Options): KeyUsage {
           await keys.markUsed(ids.slice(start, start + idsPerWrite), clock.now());
         } catch (error) {
           for (const id of ids.slice(start)) used.add(id);
-          if (!(error instanceof HeraldError)) onError(error); // that the store is away is told elsewhere
+          if (!(error instanceof HeraldError)) onError(error); // an outage of the store is reported elsewhere
           return;
         }
       }

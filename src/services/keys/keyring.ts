@@ -8,26 +8,26 @@ import { createKeyDigest } from "./key-digest.ts";
 import { createKeyUsage } from "./key-usage.ts";
 import { createKeys, type Keys } from "./keys.ts";
 
-/** All that has to do with API keys on one node. */
+/** Everything about API keys on one node. */
 export type Keyring = {
   authentication: Authentication;
   keys: Keys;
-  /** How many stored keys were made under another secret of the server; they are refused. */
+  /** The number of stored keys created under another server secret; such keys are refused. */
   countForeign(): Promise<number>;
-  /** Writes down what was used. To be called while the store is open. */
+  /** Writes the remaining usage. Call it while the store is open. */
   stop(): Promise<void>;
 };
 
 type Options = {
   keys: ApiKeys;
-  /** The key with every scope, and where it is kept if Herald made it. */
+  /** The key with every scope, and where it is kept if Herald created it. */
   bootstrap: { initial: KeptBootstrap; store: BootstrapStore | undefined };
-  /** Told of each bootstrap key that is one from now on. */
+  /** Called with each bootstrap key that takes effect. */
   onKey(key: string): void;
-  /** The secret of the server that keys are kept under, the same on every node. */
+  /** The server's secret that keys are hashed with, the same on every node. */
   secret: string;
   clock: Clock;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   elapsed: Clock;
   refusals: Refusals;
   onError(error: unknown): void;
@@ -36,7 +36,7 @@ type Options = {
 const changesEveryMs = 1_000;
 const usageEveryMs = 60_000;
 
-/** Starts to follow the changes of keys: what another node changes holds here within about a second. */
+/** Creates a keyring that follows the store: changes made on other nodes take effect here within about a second. */
 export function createKeyring(options: Options): Keyring {
   const { keys, secret, clock, elapsed, refusals, onKey, onError } = options;
   const digest = createKeyDigest(secret);
@@ -54,7 +54,7 @@ export function createKeyring(options: Options): Keyring {
     countForeign: () => keys.countOfOtherPepper(digest.pepper),
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await cache.refresh(); // comes after one that is under way, which needs the store
+      await cache.refresh(); // waits for a query in flight, which needs the store
       await usage.flush();
     },
   };

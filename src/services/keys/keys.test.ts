@@ -8,7 +8,7 @@ type Wanted = Partial<CreateKeyRequest>;
 const inAnHour = toIso(Date.UTC(2026, 10, 20, 1));
 const inTwoHours = toIso(Date.UTC(2026, 10, 20, 2));
 
-/** What the key of a caller is, and what it asks for and is granted. */
+/** The caller's key, and a request that is granted. */
 const granted: [what: string, own: Wanted, wanted: Wanted][] = [
   ["everything of everything", {}, {}],
   ["a scope that it has", { scopes: ["keys:manage", "observe"] }, { scopes: ["observe"] }],
@@ -20,7 +20,7 @@ const granted: [what: string, own: Wanted, wanted: Wanted][] = [
   ["an earlier end", { expires_at: inTwoHours }, { expires_at: inAnHour }],
 ];
 
-/** What the key of a caller is, what it asks for, and the code with which that is refused. */
+/** The caller's key, a request, and the code it is refused with. */
 const refused: [what: string, own: Wanted, wanted: Wanted, code: string][] = [
   ["a scope that it has not", { scopes: ["keys:manage"] }, { scopes: ["message:send"] }, "insufficient_scope"],
   ["all scopes by naming them all but one", { scopes: ["keys:manage"] }, { scopes: ["*"] }, "insufficient_scope"],
@@ -37,7 +37,7 @@ const refused: [what: string, own: Wanted, wanted: Wanted, code: string][] = [
 ];
 
 describe("a key that manages keys", () => {
-  /** A caller with a key of its own, and how many keys there are. */
+  /** Opens a caller with a key of its own, and the number of keys. */
   async function open(own: Wanted) {
     const context = await openKeys();
     const { key } = await context.create({ scopes: ["*"], ...own });
@@ -46,21 +46,21 @@ describe("a key that manages keys", () => {
     return { ...context, caller, count };
   }
 
-  test.each(granted)("makes one with %s", async (_what, own, wanted) => {
+  test.each(granted)("creates one with %s", async (_what, own, wanted) => {
     await using context = await open(own);
     const made = await context.keys.create(context.caller, { name: "made", scopes: ["keys:manage"], ...wanted });
     expect(made).toMatchObject({ name: "made", ...wanted });
     expect(await context.count()).toBe(2);
   });
 
-  test.each(refused)("is refused one with %s", async (_what, own, wanted, code) => {
+  test.each(refused)("may not create one with %s", async (_what, own, wanted, code) => {
     await using context = await open(own);
     const made = context.keys.create(context.caller, { name: "made", scopes: ["keys:manage"], ...wanted });
     await expect(made).rejects.toMatchObject({ code });
     expect(await context.count()).toBe(1);
   });
 
-  test.each(granted)("rotates one with %s, which gives it that key's secret", async (_what, own, wanted) => {
+  test.each(granted)("rotates one with %s, and gets its secret", async (_what, own, wanted) => {
     await using context = await open(own);
     const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
     const { key } = await context.keys.rotate(context.caller, target.id, 60);
@@ -70,7 +70,7 @@ describe("a key that manages keys", () => {
   });
 
   test.each(refused.filter(([, , wanted]) => wanted.organization !== "o9"))(
-    "is refused to rotate one with %s, which would give it that key's secret",
+    "may not rotate one with %s, which would hand it that key's secret",
     async (_what, own, wanted, code) => {
       await using context = await open(own);
       const target = await context.create({ scopes: ["keys:manage"], ...inheritedFrom(own), ...wanted });
@@ -80,7 +80,7 @@ describe("a key that manages keys", () => {
     },
   );
 
-  test("leaves out what it does not care for, and gives then what it has itself", async () => {
+  test("hands on its own rights where the request omits them", async () => {
     await using context = await openKeys();
     const own = { organization: "o1", allowed_senders: ["a"], cidrs: ["10.0.0.0/8"], expires_at: inAnHour };
     const { key } = await context.create(own);
@@ -88,7 +88,7 @@ describe("a key that manages keys", () => {
     expect(await context.keys.create(caller, { name: "n", scopes: ["observe"] })).toMatchObject(own);
   });
 
-  test("that is bound to an organization neither sees, rotates nor revokes keys of others", async () => {
+  test("bound to an organization neither sees, rotates nor revokes keys of others", async () => {
     await using context = await openKeys();
     const bound = await context.create({ organization: "o1" });
     const caller = await context.authenticate(bound.key, () => undefined);
@@ -105,7 +105,7 @@ describe("a key that manages keys", () => {
     expect(await context.ask(bound.key)).toBe("unauthorized");
   });
 
-  test("may revoke a key that may more: that takes rights away, and gives none", async () => {
+  test("may revoke a key with more rights: that removes rights and grants none", async () => {
     await using context = await openKeys();
     const { key } = await context.create({ scopes: ["keys:manage"] });
     const mighty = await context.create();
@@ -114,7 +114,7 @@ describe("a key that manages keys", () => {
     expect(await context.ask(mighty.key)).toBe("unauthorized");
   });
 
-  test("makes none that has ended already, and none for an organization that is not there", async () => {
+  test("creates none that has already expired, and none for a missing organization", async () => {
     await using context = await openKeys();
     await expect(context.create({ expires_at: toIso(context.time.now) })).rejects.toMatchObject({
       code: "invalid_request",
@@ -124,7 +124,7 @@ describe("a key that manages keys", () => {
   });
 });
 
-/** What a key made by one with `own` has where it asks for nothing else. */
+/** The rights of a key created by one with `own` if the request asks for nothing else. */
 function inheritedFrom({ scopes: _, ...own }: Wanted): Wanted {
   return own;
 }

@@ -10,22 +10,28 @@ import type { KeyCache } from "./key-cache.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { type Caller, permitRights } from "./permissions.ts";
 
-/** Makes, shows, rotates and revokes API keys. A caller who is bound to an organization sees only keys of that one. */
+/** Creates, lists, rotates and revokes API keys. A caller bound to an organization sees only its keys. */
 export type Keys = {
-  /** Throws what `permitRights` throws for a key that may more than the caller, and `organization_not_found`. */
+  /** Throws like `permitRights` for a key with more rights than the caller's, and `organization_not_found`. */
   create(caller: Caller, request: CreateKeyRequest): Promise<ApiKeyWithSecret>;
   list(caller: Caller, query: PageQuery): Promise<Page<ApiKey>>;
-  /** Throws `not_found`, as the others do, also for keys that the caller does not see. */
+  /** Throws `not_found`, like the others, even for keys hidden from the caller. */
   get(caller: Caller, id: string): Promise<ApiKey>;
-  /** The caller's own key; what ends it sooner, as the end of an old secret, counts. */
+  /** The caller's own key; expires with the secret in use if that is earlier. */
   getOwn(caller: Caller): Promise<OwnKey>;
-  /** A new secret for a key that may no more than the caller; the one before it works for `overlapSeconds` more. Also for the bootstrap key. */
+  /**
+   * Creates a new secret for a key with no more rights than the caller; the old one works for another `overlapSeconds`.
+   * Also rotates the bootstrap key.
+   */
   rotate(caller: Caller, id: string, overlapSeconds: number): Promise<ApiKeyWithSecret>;
-  /** Holds on this node when it resolves, on others when they have asked the store for changes. Gives the key as it was. */
+  /**
+   * Takes effect on this node before it resolves, on others when they next ask the store for changes. Returns the key
+   * as it was.
+   */
   revoke(caller: Caller, id: string): Promise<ApiKey>;
 };
 
-/** Secrets that one key has at most, the newest and those that were rotated away and still work. */
+/** The most secrets of one key: the newest, and earlier ones that still work. */
 const maxSecrets = 5;
 
 type Dependencies = {
@@ -36,7 +42,9 @@ type Dependencies = {
   clock: Clock;
 };
 
-/** API keys over the store. After each change the node asks the store, so that the change holds here at once. */
+/**
+ * Creates API keys on the store. The node asks the store again after each change, so that it takes effect here at once.
+ */
 export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependencies): Keys {
   const digestText = (key: string) => digest.of(key).toString("base64url");
 
@@ -118,7 +126,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
   };
 }
 
-/** What a request asks for; what it leaves out is as with the caller's own key. */
+/** The requested rights; omitted ones are copied from the caller's key. */
 function rightsOf(request: Omit<CreateKeyRequest, "name">, own: KeyRights): KeyRights {
   const { scopes, organization, allowed_senders: senders, cidrs, expires_at: expiresAt } = request;
   return {

@@ -3,22 +3,22 @@ import type { Scope } from "../../contract/keys/scopes.ts";
 import { isWithin } from "../../lib/network/networks.ts";
 import type { KeyRights } from "../../store/ports.ts";
 
-/** Who calls the admin API, and what the key allows. */
+/** The caller of the admin API, and what its key allows. */
 export type Caller = {
   keyId: string;
-  /** Those of the key; with an old secret of a rotated key they end when that secret does. */
+  /** The rights of the key; they end early if the secret in use does. */
   rights: KeyRights;
-  /** When the secret that was used ends (milliseconds), if it is an old one of a rotated key. */
+  /** When the secret in use expires, in milliseconds since the Unix epoch, if it is an old one of a rotated key. */
   secretExpiresAt: number | undefined;
 };
 
-/** What no key restricts. */
+/** The rights of a key without restrictions. */
 export const unrestricted: KeyRights = { scopes: ["*"], org: null, senders: null, networks: null, expiresAt: null };
 
-/** Who calls an open operation: somebody who may do nothing that needs a key. */
+/** The caller of an open operation, who has no scope. */
 export const nobody: Caller = { keyId: "", rights: { ...unrestricted, scopes: [] }, secretExpiresAt: undefined };
 
-/** Throws `insufficient_scope` unless the key has the scope, or all of them. */
+/** Throws `insufficient_scope` unless the key has the scope, or all scopes. */
 export function permitScope({ rights }: Caller, scope: Scope): void {
   if (!hasScope(rights, scope)) {
     throw new HeraldError("insufficient_scope", `this call needs a key with the scope \`${scope}\``);
@@ -26,8 +26,8 @@ export function permitScope({ rights }: Caller, scope: Scope): void {
 }
 
 /**
- * Throws `organization_forbidden` when the key is bound to another organization; `undefined` stands for all of the server.
- * Asked before anything is looked up, so that the answer is the same whether the organization exists or not.
+ * Throws `organization_forbidden` if the key is bound to another organization; `undefined` stands for the whole server.
+ * Called before any lookup, so that the answer does not reveal whether the organization exists.
  */
 export function permitOrganization({ rights }: Caller, org: string | undefined): void {
   if (rights.org !== null && rights.org !== org) throw new HeraldError("organization_forbidden");
@@ -38,7 +38,7 @@ export function permitSender({ rights }: Caller, uid: string): void {
   if (rights.senders !== null && !rights.senders.includes(uid)) throw new HeraldError("sender_forbidden");
 }
 
-/** Throws unless the caller may everything that a key with these rights may: who hands out a key, hands on their own rights. */
+/** Throws unless the caller has all these rights: a caller may hand on only rights of its own. */
 export function permitRights(caller: Caller, { scopes, org, senders, networks, expiresAt }: KeyRights): void {
   const own = caller.rights;
   const beyond = scopes.find((scope) => !hasScope(own, scope));

@@ -3,7 +3,7 @@ import { createLargeChanges } from "./large-changes.ts";
 
 const clock = { now: () => 0 };
 
-/** Changes that end when they are told to. */
+/** Changes that end on demand. */
 function openChanges() {
   const changes = createLargeChanges({ clock });
   const underWay: (() => void)[] = [];
@@ -14,7 +14,7 @@ function openChanges() {
   };
 }
 
-test("two large changes of an organization are under way at once, and the third when one has ended", async () => {
+test("two large changes of an organization run at once, and the third once one has ended", async () => {
   const { begin, underWay } = openChanges();
   const begun = Array.from({ length: 3 }, () => begin("bakery", 100_000));
   expect(underWay).toHaveLength(2);
@@ -25,7 +25,7 @@ test("two large changes of an organization are under way at once, and the third 
   expect(await Promise.all(begun)).toEqual(["changed", "changed", "changed"]);
 });
 
-test("another organization's large change, and a small one, wait for none of them", () => {
+test("another organization's large change, and a small one, do not wait for them", () => {
   const { begin, underWay } = openChanges();
   for (let count = 0; count < 5; count++) void begin("bakery", 100_000);
   void begin("brewery", 100_000);
@@ -33,7 +33,7 @@ test("another organization's large change, and a small one, wait for none of the
   expect(underWay).toHaveLength(4);
 });
 
-test("of 40 changes with 100,000 names ten are taken, and the rest is refused as unavailable", async () => {
+test("of 40 changes with 100,000 names ten are accepted, and the rest refused as unavailable", async () => {
   const { begin, underWay } = openChanges();
   const begun = Array.from({ length: 40 }, () => begin("bakery", 100_000));
   const refused = begun.slice(10);

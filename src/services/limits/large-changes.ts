@@ -2,22 +2,22 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import { createLimiter, type Limiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
-/** Changes of the directory whose input is long: it is in memory until they are through. */
+/** Changes of the directory with large input, which stays in memory until they end. */
 export type LargeChanges = {
   /**
-   * Runs a change with so many names, when not too many others of the organization are under way. Rejects with `unavailable`, and then
-   * nothing was changed, when too many names wait, or for too long.
+   * Runs a change of this many names once few enough others of the organization are running. Rejects with
+   * `unavailable`, without changing anything, if too many names are waiting or the wait is too long.
    */
   run<Result>(org: string, names: number, change: () => Promise<Result>): Promise<Result>;
 };
 
-const namesAtOnce = 250; // what one transaction takes holds nobody up
-// The second prepares while the first is written. More would not be faster, since they take turns in the database.
+const namesAtOnce = 250; // fits one transaction, which delays nobody
+// The second prepares while the first is written. More would not be faster, as they take turns in the database.
 const placesOfOrganization = 2;
 const mostWaiting = { maxWaiting: 200, maxWeight: 1_000_000 };
 const maxWaitMs = 15_000;
 
-/** Each organization has places of its own, so that none waits for another's. */
+/** Creates limiters per organization, so that none waits for another. */
 export function createLargeChanges({ clock }: { clock: Clock }): LargeChanges {
   const limiters = new Map<string, Limiter>();
 

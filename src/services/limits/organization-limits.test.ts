@@ -31,7 +31,7 @@ function create(maxOrganizations?: number) {
   return { limits, set, asked, time, link, [Symbol.asyncDispose]: limits.stop };
 }
 
-test("limits are those of the settings until the organization's own are known, which are relied on for 4 seconds", async () => {
+test("defaults apply until the organization's own limits are known, which are then trusted for 4 seconds", async () => {
   await using context = create();
   const { limits, set, time, asked } = context;
   set("o", { connections: 5, requestsPerSecond: 0 }, 70);
@@ -48,7 +48,7 @@ test("limits are those of the settings until the organization's own are known, w
   expect(asked).toEqual([["o"], ["o"]]);
 });
 
-test("a change made here holds at once, and what was stored here counts until the store tells", async () => {
+test("a change made here takes effect at once, and bytes stored here count until the store reports them", async () => {
   await using context = create();
   const { limits, set } = context;
   set("o", {}, 10);
@@ -71,7 +71,7 @@ test("a change made here holds at once, and what was stored here counts until th
   expect(limits.storedBytesOf("o")).toBe(24);
 });
 
-test("what was known last counts while the store does not answer", async () => {
+test("the last known limits apply while the store does not answer", async () => {
   await using context = create();
   const { limits, set, link, time } = context;
   set("o", { connections: 5 });
@@ -84,7 +84,7 @@ test("what was known last counts while the store does not answer", async () => {
   expect(limits.limitsOf("new")).toEqual(defaults);
 });
 
-test("a thousand who ask at once share a few queries, and so many organizations are kept at most", async () => {
+test("a thousand concurrent callers share a few queries, and the number of cached organizations is bounded", async () => {
   await using context = create(100);
   const { limits, asked } = context;
   await Promise.all(Array.from({ length: 1_000 }, (_, index) => limits.know(`o${index % 300}`)));

@@ -4,7 +4,7 @@ import { createBatcher } from "../../lib/queues/batcher.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationBudget, OrganizationReads } from "../../store/ports.ts";
 
-/** What an organization may use, on each node. 0: as much as it likes. */
+/** The limits of an organization on each node. 0 means no limit. */
 export type LimitsOfOrganization = {
   requestsPerSecond: number;
   messagesPerSecond: number;
@@ -12,40 +12,43 @@ export type LimitsOfOrganization = {
   storedBytes: number;
 };
 
-/** What organizations may use: their own limits, and those of the settings where they have none. */
+/** The limits of organizations: their own, or the configured defaults. */
 export type OrganizationLimits = {
-  /** What counts now, as this node knows it: a few seconds old at most once `know` has resolved, else those of the settings. */
+  /** The limits as this node knows them: a few seconds old at most once `know` has resolved, otherwise the defaults. */
   limitsOf(org: string): LimitsOfOrganization;
-  /** Whether there is such an organization, and how many bytes it stores, as this node knows it. */
+  /** The bytes an organization stores, as this node knows them; `undefined` if there is no such organization. */
   storedBytesOf(org: string): number | undefined;
-  /** Counts bytes that are about to be stored; gives what tells whether they were. They count until the store tells of them. */
+  /**
+   * Counts bytes about to be stored. Call the result with whether they were; stored bytes count until the store reports
+   * them.
+   */
   reserve(org: string, bytes: number): (isStored: boolean) => void;
   /**
-   * Asks the store for the limits of an organization that this node has not met of late; `undefined` where nothing need be asked.
-   * Never rejects: while the store does not answer, what was known last counts.
+   * Reads the limits of an organization that this node has not used lately; returns `undefined` if they are known.
+   * Never rejects: while the store is away, the last known limits apply.
    */
   know(org: string): Promise<void> | undefined;
-  /** Asks the store anew, since they were changed here. */
+  /** Reads the limits again after a change on this node. */
   refresh(org: string): Promise<void>;
-  /** Ends the timer. Resolves when nothing is asked any more. */
+  /** Stops the timer. Resolves once no query is running. */
   stop(): Promise<void>;
 };
 
 type Options = {
   organizations: Pick<OrganizationReads, "budgets">;
-  /** Those of the settings. */
+  /** The configured defaults. */
   defaults: LimitsOfOrganization;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   elapsed: Clock;
   onError(error: unknown): void;
-  /** How long what the store said is relied on, in milliseconds. */
+  /** How long an answer of the store is trusted, in milliseconds. */
   trustMs?: number;
   maxOrganizations?: number;
 };
 
 /**
- * `storedBytes` is what the store told, `undefined` where there is no such organization. Beside it `reservedBytes` are about to be
- * stored, and `newBytes` were stored since the store was asked, or while it answered.
+ * `storedBytes` comes from the store; `undefined` if there is no such organization. In addition, `reservedBytes` are
+ * about to be stored, and `newBytes` were stored since the store was asked.
  */
 type Known = {
   limits: LimitsOfOrganization;
@@ -56,7 +59,7 @@ type Known = {
   usedAt: number;
 };
 
-// Less than the 5 s within which a change holds on every node.
+// Less than the 5 s within which a change takes effect on every node.
 const defaultTrustMs = 4_000;
 const defaultMaxOrganizations = 10_000;
 const refreshEveryMs = 1_000;
@@ -65,8 +68,8 @@ const idsPerQuery = 500;
 const maxWaiting = 20_000;
 
 /**
- * Keeps the limits of the organizations that are met here in memory, so that no call asks the store for those that it met before.
- * Once a second it asks for all that were used lately, in queries of 500, one at a time.
+ * Creates a cache of limits, so that calls do not ask the store for organizations it knows. Once a second it refreshes
+ * those used lately, in queries of 500, one at a time.
  */
 export function createOrganizationLimits(options: Options): OrganizationLimits {
   const { organizations, defaults, elapsed, onError, trustMs = defaultTrustMs } = options;
@@ -82,7 +85,7 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
       const budget = found.get(org);
       entry.limits = budget === undefined ? defaults : limitsOf(budget, defaults);
       entry.storedBytes = budget?.storedBytes;
-      entry.newBytes = Math.max(0, entry.newBytes - (newBytes.get(org) ?? 0)); // the store has told of them
+      entry.newBytes = Math.max(0, entry.newBytes - (newBytes.get(org) ?? 0)); // included in the store's answer
       entry.readAt = readAt;
     }
   }
@@ -103,7 +106,7 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
       try {
         await read([...new Set(orgs)]);
       } catch (error) {
-        if (!(error instanceof HeraldError)) onError(error); // that the store is away is told elsewhere
+        if (!(error instanceof HeraldError)) onError(error); // an outage of the store is reported elsewhere
       }
       return orgs.map(() => ({ status: "fulfilled", value: undefined }));
     },
@@ -143,7 +146,7 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
     refresh: ask,
     async stop() {
       clearInterval(timer);
-      await ask(""); // comes after what is under way, which needs the store
+      await ask(""); // waits for a query in flight, which needs the store
     },
   };
 }

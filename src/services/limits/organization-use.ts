@@ -5,28 +5,37 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { BatchLog, NewSend } from "../../store/ports.ts";
 import type { LimitsOfOrganization, OrganizationLimits } from "./organization-limits.ts";
 
-/** What an organization did on this node in the last whole second: requests in units of cost, and sends that were stored. */
+/** An organization's rates on this node in the last whole second: requests in units of cost, and stored sends. */
 export type OrganizationRates = { requests: number; messages: number };
 
-/** Tells whether a send was stored. */
+/** Call with whether the send was stored. */
 export type TellStored = (isStored: boolean) => void;
 
-/** Holds organizations to their limits. What names no organization that there is counts as one organization's, too. */
+/**
+ * Enforces the limits of organizations. Requests that name no existing organization are counted together, like one
+ * organization's.
+ */
 export type OrganizationUse = {
-  /** Resolves when this node knows what the organization may do; `undefined` where it does. */
+  /** Resolves once this node knows the organization's limits; `undefined` if it does already. */
   know(org: string): Promise<void> | undefined;
-  /** Takes a request of this cost, with whatever key it came; throws `rate_limited`. `undefined`: it names no organization. */
+  /**
+   * Charges a request of this cost, whatever its key; throws `rate_limited`. `org` is `undefined` if the request names
+   * none.
+   */
   admitRequest(org: string | undefined, cost: number): void;
-  /** Adds to what a request cost. */
+  /** Adds to the cost of a request. */
   chargeRequest(org: string | undefined, cost: number): void;
   /**
-   * Takes a send, before it goes to the log; gives what tells how that went: a send that was not stored counts for nothing.
-   * Throws `rate_limited`. Only where the organization is full it has to ask the log, and then it rejects as `requireRoomFor` does.
+   * Charges a send before it goes to the log, and returns the function to call with the outcome: sends that are not
+   * stored cost nothing. Throws `rate_limited`. Only if the organization is full does it ask the log, and then rejects
+   * like `requireRoomFor`.
    */
   admitSend(send: NewSend): TellStored | Promise<TellStored>;
-  /** Rejects with `invalid_request` where the organization stores as much as it may, unless the send is a retry of a stored one. */
+  /**
+   * Rejects with `invalid_request` if the organization's storage is full, unless the send is a retry of a stored one.
+   */
   requireRoomFor(send: NewSend): Promise<void>;
-  /** The same for what is no send. */
+  /** Like `requireRoomFor`, for events that are not sends. */
   requireRoom(org: string): void;
   ratesOf(org: string): OrganizationRates;
 };
@@ -36,14 +45,14 @@ type Options = {
   checks: Pick<BatchLog, "check">;
   /** How many seconds' worth of its rate an organization may use at once. */
   burstSeconds: number;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   clock: Clock;
 };
 
 // No organization has an empty id.
 const nobodys = "";
 
-/** Everything is counted on this node alone, as the requests of a key are, but for the bytes that are stored. */
+/** Creates the counters. All are per node, like those of keys, except stored bytes. */
 export function createOrganizationUse({ limits, checks, burstSeconds, clock }: Options): OrganizationUse {
   const requests = createTokenBuckets({ clock });
   const messages = createTokenBuckets({ clock });
@@ -68,9 +77,9 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
   }
 
-  /** There is no room, but what is stored already needs none. */
+  /** Throws unless the send is stored already and so needs no room. */
   async function requireRetry(send: NewSend): Promise<void> {
-    const isNew = send.mid === undefined || send.mid === send.id; // an id of its own tells of no earlier send
+    const isNew = send.mid === undefined || send.mid === send.id; // a generated id cannot be that of an earlier send
     if (isNew || (await checks.check(send)).outcome === "fits") throw full(send.org);
   }
 
@@ -94,7 +103,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       const rate = rateOf(org, "messagesPerSecond");
       const waitMs = messages.waitMs(org, rate);
       if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
-      messages.charge(org, rate, 1); // now, since others come while this one waits for the log
+      messages.charge(org, rate, 1); // at once, as others arrive while this one waits for the log
       const bytes = bytesOf(send);
       const isRetry = hasRoom(org, bytes) ? undefined : requireRetry(send);
       const endReservation = limits.reserve(org, bytes);
@@ -118,7 +127,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     requireRoom(org) {
       if (!hasRoom(org, 1)) throw full(org);
     },
-    // What was counted in one second may be given back in the next.
+    // A charge may be refunded in the following second.
     ratesOf: (org) => ({ requests: Math.max(0, requestMeters.of(org)), messages: messageMeters.of(org) }),
   };
 }
@@ -134,7 +143,7 @@ function tooMany(what: "requests" | "messages", perSecond: number, waitMs: numbe
   });
 }
 
-/** What a send will count for once it is stored, nearly: users whose ids have to be escaped count for a little more. */
+/** The approximate bytes a send counts for once stored; user ids that need escaping count for slightly more. */
 function bytesOf({ payload, uids = [] }: NewSend): number {
   return uids.reduce((sum, uid) => sum + Buffer.byteLength(uid) + 3, Buffer.byteLength(payload));
 }

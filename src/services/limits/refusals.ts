@@ -3,17 +3,17 @@ import { networkOf } from "../../lib/network/addresses.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
-/** Counts the callers whose key or token was refused, by where they come from: an IPv4 address, or a /64 of IPv6. */
+/** Counts refused keys and tokens by source: an IPv4 address or an IPv6 /64. */
 export type Refusals = {
-  /** Throws `rate_limited` when so many were refused of late that the next one is not looked at. */
+  /** Throws `rate_limited` if the source has had too many refusals lately. */
   admit(address: string): void;
-  /** Whether another may be refused: what `admit` asks. */
+  /** Whether another refusal is within the limit that `admit` checks. */
   hasRoom(address: string): boolean;
-  /** Counts one that was refused. */
+  /** Counts a refusal. */
   note(address: string): void;
 };
 
-/** At most `burst` refusals at once and `perSecond` after that, for each source. */
+/** Creates counters that allow each source `burst` refusals at once and `perSecond` after that. */
 export function createRefusals({ clock, ...rate }: { perSecond: number; burst: number; clock: Clock }): Refusals {
   const buckets = createTokenBuckets({ clock });
   return {

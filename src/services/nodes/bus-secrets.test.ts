@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createLoneBusSecrets } from "../../store/nodes/bus-secrets.ts";
 import { followBusSecrets } from "./bus-secrets.ts";
 
-test("nodes that begin together all take the same secret of 32 random bytes, and follow what is added and removed", async () => {
+test("nodes that begin together all use the same secret of 32 random bytes, and follow added and removed ones", async () => {
   const busSecrets = createLoneBusSecrets();
   const taken: string[][] = [];
   let secrets = busSecrets.list;

@@ -7,13 +7,13 @@ const secretBytes = 32;
 type Dependencies = {
   busSecrets: BusSecrets;
   clock: Clock;
-  /** Takes the secrets as they are now, the oldest first. */
+  /** Receives the current secrets, oldest first. */
   take(secrets: string[]): void;
 };
 
 /**
- * Follows the secrets that the nodes of a database sign with, and makes the first one where there is none. The function that it
- * gives is called every few seconds, so that a secret which an operator adds or removes is soon known to all nodes.
+ * Creates a function that reads the secrets shared by the nodes of a database, and creates the first one if there is
+ * none. Called every few seconds, so that all nodes soon know of secrets an operator adds or removes.
  */
 export function followBusSecrets({ busSecrets, clock, take }: Dependencies): () => Promise<void> {
   return async () => {

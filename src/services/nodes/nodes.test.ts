@@ -18,7 +18,7 @@ function createNode(registry: NodeRegistry, id: string) {
 }
 
 describe("nodes", () => {
-  test("that share a registry live while they beat; who misses three beats is silent, until it beats again", async () => {
+  test("that share a registry are live while they beat; one that misses three beats is silent until it beats again", async () => {
     const registry = createLoneRegistry();
     const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
     await one.beat();
@@ -38,7 +38,7 @@ describe("nodes", () => {
     expect(await one.live()).toEqual(["1", "2"]);
   });
 
-  test("are forgotten after thirty missed beats, and known again when they beat after all", async () => {
+  test("are forgotten after thirty missed beats, and known again once they beat", async () => {
     const registry = createLoneRegistry();
     const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
     await two.beat();
@@ -50,7 +50,7 @@ describe("nodes", () => {
     expect(await one.live()).toEqual(["1", "2"]);
   });
 
-  test("count as living from their first beat on, before anybody has looked, and no more once they have left", async () => {
+  test("count as live from their first beat, before anybody has looked, and no longer once they have left", async () => {
     const registry = createLoneRegistry();
     const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
     expect(await one.live()).toEqual(["1"]);
@@ -61,7 +61,7 @@ describe("nodes", () => {
     expect(await one.live()).toEqual(["1"]);
   });
 
-  test("miss no beats while the registry is away, since then nobody can beat", async () => {
+  test("miss no beats while the registry is away, as nobody can beat then", async () => {
     const registry = createLoneRegistry();
     const [one, two] = [
       createNode({ ...registry, beat: () => Promise.reject(new Error("away")) }, "1"),
@@ -72,7 +72,7 @@ describe("nodes", () => {
     expect(await one.live()).toEqual(["1", "2"]);
   });
 
-  test("beat once when they are asked to while a beat is under way: what piles up says nothing about others", async () => {
+  test("beat once if asked to during a beat: delayed beats say nothing about other nodes", async () => {
     const registry = createLoneRegistry();
     const one = createNode(registry, "1");
     await Promise.all([one.beat(), one.beat(), one.beat()]);
@@ -81,7 +81,7 @@ describe("nodes", () => {
     expect((await registry.list()).map(({ beat }) => beat)).toEqual([2]);
   });
 
-  test("know which of the others live and do not sign what they say on the bus", async () => {
+  test("know which live nodes do not sign their bus messages", async () => {
     const registry = createLoneRegistry();
     const [one, two] = [createNode(registry, "1"), createNode(registry, "2")];
     await registry.beat("old", JSON.stringify({ id: "old" }));
@@ -96,7 +96,7 @@ describe("nodes", () => {
     expect([...one.unsigning]).toEqual([]);
   });
 
-  test("say what they are and do", async () => {
+  test("report their identity and activity", async () => {
     const one = createNode(createLoneRegistry(), "1");
     await one.beat();
     expect((await one.list()).items).toEqual([

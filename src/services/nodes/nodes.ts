@@ -7,24 +7,24 @@ import type { NodeRegistry, RegisteredNode } from "../../store/ports.ts";
 const silentAfterBeats = 3;
 const forgottenAfterBeats = 30;
 
-/** The nodes that share a database: who they are, and which of them live. */
+/** The nodes that share a database, and which of them are alive. */
 export type Nodes = {
   /**
-   * Says that this node lives, and looks who else does. Called every few seconds; a call while another is under way
-   * waits for that one.
+   * Records that this node is alive, and looks at the others. Called every few seconds; a call during another shares
+   * it.
    */
   beat(): Promise<void>;
-  /** The ids of the nodes that live, this one among them. */
+  /** The ids of the live nodes, including this one. */
   live(): Promise<string[]>;
-  /** The ids of the nodes that live and are of a version that does not sign what it says on the bus, as of the last beat. */
+  /** The ids of live nodes whose version does not sign its bus messages, as of the last beat. */
   readonly unsigning: ReadonlySet<string>;
-  /** All nodes, also those that were alive a minute ago. */
+  /** All nodes, including those that fell silent within the last minute or so. */
   list(): Promise<{ items: Node[] }>;
-  /** Takes this node out; it beats no more. */
+  /** Removes this node, which then stops beating. */
   leave(): Promise<void>;
 };
 
-/** What a node is doing. Asked once for each beat. `checkedAt` in milliseconds. */
+/** What a node is doing, read once per beat. `checkedAt` is in milliseconds since the Unix epoch. */
 export type Activity = {
   connections: number;
   organizations: number;
@@ -41,12 +41,13 @@ type Dependencies = {
   clock: Clock;
 };
 
-/** What a node writes into the registry for the others alone. Versions before 0.1.0 say nothing of it. */
+/** What a node writes to the registry for other nodes only. Versions before 0.1.0 omit it. */
 type Abilities = { signs: true };
 
 /**
- * Another node is taken for silent when it stayed silent while this one beat three times, and is forgotten after thirty.
- * Beats are counted and not seconds: clocks differ, and while the database is away no node can beat.
+ * Creates the view of one node. Another node counts as silent if it stays silent during three beats of this one, and is
+ * forgotten after thirty. Beats are counted instead of seconds, as clocks differ, and no node can beat while the
+ * database is away.
  */
 export function createNodes({ id, name, url, activity, registry, clock }: Dependencies): Nodes {
   const startedAt = clock.now();
@@ -110,7 +111,7 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
     },
     async list() {
       const items = (await registry.list()).map((node): Node => {
-        const status = nodeStatus.strip().parse(JSON.parse(node.status)); // a newer node may say more
+        const status = nodeStatus.strip().parse(JSON.parse(node.status)); // a newer node may report more
         return { ...status, state: isSilent(node) ? "silent" : "live" };
       });
       return { items };
@@ -123,7 +124,7 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
   };
 }
 
-/** Whether a node signs what it says on the bus. */
+/** Whether a node signs its bus messages. */
 function signs({ status }: RegisteredNode): boolean {
   const said: Partial<Abilities> = JSON.parse(status);
   return said.signs === true;

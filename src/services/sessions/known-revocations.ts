@@ -4,16 +4,16 @@ import type { Identity } from "./tokens.ts";
 
 const maxKnown = 10_000;
 
-/** What the store has said of revoked tokens, so that it need not be asked again: what is revoked stays so. */
+/** Remembers revoked tokens reported by the store, so that it need not be asked again; revocations are final. */
 export type KnownRevocations = {
   has(identity: Identity): boolean;
-  /** The tokens of a user that were issued at or before `validAfter`. */
+  /** Remembers that the user's tokens issued at or before `validAfter` are revoked. */
   learnUser(identity: Identity, validAfter: number): void;
-  /** This token alone. */
+  /** Remembers that this token is revoked. */
   learnToken(identity: Identity): void;
 };
 
-/** Knows none yet, and 10,000 at most: the first that it learnt is forgotten first. */
+/** Creates an empty memory of at most 10,000 entries; the oldest are forgotten first. */
 export function createKnownRevocations(): KnownRevocations {
   const known = new Map<string, number>();
 

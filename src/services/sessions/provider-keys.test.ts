@@ -9,7 +9,7 @@ async function createJwk(kid: string): Promise<JWK> {
   return { ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" };
 }
 
-/** An identity provider that counts how often it is asked, and a clock that is set by hand. */
+/** An identity provider that counts requests, and a clock set by hand. */
 async function createScene() {
   const provider = { keys: [await createJwk("k1")], isAway: false, asked: 0 };
   const clock = { time: 1_795_000_000_000, now: () => clock.time };
@@ -37,7 +37,7 @@ async function createScene() {
 }
 
 describe("the keys of an identity provider", () => {
-  test("are fetched once for many tokens, and again when they are 10 minutes old", async () => {
+  test("are fetched once for many tokens, and again when 10 minutes old", async () => {
     const { provider, clock, ask } = await createScene();
     expect(await Promise.all(Array.from({ length: 20 }, () => ask("k1")))).toEqual(Array(20).fill("found"));
     clock.time += 10 * minute - 1;
@@ -48,7 +48,7 @@ describe("the keys of an identity provider", () => {
     expect(provider.asked).toBe(2);
   });
 
-  test("that are new are found with the first token that names one, and those taken away count no longer", async () => {
+  test("are found when new by the first token that names one, and no longer valid once removed", async () => {
     const { provider, clock, ask } = await createScene();
     await ask("k1");
     provider.keys = [await createJwk("k2")];
@@ -57,18 +57,18 @@ describe("the keys of an identity provider", () => {
     expect(await ask("k1")).toBe("ERR_JWKS_NO_MATCHING_KEY");
   });
 
-  test("are asked for once in 30 seconds, however many tokens name unknown ones", async () => {
+  test("are fetched once in 30 seconds, however many tokens name unknown ones", async () => {
     const { provider, clock, ask } = await createScene();
     await ask("k1");
     for (let second = 0; second < 60; second++) {
       clock.time += 1000;
       await Promise.all(Array.from({ length: 50 }, (_, index) => ask(`unknown ${second} ${index}`)));
     }
-    expect(provider.asked).toBe(3); // at the start, after 30 s, after 60 s
+    expect(provider.asked).toBe(3); // at the start, after 30 s and after 60 s
     expect(await ask("k1")).toBe("found");
   });
 
-  test("go on counting while the provider is away, for 6 hours and no longer; it is asked every 30 seconds at most", async () => {
+  test("stay valid for 6 hours while the provider is away, which is asked every 30 seconds at most", async () => {
     const { provider, clock, heard, ask } = await createScene();
     await ask("k1");
     provider.isAway = true;
@@ -89,7 +89,7 @@ describe("the keys of an identity provider", () => {
     expect(heard).toEqual(["away", "recovered"]);
   });
 
-  test("are unavailable, not wrong, before there are any", async () => {
+  test("are unavailable, not wrong, before the first fetch", async () => {
     const { provider, clock, ask } = await createScene();
     provider.isAway = true;
     expect(await ask("k1")).toBe("unavailable");
@@ -98,10 +98,10 @@ describe("the keys of an identity provider", () => {
     expect(await ask("k1")).toBe("found");
   });
 
-  test("stay those of before when the answer is no key set", async () => {
+  test("stay unchanged if the answer is not a key set", async () => {
     const { provider, clock, heard, ask } = await createScene();
     await ask("k1");
-    provider.keys = "nonsense" as unknown as JWK[]; // what a provider may answer, whatever its type
+    provider.keys = "nonsense" as unknown as JWK[]; // a provider may answer anything, whatever its type
     clock.time += 10 * minute;
     expect(await ask("k1")).toBe("found");
     expect(heard).toEqual(["JSON Web Key Set malformed"]);

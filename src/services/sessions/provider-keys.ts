@@ -2,14 +2,14 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
-/** The public keys of an identity provider: gives the key that a token names. */
+/** Finds the public key of an identity provider that a token names. */
 export type ProviderKeys = JWTVerifyGetKey;
 
 type Options = {
-  /** The JSON Web Key Set (RFC 7517) as text. Must end by itself. */
+  /** Fetches the JSON Web Key Set (RFC 7517) as text. Must time out by itself. */
   fetchKeySet(): Promise<string>;
   clock: Clock;
-  /** Called with the first of a row of fetches that failed. */
+  /** Called for the first of consecutive failed fetches. */
   onError(error: unknown): void;
   onRecovery(): void;
 };
@@ -19,9 +19,9 @@ const staleLifetimeMs = 6 * 3600_000;
 const cooldownMs = 30_000;
 
 /**
- * Fetches the key set when it is needed: the first time, when it is older than 10 minutes, and when a token names a key that is
- * not in it. Whatever tokens come, there is one fetch in 30 seconds at most. While the provider cannot be asked, the
- * keys that are known count for 6 hours since they were fetched; then, and before there are any, it throws `unavailable`.
+ * Creates keys that are fetched when needed: first use, older than 10 minutes, or a token names an unknown key; at most
+ * once in 30 seconds, whatever tokens come. While the provider is unavailable, known keys stay valid for 6 hours after
+ * their fetch; after that, and before the first fetch, it throws `unavailable`.
  */
 export function createProviderKeys({ fetchKeySet, clock, onError, onRecovery }: Options): ProviderKeys {
   let known: { find: JWTVerifyGetKey; fetchedAt: number } | undefined;
@@ -31,7 +31,7 @@ export function createProviderKeys({ fetchKeySet, clock, onError, onRecovery }: 
 
   async function ask(): Promise<void> {
     try {
-      // Checked by jose when it makes the set of it.
+      // jose validates the set when it is created.
       const keySet: JSONWebKeySet = JSON.parse(await fetchKeySet());
       known = { find: createLocalJWKSet(keySet), fetchedAt: clock.now() };
       if (isFailing) onRecovery();
@@ -42,7 +42,7 @@ export function createProviderKeys({ fetchKeySet, clock, onError, onRecovery }: 
     }
   }
 
-  /** Asks the provider, together with those who wait already; not at all within 30 seconds of the last time. */
+  /** Fetches the set, or joins a fetch in progress; does nothing within 30 seconds of the last one. */
   async function refresh(): Promise<void> {
     if (asking === undefined && clock.now() - askedAt >= cooldownMs) {
       askedAt = clock.now();

@@ -9,28 +9,28 @@ import type { Identity, Tokens } from "./tokens.ts";
 const maxNewcomers = 200;
 const maxNewcomersWaiting = 20_000;
 
-/** A user who may connect, and where the user stood in the log when that was decided. */
+/** A user allowed to connect, and the place in the log at which that was decided. */
 export type Session = Identity & { head: number; headId: string | undefined; cids: string[] };
 
 /** Decides who may connect. */
 export type Sessions = {
-  /** Whether so many tokens from an address were not valid of late that whoever comes from there can wait a little. */
+  /** Whether so many invalid tokens came from an address lately that its connections may be delayed. */
   isSuspect(address: string): boolean;
   /**
-   * Whom a token names, by its signature and its claims alone: asks no database. Throws `unauthorized`, and in its place
-   * `rate_limited` when too many tokens from that address were not valid of late: a valid one is never refused for those. A token
-   * that `open` has found to be revoked is refused at once, so that whoever has it uses up nothing of its user's.
+   * Identifies the user of a token by signature and claims, without the database. Throws `unauthorized`, or
+   * `rate_limited` instead if too many invalid tokens came from that address lately; valid tokens are never refused for
+   * that. A token that `open` found revoked is refused at once, so that it uses up none of its user's budget.
    */
   identify(token: string, address: string): Promise<Identity>;
   /**
-   * Reads in one snapshot whether the token was revoked or the user blocked, the head, and the conversations. Whatever is
-   * committed later has an offset beyond `head`, a sign-out or a block too. A valid token of an unknown user creates the user.
+   * Reads revocations, blocks, the head and the user's conversations in one snapshot. Anything committed later,
+   * including a sign-out or block, has an offset beyond `head`. A valid token of an unknown user creates the user.
    * Throws `unauthorized`.
    */
   open(identity: Identity): Promise<Session>;
 };
 
-/** Sessions of users with tokens. */
+/** Creates the sessions of one node. */
 export function createSessions({
   tokens,
   standing,

@@ -9,7 +9,7 @@ const clock = { now: () => now };
 const maxSeconds = 3_600;
 const user = { org: "o", uid: "u", ttlSeconds: 60, issuedAfter: 0 };
 
-/** An identity provider: its key set, and tokens that it signs. */
+/** An identity provider: its key set, and tokens signed by it. */
 async function createProvider(algorithm: "ES256" | "EdDSA" | "RS256") {
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid: "k1", alg: algorithm, use: "sig" };
@@ -31,7 +31,7 @@ async function createProvider(algorithm: "ES256" | "EdDSA" | "RS256") {
 const unauthorized = { code: "unauthorized" };
 
 describe("a user token", () => {
-  test("says whose it is, from when and until when, to the millisecond", async () => {
+  test("names its user, and its issue and expiry times to the millisecond", async () => {
     const tokens = createTokens({ secret, maxSeconds, clock });
     const { token, expiresAt } = await tokens.issue(user);
     expect(expiresAt).toBe(now + 60_000);
@@ -44,13 +44,13 @@ describe("a user token", () => {
     });
   });
 
-  test("counts as issued after a sign-out of the same millisecond", async () => {
+  test("counts as issued after a sign-out in the same millisecond", async () => {
     const tokens = createTokens({ secret, maxSeconds, clock });
     const { token } = await tokens.issue({ ...user, issuedAfter: now });
     expect((await tokens.verify(token)).issuedAt).toBe(now + 1);
   });
 
-  test("of the future is refused: a sign-out of today could not end it", async () => {
+  test("from the future is refused: a sign-out of today could not end it", async () => {
     const tokens = createTokens({ secret, maxSeconds, clock });
     const early = (seconds: number) =>
       createTokens({ secret, maxSeconds, clock: { now: () => now + seconds * 1000 } }).issue(user);
@@ -58,7 +58,7 @@ describe("a user token", () => {
     expect((await tokens.verify((await early(29)).token)).uid).toBe("u");
   });
 
-  test("that only the clock skew keeps valid is valid until the skew ends, and not longer", async () => {
+  test("within the clock skew only is valid until the skew ends, and not longer", async () => {
     const late = (seconds: number) =>
       createTokens({ secret, maxSeconds, clock: { now: () => now + 60_000 + seconds * 1000 } });
     const { token, expiresAt } = await createTokens({ secret, maxSeconds, clock }).issue(user);
@@ -70,7 +70,7 @@ describe("a user token", () => {
     const { provider, sign } = await createProvider("ES256");
     const tokens = createTokens({ secret, maxSeconds, clock, provider });
     const iat = now / 1000 - 100;
-    const left = now / 1000 + 30; // of one without `iat`, give or take the clock skew
+    const left = now / 1000 + 30; // without `iat`, within the clock skew
     const tooLong = { code: "unauthorized", message: expect.stringContaining("3600 seconds") };
     const long = createTokens({ secret, maxSeconds: Number.POSITIVE_INFINITY, clock, provider });
     for (const good of [{ iat, exp: iat + maxSeconds }, { exp: left + maxSeconds }])
@@ -85,7 +85,7 @@ describe("a user token", () => {
   });
 
   test.each(["ES256", "EdDSA", "RS256"] as const)(
-    "of an identity provider is taken when it is signed with %s",
+    "of an identity provider is accepted when signed with %s",
     async (algorithm) => {
       const { provider, sign } = await createProvider(algorithm);
       const tokens = createTokens({ secret, maxSeconds, clock, provider });
@@ -107,7 +107,7 @@ describe("a user token", () => {
     },
   );
 
-  test("of Herald's own is taken beside those of a provider", async () => {
+  test("of Herald's own is accepted beside those of a provider", async () => {
     const { provider } = await createProvider("ES256");
     const tokens = createTokens({ secret, maxSeconds, clock, provider });
     const { token } = await tokens.issue(user);
@@ -115,7 +115,7 @@ describe("a user token", () => {
     expect((await tokens.verify(token)).uid).toBe("u");
   });
 
-  test("is taken with the algorithm of its key only: a provider's public key is no secret, and a secret no public key", async () => {
+  test("is accepted only with its key's algorithm: a provider's public key is not a secret, nor a secret a public key", async () => {
     const { provider, jwk } = await createProvider("RS256");
     const tokens = createTokens({ secret, maxSeconds, clock, provider });
     const claims = { sub: "u", org: "o", aud: "herald", iss: "idp", exp: now / 1000 + 60 };
@@ -132,7 +132,7 @@ describe("a user token", () => {
     }
   });
 
-  test("that brings a key along is refused, although its signature is good", async () => {
+  test("that brings its own key is refused, even with a valid signature", async () => {
     const { provider, jwk, sign } = await createProvider("ES256");
     const tokens = createTokens({ secret, maxSeconds, clock, provider });
     expect((await tokens.verify(await sign({}))).uid).toBe("u");
@@ -150,7 +150,7 @@ describe("a user token", () => {
     }
   });
 
-  test("of the previous secret is taken while that is known, and new ones are of the new secret", async () => {
+  test("of the previous secret is accepted while that is configured, and new ones use the new secret", async () => {
     const next = "another secret of thirty-two bytes or more";
     const { token } = await createTokens({ secret, maxSeconds, clock }).issue(user);
     const rotating = createTokens({ secret: next, previousSecret: secret, maxSeconds, clock });

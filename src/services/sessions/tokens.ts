@@ -13,37 +13,37 @@ import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ProviderKeys } from "./provider-keys.ts";
 
-/** Who a token speaks for. Times in milliseconds since the Unix epoch. */
+/** The user a token speaks for. Times in milliseconds since the Unix epoch. */
 export type Identity = {
   org: string;
   uid: string;
   issuedAt: number;
   expiresAt: number;
-  /** Its `jti`, where it has one that can stand in a path: by it the token can be revoked. */
+  /** The token's `jti`, if it has one that is valid in a path; it can be revoked by that. */
   tokenId?: string | undefined;
 };
 
 /** Issues and verifies user tokens (JWT, RFC 7519). */
 export type Tokens = {
-  /** A token that counts as issued after `issuedAfter`, so that a sign-out just before does not refuse it. */
+  /** Issues a token that counts as issued after `issuedAfter`, so that a sign-out just before does not refuse it. */
   issue(options: {
     org: string;
     uid: string;
     ttlSeconds: number;
     issuedAfter: number;
   }): Promise<{ token: string; expiresAt: number }>;
-  /** Throws `unauthorized` for a token that is not valid now, `unavailable` when the provider's keys cannot be had. */
+  /** Throws `unauthorized` if the token is not valid now, `unavailable` if the provider's keys cannot be fetched. */
   verify(token: string): Promise<Identity>;
 };
 
 type Options = {
   /** The HS256 secret, at least 32 bytes. */
   secret: string;
-  /** The secret before it: signs nothing any more, but its tokens are still taken. */
+  /** The previous secret: it signs no more tokens, but its tokens are still accepted. */
   previousSecret?: string | undefined;
-  /** An identity provider whose tokens are taken too; with an `issuer`, only those that name it. */
+  /** An identity provider whose tokens are also accepted; with `issuer`, only those that name it. */
   provider?: { keys: ProviderKeys; issuer?: string | undefined } | undefined;
-  /** How long a token may live; one that lives longer is refused, whoever signed it. */
+  /** The maximum lifetime of a token; longer ones are refused, whoever signed them. */
   maxSeconds: number;
   clock: Clock;
 };
@@ -51,13 +51,16 @@ type Options = {
 const audience = "herald";
 const skewSeconds = 30;
 const providerAlgorithms = ["RS256", "ES256", "EdDSA"];
-/** Where a token could bring its own key along, or say where to get it (RFC 7515, sections 4.1.2, 4.1.3, 4.1.5, 4.1.6). */
+/**
+ * Header parameters by which a token could bring its own key or say where to get it (RFC 7515, sections 4.1.2, 4.1.3,
+ * 4.1.5, 4.1.6).
+ */
 const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof ProtectedHeaderParameters)[];
 
 /**
- * The algorithm is bound to the key: HS256 to Herald's secrets, the others to the provider's key set. `none`, and tokens that
- * bring a key along, are refused (RFC 8725, sections 2.1, 3.1 and 3.10). `iat` carries milliseconds as a fraction, which
- * RFC 7519, section 2 allows: a sign-out must tell tokens of one second apart.
+ * Creates tokens. The algorithm is bound to the key: HS256 to Herald's secrets, the others to the provider's key set.
+ * `none`, and tokens that bring a key, are refused (RFC 8725, sections 2.1, 3.1 and 3.10). `iat` carries milliseconds
+ * as a fraction, which RFC 7519, section 2 allows, as a sign-out must distinguish tokens issued within one second.
  */
 export function createTokens({ secret, previousSecret, provider, maxSeconds, clock }: Options): Tokens {
   const ownKey = importKey(secret);
@@ -92,10 +95,10 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
     if (sub === undefined || !isIdentifier(sub)) throw unauthorized("the token's `sub` is not a user id");
     if (typeof org !== "string" || !isIdentifier(org))
       throw unauthorized("the token's `org` is not an organization id");
-    // A token from the future would outlive a sign-out of today.
+    // A token issued in the future would outlive a sign-out of today.
     if ((iat ?? 0) > clock.now() / 1000 + skewSeconds) throw unauthorized("the token's `iat` lies in the future");
     const expiresAt = (exp ?? 0) * 1000;
-    // Of a token that does not say when it was issued, what is left of its life counts.
+    // Without `iat`, the remaining lifetime counts.
     const lifeMs = iat === undefined ? expiresAt - clock.now() - skewSeconds * 1000 : expiresAt - iat * 1000;
     if (Math.floor(lifeMs) > maxSeconds * 1000)
       throw unauthorized(
@@ -111,7 +114,7 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
     };
   }
 
-  /** A token that only the clock skew keeps valid is valid until the skew ends. */
+  /** An expired token that the clock skew still allows is valid until the skew ends. */
   function graceful(expiresAt: number): number {
     return expiresAt > clock.now() ? expiresAt : expiresAt + skewSeconds * 1000;
   }
@@ -141,7 +144,9 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
   };
 }
 
-/** The secret as a key for HS256 (RFC 7518, section 3.2). From bytes, jose would make one for each token. */
+/**
+ * Imports the secret as a key for HS256 (RFC 7518, section 3.2). Given bytes, jose would import them for each token.
+ */
 function importKey(secret: string): Promise<CryptoKey> {
   const hmac = { name: "HMAC", hash: "SHA-256" };
   return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), hmac, false, ["sign", "verify"]);
