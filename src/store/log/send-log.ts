@@ -2,7 +2,6 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
 import type { AppendResult, BatchLog, NewSend, SendLog } from "../ports.ts";
-import { createCoalescer } from "../sql/coalesce.ts";
 import { toLogEvent } from "./log-writer.ts";
 
 const maxBatch = 500;
@@ -11,6 +10,7 @@ const maxWaiting = 20_000;
 // In characters: payloads are nearly all ASCII, and take at most two bytes for each.
 const weights = { of: weightOf, maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
+const longestHoldMs = 2;
 
 type Options = {
   log: BatchLog;
@@ -73,4 +73,35 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
 
 function weightOf({ payload, uids }: NewSend): number {
   return payload.length + (uids === undefined ? 0 : uids.length * uidWeight);
+}
+
+type CoalescerOptions = {
+  /** Whether more events are about to come. */
+  isBusy(): boolean;
+  announce(events: LogEvent[]): void;
+};
+
+/**
+ * Creates a function that announces events in groups: at once if no more are about to come, otherwise with the next
+ * ones, at most 2 ms later. Events announced in one turn of the event loop cost each socket a single write, so waiting
+ * pays under load.
+ */
+export function createCoalescer({ isBusy, announce }: CoalescerOptions): (events: LogEvent[]) => void {
+  let held: LogEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function release(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (held.length === 0) return;
+    const events = held;
+    held = [];
+    announce(events);
+  }
+
+  return (events) => {
+    held.push(...events);
+    if (isBusy()) timer ??= setTimeout(release, longestHoldMs);
+    else release();
+  };
 }

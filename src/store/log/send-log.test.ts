@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import { createCoalescer } from "./coalesce.ts";
+import { createCoalescer } from "./send-log.ts";
 
 const event = (offset: number): LogEvent => ({
   org: "o",
