@@ -194,7 +194,7 @@ export function createBind({
             if (scope !== undefined) permit(await authenticate(), scope);
           },
         });
-        call.isReplay = answer.headers?.["Idempotent-Replayed"] !== undefined;
+        call.isReplay = answer.isReplay === true;
         if (answer.target !== undefined) trail.name(answer.target);
         await trail.succeed(answer.status);
         if (answer.stream !== undefined)

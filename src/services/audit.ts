@@ -70,7 +70,7 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
   const writes = createBatcher<AuditEntry, void>({
     async flush(entries) {
       await audit.append(entries);
-      return entries.map(() => ({ status: "fulfilled", value: undefined }));
+      return entries.map(() => undefined);
     },
     maxBatch,
     maxWaiting,

@@ -25,12 +25,19 @@ export type NewSend = {
   keyId: string;
 };
 
-/** The outcome of an append. `replayed` returns what the first append stored. */
-export type AppendResult =
-  | { outcome: "stored"; id: string; mid: string | undefined; createdAt: number }
-  | { outcome: "replayed"; id: string; mid: string | undefined; createdAt: number }
+/**
+ * The outcome of a send, from the transaction that decides it to the service that answers it. `stored` holds its place, as in
+ * `LogEvent`; `replayed` holds the id and time that the first append stored; `failed` concerns this send alone, which is not stored.
+ */
+export type SendOutcome =
+  | { outcome: "stored"; id: string; createdAt: number; offset: number; prev?: string | undefined }
+  | { outcome: "replayed"; id: string; createdAt: number }
   | { outcome: "conflict" }
-  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" };
+  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" }
+  | { outcome: "failed"; error: unknown };
+
+/** An outcome that is known without storing the send. */
+export type SendVerdict = Exclude<SendOutcome, { outcome: "stored" | "failed" }>;
 
 /** A stored message with its offset. */
 export type StoredMessage = { offset: number; payload: string };
@@ -49,30 +56,22 @@ export type SendLog = {
    * Appends together with others in one commit. Resolves after the flush to disk. If it rejects with `storage_full` or
    * `unavailable`, the outcome is unknown: append again with the same `mid`.
    */
-  append(send: NewSend): Promise<AppendResult>;
+  append(send: NewSend): Promise<SendOutcome>;
 };
 
 /** Appends batches of sends to the log. */
 export type BatchLog = {
   /**
-   * Appends all in one commit, without announcing them. Returns one result per send, in order; rejects for all of them,
+   * Appends all in one commit, without announcing them. Returns one outcome per send, in order; rejects for all of them,
    * like `append`.
    */
-  appendAll(sends: NewSend[]): Promise<BatchResult[]>;
+  appendAll(sends: NewSend[]): Promise<SendOutcome[]>;
   /** Checks a send by the rules of an append, in the same order. Stores nothing. */
   check(send: NewSend): Promise<SendCheck>;
 };
 
-/** The outcome of a check, and the current number of participants of the conversation (0 without one). */
-export type SendCheck =
-  | { outcome: "fits" | "replayed"; participants: number }
-  | Extract<AppendResult, { outcome: "conflict" | "refused" }>;
-
-/** The outcome of one send of a batch: its place, as in `LogEvent`, or why it was not stored. */
-export type BatchResult =
-  | { outcome: "stored"; offset: number; prev?: string | undefined }
-  | Exclude<AppendResult, { outcome: "stored" }>
-  | { outcome: "failed"; error: unknown };
+/** The outcome that a send would have (`undefined`: it would be stored), and the current number of participants of its conversation (0 without one). */
+export type SendCheck = { verdict: SendVerdict | undefined; participants: number };
 
 /** Reads the log in offset order, for its players. */
 export type LogReader = {

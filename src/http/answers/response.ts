@@ -4,12 +4,13 @@ import { isObject } from "../../lib/json/json-values.ts";
 
 /**
  * What a handler answers. Without a `body` the answer has none; `stream` is one of server-sent events instead, and open for as
- * long as it likes. `target` goes into the audit log, not into the answer.
+ * long as it likes. `isReplay`: an earlier call did it, and was answered so. `target` goes into the audit log, not into the answer.
  */
 export type Answer = {
   status: number;
   stream?: ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
+  isReplay?: boolean;
   target?: AuditTarget;
 } & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
@@ -20,7 +21,7 @@ export function rowsIn(body: unknown): number {
 
 /** The response of an answer that is no stream. `toBody` is given the text of its body. */
 export function toResponse(
-  { status, body, contentType, headers }: Answer,
+  { status, body, contentType, headers, isReplay = false }: Answer,
   requestId: string,
   toBody: (text: string) => string | ReadableStream<Uint8Array>,
 ): Response {
@@ -34,6 +35,7 @@ export function toResponse(
       "X-Request-Id": requestId,
       ...answerHeaders,
       ...headers,
+      ...(isReplay && { "Idempotent-Replayed": "true" }),
     },
   });
 }

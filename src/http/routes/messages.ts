@@ -1,8 +1,7 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { DryRuns } from "../../services/messages/dry-runs.ts";
-import type { Messages, Sent } from "../../services/messages/messages.ts";
+import type { Messages } from "../../services/messages/messages.ts";
 import type { SystemMessages } from "../../services/messages/system-messages.ts";
-import type { Answer } from "../answers/response.ts";
 import type { Bind } from "../bind.ts";
 
 type Services = { messages: Messages; systemMessages: SystemMessages; dryRuns: DryRuns };
@@ -12,16 +11,12 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
   const { messages, systemMessages, dryRuns } = services;
   bind(operations.sendMessage, async ({ caller, query, body }) =>
     query.dry_run
-      ? toAnswer(200, await dryRuns.message(caller, body))
-      : toAnswer(201, await messages.send(caller, body)),
+      ? { status: 200, ...(await dryRuns.message(caller, body)) }
+      : { status: 201, ...(await messages.send(caller, body)) },
   );
   bind(operations.sendSystemMessage, async ({ caller, query, body }) =>
     query.dry_run
-      ? toAnswer(200, await dryRuns.systemMessage(caller, body))
-      : toAnswer(201, await systemMessages.send(caller, body)),
+      ? { status: 200, ...(await dryRuns.systemMessage(caller, body)) }
+      : { status: 201, ...(await systemMessages.send(caller, body)) },
   );
-}
-
-function toAnswer(status: number, { answer, isReplay }: Sent<unknown>): Answer {
-  return { status, body: answer, ...(isReplay && { headers: { "Idempotent-Replayed": "true" } }) };
 }

@@ -29,8 +29,8 @@ export type Weights<Item> = {
 const turnsPerBatch = 128;
 
 type Options<Item, Result> = {
-  /** Gives one settled result for each item, in order. A rejection rejects the whole batch. */
-  flush(items: Item[]): Promise<PromiseSettledResult<Result>[]>;
+  /** Gives one result for each item, in order. A rejection rejects the whole batch. */
+  flush(items: Item[]): Promise<Result[]>;
   maxBatch: number;
   /** When more items than this would wait, or more weight than may, `add` rejects with what `whenFull` makes. */
   maxWaiting: number;
@@ -62,11 +62,18 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   let underWay = 0;
   let isTurnAwaited = false;
 
-  async function flush(items: Item[]): Promise<PromiseSettledResult<Result>[]> {
+  /** Gives what tells everyone in the batch how it ended. */
+  async function flush(batch: Waiting<Item, Result>[]): Promise<() => void> {
     try {
-      return await options.flush(items);
+      const results = await options.flush(batch.map(({ item }) => item));
+      if (results.length !== batch.length) throw new Error(`${results.length} results for ${batch.length} items`);
+      return () => {
+        for (const [index, result] of results.entries()) batch[index]?.resolve(result);
+      };
     } catch (reason) {
-      return items.map(() => ({ status: "rejected", reason }));
+      return () => {
+        for (const { reject } of batch) reject(reason);
+      };
     }
   }
 
@@ -87,14 +94,10 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   async function run(): Promise<void> {
     const batch = take();
     underWay++;
-    const results = await flush(batch.map(({ item }) => item));
+    const tell = await flush(batch);
     underWay--;
     if (mayRun()) void run(); // before anyone hears of this batch: what they do then would hold up the next one
-    for (const [index, { resolve, reject }] of batch.entries()) {
-      const result = results[index];
-      if (result?.status === "fulfilled") resolve(result.value);
-      else reject(result?.reason);
-    }
+    tell();
   }
 
   const mayOverlap = () => underWay < depth && queue.size >= from;

@@ -21,7 +21,7 @@ export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrit
   const batcher = createBatcher<NewReceipt, void>({
     async flush(receipts) {
       await deliveries.acknowledge(receipts);
-      return receipts.map(() => ({ status: "fulfilled", value: undefined }));
+      return receipts.map(() => undefined);
     },
     maxBatch,
     maxWaiting,

@@ -83,7 +83,7 @@ export function createKeyCache(options: Options): KeyCache {
         hasAnswered = false;
         if (!(error instanceof HeraldError)) onError(error);
       }
-      return ids.map(() => ({ status: "fulfilled", value: hasAnswered }));
+      return ids.map(() => hasAnswered);
     },
     maxBatch: maxIdsPerQuery,
     maxWaiting,

@@ -108,7 +108,7 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
       } catch (error) {
         if (!(error instanceof HeraldError)) onError(error); // an outage of the store is reported elsewhere
       }
-      return orgs.map(() => ({ status: "fulfilled", value: undefined }));
+      return orgs.map(() => undefined);
     },
     maxBatch: idsPerQuery,
     maxWaiting,

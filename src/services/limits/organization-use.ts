@@ -80,7 +80,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
   /** Throws unless the send is stored already and so needs no room. */
   async function requireRetry(send: NewSend): Promise<void> {
     const isNew = send.mid === undefined || send.mid === send.id; // a generated id cannot be that of an earlier send
-    if (isNew || (await checks.check(send)).outcome === "fits") throw full(send.org);
+    if (isNew || (await checks.check(send)).verdict === undefined) throw full(send.org);
   }
 
   return {

@@ -7,7 +7,7 @@ import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { Presence } from "../presence.ts";
-import { refusalOf, type Sent, toMessageSend } from "./messages.ts";
+import { requireStored, type Sent, toMessageSend } from "./messages.ts";
 import { toSystemSend } from "./system-messages.ts";
 
 /** Tries sends out: whom they would reach. They throw what the sends would throw, and `unavailable` where a node stays silent. */
@@ -32,9 +32,8 @@ const usersAtOnce = 1_000;
 export function createDryRuns({ checks, use, sent, participants, presence, clock }: Dependencies): DryRuns {
   async function requireFit(send: NewSend): Promise<{ participants: number; isReplay: boolean }> {
     await use.requireRoomFor(send);
-    const check = await checks.check(send);
-    if (check.outcome === "conflict" || check.outcome === "refused") throw refusalOf(check);
-    return { participants: check.participants, isReplay: check.outcome === "replayed" };
+    const { verdict, participants } = await checks.check(send);
+    return { participants, isReplay: verdict !== undefined && requireStored(verdict).isReplay };
   }
 
   async function countOnline(org: string, pages: AsyncIterable<string[]>): Promise<number> {
@@ -60,7 +59,7 @@ export function createDryRuns({ checks, use, sent, participants, presence, clock
       const send = toMessageSend(caller, request, clock.now());
       const { participants: recipients, isReplay } = await requireFit(send);
       const online = await countOnline(send.org, participantsOf(send.org, request.message.cid));
-      return { answer: { dry_run: { recipients, online, unknown_users: [] } }, isReplay };
+      return { body: { dry_run: { recipients, online, unknown_users: [] } }, isReplay };
     },
     async systemMessage(caller, request) {
       const send = toSystemSend(caller, request, clock.now());
@@ -68,7 +67,7 @@ export function createDryRuns({ checks, use, sent, participants, presence, clock
       const known = await sent.usersAt(send.org, send.uids);
       const online = await countOnline(send.org, pagesOf(send.uids));
       const unknown_users = send.uids.filter((uid) => !known.has(uid));
-      return { answer: { dry_run: { recipients: send.uids.length, online, unknown_users } }, isReplay };
+      return { body: { dry_run: { recipients: send.uids.length, online, unknown_users } }, isReplay };
     },
   };
 }

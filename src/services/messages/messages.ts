@@ -5,12 +5,12 @@ import type { SendMessageRequest, SendMessageResponse } from "../../contract/mes
 import { canonicalJson } from "../../lib/json/canonical-json.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { AppendResult, NewSend, SendLog } from "../../store/ports.ts";
+import type { NewSend, SendLog, SendOutcome } from "../../store/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 
-/** What a caller is told, and whether it was told so before. */
-export type Sent<Answer> = { answer: Answer; isReplay: boolean };
+/** What the answer to a send says, and whether an earlier call stored it. */
+export type Sent<Body> = { body: Body; isReplay: boolean };
 
 /** Sends messages into conversations. */
 export type Messages = {
@@ -26,27 +26,26 @@ export function fingerprintOf(payload: unknown): string {
   return Bun.CryptoHasher.hash("sha256", canonicalJson(payload), "base64url");
 }
 
-/** What the caller is told of a send that the log refused. */
-export function refusalOf(result: Extract<AppendResult, { outcome: "conflict" | "refused" }>): HeraldError {
-  if (result.outcome === "conflict") return new HeraldError("message_id_conflict");
-  const codes = {
-    organization: "organization_not_found",
-    conversation: "conversation_not_found",
-    participant: "sender_not_participant",
-    user: "sender_not_found",
-  } as const;
-  return new HeraldError(codes[result.missing]);
-}
+const missingCodes = {
+  organization: "organization_not_found",
+  conversation: "conversation_not_found",
+  participant: "sender_not_participant",
+  user: "sender_not_found",
+} as const;
 
-/** What the log stored, now or before; throws what the log refused. */
-function requireStored(result: AppendResult): {
-  id: string;
-  mid: string | undefined;
-  createdAt: number;
-  isReplay: boolean;
-} {
-  if (result.outcome === "conflict" || result.outcome === "refused") throw refusalOf(result);
-  return { id: result.id, mid: result.mid, createdAt: result.createdAt, isReplay: result.outcome === "replayed" };
+/** What the log holds of a send, since now or since an earlier call; throws why it holds nothing. */
+export function requireStored(outcome: SendOutcome): { id: string; createdAt: number; isReplay: boolean } {
+  switch (outcome.outcome) {
+    case "stored":
+    case "replayed":
+      return { id: outcome.id, createdAt: outcome.createdAt, isReplay: outcome.outcome === "replayed" };
+    case "conflict":
+      throw new HeraldError("message_id_conflict");
+    case "refused":
+      throw new HeraldError(missingCodes[outcome.missing]);
+    case "failed":
+      throw outcome.error;
+  }
 }
 
 /** What is appended for a request. Throws what the caller's key does not allow. */
@@ -108,9 +107,9 @@ export async function append({ sends, use }: Sending, send: NewSend): Promise<Re
 export function createMessages(sending: Sending): Messages {
   return {
     async send(caller, request) {
-      const stored = await append(sending, toMessageSend(caller, request, sending.clock.now()));
-      const answer = { ask: { mid: stored.mid ?? stored.id, server_mid: stored.id, t: toSeconds(stored.createdAt) } };
-      return { answer, isReplay: stored.isReplay };
+      const send = toMessageSend(caller, request, sending.clock.now());
+      const { id, createdAt, isReplay } = await append(sending, send);
+      return { body: { ask: { mid: send.mid ?? id, server_mid: id, t: toSeconds(createdAt) } }, isReplay };
     },
   };
 }

@@ -47,8 +47,8 @@ export function createSystemMessages(sending: Sending): SystemMessages {
   return {
     async send(caller, request) {
       const send = toSystemSend(caller, request, sending.clock.now());
-      const stored = await append(sending, send);
-      return { answer: { ack: { mid: send.mid, t: toSeconds(stored.createdAt) } }, isReplay: stored.isReplay };
+      const { createdAt, isReplay } = await append(sending, send);
+      return { body: { ack: { mid: send.mid, t: toSeconds(createdAt) } }, isReplay };
     },
   };
 }

@@ -47,7 +47,7 @@ export function createSessions({
   const newcomers = createBatcher<{ org: string; uid: string }, void>({
     async flush(batch) {
       await users.ensure(batch, clock.now());
-      return batch.map(() => ({ status: "fulfilled", value: undefined }));
+      return batch.map(() => undefined);
     },
     maxBatch: maxNewcomers,
     maxWaiting: maxNewcomersWaiting,

@@ -1,12 +1,12 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import type { AppendResult, BatchLog, BatchResult, NewSend } from "../ports.ts";
+import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Driver, Rows } from "../sql/driver.ts";
-import type { Emitted, LogTransaction, LogWriter } from "./log-writer.ts";
+import type { LogTransaction, LogWriter } from "./log-writer.ts";
 
 const findOrganization = "SELECT id, head FROM organization WHERE id = ? AND deleted_at IS NULL";
 
-type Missing = Extract<AppendResult, { outcome: "refused" }>["missing"];
+type Missing = Extract<SendOutcome, { outcome: "refused" }>["missing"];
 type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
 type Conversation = { updatedAt: number; participants: number };
 
@@ -25,7 +25,7 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
     return writer.commit(orgs, (transaction) => appendBatch(transaction, sends), "shared");
   };
 
-  async function appendAlone(send: NewSend): Promise<BatchResult[]> {
+  async function appendAlone(send: NewSend): Promise<SendOutcome[]> {
     try {
       return await append([send]);
     } catch (error) {
@@ -39,9 +39,9 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
         return await append(sends);
       } catch (error) {
         if (sends.length === 1 || error instanceof HeraldError) throw error;
-        const results: BatchResult[] = [];
-        for (const send of sends) results.push(...(await appendAlone(send)));
-        return results;
+        const outcomes: SendOutcome[] = [];
+        for (const send of sends) outcomes.push(...(await appendAlone(send)));
+        return outcomes;
       }
     },
     check: (send) =>
@@ -51,11 +51,9 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
           const organizations = await sql.all<{ id: string; head: number }>(findOrganization, send.org);
           const heads = new Map(organizations.map(({ id, head }) => [id, Number(head)]));
           const circumstances = await findCircumstances(sql.rows, [send]);
-          const verdict = verdictOf(circumstances, heads, send);
-          if (verdict !== undefined && verdict.outcome !== "replayed") return verdict;
           const conversation = circumstances.conversations.get(joinIds(send.org, send.cid ?? ""));
           return {
-            outcome: verdict === undefined ? "fits" : "replayed",
+            verdict: verdictOf(circumstances, heads, send),
             participants: conversation?.participants ?? 0,
           };
         },
@@ -64,28 +62,28 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
   };
 }
 
-async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends: NewSend[]): Promise<BatchResult[]> {
+async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends: NewSend[]): Promise<SendOutcome[]> {
   const circumstances = await findCircumstances(rows, sends);
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
-  const results = sends.map((send): BatchResult => {
+  const store = (send: NewSend, recipients?: number): SendOutcome => {
+    const { offset, prev } = emit({ ...send, recipients });
+    return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset, prev };
+  };
+  const outcomes = sends.map((send): SendOutcome => {
     const verdict = verdictOf(circumstances, heads, send);
     if (verdict !== undefined) return verdict;
     const { org, cid, mid, createdAt } = send;
     if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
-    if (cid === undefined) return storedAt(emit(send));
+    if (cid === undefined) return store(send);
     const key = joinIds(org, cid);
     const conversation = circumstances.conversations.get(key);
     const updatedAt = touched.get(key)?.updated_at ?? conversation?.updatedAt ?? 0;
     if (createdAt > updatedAt) touched.set(key, { org, id: cid, updated_at: createdAt });
-    return storedAt(emit({ ...send, recipients: conversation?.participants }));
+    return store(send, conversation?.participants);
   });
 
   await rows.update("conversation", ["org", "id"], [...touched.values()]);
-  return results;
-}
-
-function storedAt({ offset, prev }: Emitted): BatchResult {
-  return { outcome: "stored", offset, prev };
+  return outcomes;
 }
 
 async function findCircumstances(rows: Rows, sends: NewSend[]): Promise<Circumstances> {
@@ -99,15 +97,19 @@ async function findCircumstances(rows: Rows, sends: NewSend[]): Promise<Circumst
 }
 
 /** Why a send is not stored; nothing if it is to be. `heads` holds the organizations that there are. */
-function verdictOf(circumstances: Circumstances, heads: ReadonlyMap<string, number>, send: NewSend) {
-  if (!heads.has(send.org)) return { outcome: "refused", missing: "organization" } as const; // its sends may still be there
+function verdictOf(
+  circumstances: Circumstances,
+  heads: ReadonlyMap<string, number>,
+  send: NewSend,
+): SendVerdict | undefined {
+  if (!heads.has(send.org)) return { outcome: "refused", missing: "organization" }; // its sends may still be there
   const before = send.mid === undefined ? undefined : circumstances.known.get(sendKeyOf(send, send.mid));
   if (before !== undefined) {
-    if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" } as const;
-    return { outcome: "replayed", id: before.id, mid: send.mid, createdAt: before.createdAt } as const;
+    if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" };
+    return { outcome: "replayed", id: before.id, createdAt: before.createdAt };
   }
   const missing = missingOf(circumstances, send);
-  return missing && ({ outcome: "refused", missing } as const);
+  return missing && { outcome: "refused", missing };
 }
 
 function missingOf({ users, conversations, participants }: Circumstances, send: NewSend): Missing | undefined {

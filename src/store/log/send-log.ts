@@ -1,7 +1,7 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
-import type { AppendResult, BatchLog, NewSend, SendLog } from "../ports.ts";
+import type { BatchLog, NewSend, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
 
 const maxBatch = 500;
@@ -34,26 +34,20 @@ export type CommitObserver = {
  * While another commit is about to end, the events of the last one wait for theirs, at most 2 ms.
  */
 export function createSendLog({ log, announce, observer, batchSize = maxBatch, pipeline }: Options): SendLog {
-  const batcher = createBatcher<NewSend, AppendResult>({
+  const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
       const startedAt = performance.now();
-      const results = await log.appendAll(sends);
+      const outcomes = await log.appendAll(sends);
       const markOf = observer?.onCommit(sends, performance.now() - startedAt);
       const events: LogEvent[] = [];
-      const settled = sends.map((send, index): PromiseSettledResult<AppendResult> => {
-        const result = results[index];
-        if (result === undefined) return { status: "rejected", reason: new Error("an append without a result") };
-        if (result.outcome === "failed") return { status: "rejected", reason: result.error };
-        if (result.outcome !== "stored") return { status: "fulfilled", value: result };
-        events.push({
-          ...toLogEvent({ ...send, offset: result.offset, prev: result.prev }),
-          committed: markOf?.(send),
-        });
-        const { id, mid, createdAt } = send;
-        return { status: "fulfilled", value: { outcome: "stored", id, mid, createdAt } };
-      });
+      for (const [index, send] of sends.entries()) {
+        const outcome = outcomes[index];
+        if (outcome?.outcome !== "stored") continue;
+        const { offset, prev } = outcome;
+        events.push({ ...toLogEvent({ ...send, offset, prev }), committed: markOf?.(send) });
+      }
       coalesce(events);
-      return settled;
+      return outcomes;
     },
     maxBatch: batchSize,
     maxWaiting,

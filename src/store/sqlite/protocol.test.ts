@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { HeraldError } from "../../contract/errors/errors.ts";
 import { isIdentifier } from "../../contract/identifiers.ts";
-import type { BatchResult, NewSend } from "../ports.ts";
-import { packResults, packSends, unpackResults, unpackSends } from "./protocol.ts";
+import type { NewSend, SendOutcome } from "../ports.ts";
+import { packOutcomes, packSends, unpackOutcomes, unpackSends } from "./protocol.ts";
 
 const anyIdentifier = fc.string({ unit: "binary", minLength: 1, maxLength: 128 }).filter(isIdentifier);
 const anySend: fc.Arbitrary<NewSend> = fc.record({
@@ -44,28 +45,42 @@ describe("sends that cross to the thread that writes", () => {
 });
 
 describe("outcomes that cross from the thread that writes", () => {
-  const anyResult: fc.Arbitrary<BatchResult> = fc.oneof(
-    fc.record({ outcome: fc.constant("stored"), offset: fc.nat(), prev: fc.option(fc.uuid(), { nil: undefined }) }),
-    fc.constant({ outcome: "conflict" } as const),
-    fc.constant({ outcome: "refused", missing: "user" } as const),
-  );
+  const anyPlace = fc.record({ offset: fc.nat(), prev: fc.option(fc.uuid(), { nil: undefined }) });
+  const anyOutcome = ({ id, createdAt }: NewSend): fc.Arbitrary<SendOutcome> =>
+    fc.oneof(
+      anyPlace.map((place) => ({ outcome: "stored" as const, id, createdAt, ...place })),
+      fc.constant({ outcome: "replayed", id: "first", createdAt: 1 } as const),
+      fc.constant({ outcome: "conflict" } as const),
+      fc.constant({ outcome: "refused", missing: "user" } as const),
+    );
+  const anySent = anySend.chain((send) => anyOutcome(send).map((outcome) => ({ send, outcome })));
 
   test("arrive as they were, whatever they are", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(anySend, anyResult), { maxLength: 8 }), (batch) => {
-        const [sends, results] = [batch.map(([send]) => send), batch.map(([, result]) => result)];
-        expect(unpackResults(sends, packResults(sends, results))).toEqual(results);
+      fc.property(fc.array(anySent, { maxLength: 8 }), (batch) => {
+        const [sends, outcomes] = [batch.map(({ send }) => send), batch.map(({ outcome }) => outcome)];
+        expect(unpackOutcomes(sends, packOutcomes(sends, outcomes))).toEqual(outcomes);
       }),
     );
+  });
+
+  test("carry why a send failed, with its code", () => {
+    const [send] = fc.sample(anySend, 1);
+    const error = new HeraldError("storage_full");
+    const packed = packOutcomes([send as NewSend], [{ outcome: "failed", error }]);
+    const [arrived] = unpackOutcomes([send as NewSend], structuredClone(packed));
+    expect(arrived).toMatchObject({ outcome: "failed", error: { code: "storage_full", message: error.message } });
   });
 
   test("are a number each where one send of an organization follows the other, whatever comes between", () => {
     const [send] = fc.sample(anySend, 1);
     const sends = [1, 2, 3, 4, 5].map((id) => ({ ...send, org: id === 3 ? "p" : "o", id: `id${id}` }) as NewSend);
     const prevs = ["before", "id1", "of p", "id2", undefined];
-    const results = prevs.map((prev, index): BatchResult => ({ outcome: "stored", offset: index, prev }));
-    const packed = packResults(sends, results);
+    const outcomes = sends.map(({ id, createdAt }, index): SendOutcome => {
+      return { outcome: "stored", id, createdAt, offset: index, prev: prevs[index] };
+    });
+    const packed = packOutcomes(sends, outcomes);
     expect(packed).toEqual([[0, "before"], 1, [2, "of p"], 3, [4, undefined]]);
-    expect(unpackResults(sends, packed)).toEqual(results);
+    expect(unpackOutcomes(sends, packed)).toEqual(outcomes);
   });
 });

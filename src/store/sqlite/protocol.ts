@@ -1,7 +1,7 @@
 import { type ErrorCode, HeraldError } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { idSeparator } from "../../lib/text/joined-ids.ts";
-import type { BatchResult, ConversationPut, NewSend } from "../ports.ts";
+import type { ConversationPut, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
@@ -38,13 +38,13 @@ export type ReadReport =
   | { kind: "error"; id: number; error: SentError };
 
 /** How a call ended. */
-export type Answer = { value: unknown } | { results: SentResult[] } | { error: SentError };
+export type Answer = { value: unknown } | { outcomes: SentOutcome[] } | { error: SentError };
 
 /** The outcome of a send as it crosses. Nearly every send is stored right after the one before it in the batch: then its offset says it all. */
-export type SentResult =
+export type SentOutcome =
   | number
   | [offset: number, prev: string | undefined]
-  | Exclude<BatchResult, { outcome: "stored" | "failed" }>
+  | SendVerdict
   | { outcome: "failed"; error: SentError };
 
 /** An error made ready to cross. */
@@ -64,28 +64,29 @@ export function receiveError({ name, message, stack, code, headers = {} }: SentE
 }
 
 /** The outcomes of a batch made ready to cross. */
-export function packResults(sends: readonly NewSend[], results: readonly BatchResult[]): SentResult[] {
+export function packOutcomes(sends: readonly NewSend[], outcomes: readonly SendOutcome[]): SentOutcome[] {
   const lastOf = new Map<string, string>();
-  return results.map((result, index) => {
-    if (result.outcome === "failed") return { outcome: "failed", error: sendError(result.error) };
-    if (result.outcome !== "stored") return result;
-    const { org = "", id = "" } = sends[index] ?? {};
-    const isNext = result.prev !== undefined && lastOf.get(org) === result.prev;
+  return outcomes.map((outcome, index) => {
+    if (outcome.outcome === "failed") return { outcome: "failed", error: sendError(outcome.error) };
+    if (outcome.outcome !== "stored") return outcome;
+    const { id, offset, prev } = outcome;
+    const { org = "" } = sends[index] ?? {};
+    const isNext = prev !== undefined && lastOf.get(org) === prev;
     lastOf.set(org, id);
-    return isNext ? result.offset : [result.offset, result.prev];
+    return isNext ? offset : [offset, prev];
   });
 }
 
-/** The outcomes that `packResults` made ready, of the same sends. */
-export function unpackResults(sends: readonly NewSend[], results: readonly SentResult[]): BatchResult[] {
+/** The outcomes that `packOutcomes` made ready, of the same sends. */
+export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly SentOutcome[]): SendOutcome[] {
   const lastOf = new Map<string, string>();
-  return results.map((result, index) => {
-    if (typeof result !== "number" && !Array.isArray(result))
-      return result.outcome === "failed" ? { outcome: "failed", error: receiveError(result.error) } : result;
-    const { org = "", id = "" } = sends[index] ?? {};
-    const [offset, prev] = typeof result === "number" ? [result, lastOf.get(org)] : result;
+  return outcomes.map((outcome, index) => {
+    if (typeof outcome !== "number" && !Array.isArray(outcome))
+      return outcome.outcome === "failed" ? { outcome: "failed", error: receiveError(outcome.error) } : outcome;
+    const { org = "", id = "", createdAt = 0 } = sends[index] ?? {};
+    const [offset, prev] = typeof outcome === "number" ? [outcome, lastOf.get(org)] : outcome;
     lastOf.set(org, id);
-    return { outcome: "stored", offset, prev };
+    return { outcome: "stored", id, createdAt, offset, prev };
   });
 }
 

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import { createLoneBusSecrets } from "../nodes/bus-secrets.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
-import type { BatchResult, NewSend, Put } from "../ports.ts";
+import type { NewSend, Put, SendOutcome } from "../ports.ts";
 import type { Database, DatabaseEvents, Writes } from "../store.ts";
 import {
   type Call,
@@ -10,9 +10,9 @@ import {
   packSends,
   type Report,
   receiveError,
+  type SentOutcome,
   type SentPut,
-  type SentResult,
-  unpackResults,
+  unpackOutcomes,
 } from "./protocol.ts";
 import { openSqliteReaders, type SqliteReaders } from "./readers.ts";
 
@@ -58,7 +58,7 @@ export async function openSqliteThread(
       const call = waiting.get(message.id);
       waiting.delete(message.id);
       if ("error" in message) call?.reject(receiveError(message.error));
-      else call?.resolve("results" in message ? message.results : message.value);
+      else call?.resolve("outcomes" in message ? message.outcomes : message.value);
     }
   });
 
@@ -71,9 +71,9 @@ export async function openSqliteThread(
     return promise;
   }
 
-  async function appendAll(sends: NewSend[]): Promise<BatchResult[]> {
+  async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
     // What crosses has the type that the protocol gives it: both ends are this code.
-    return unpackResults(sends, (await send({ sends: packSends(sends) })) as SentResult[]);
+    return unpackOutcomes(sends, (await send({ sends: packSends(sends) })) as SentOutcome[]);
   }
 
   /** A method of the other thread; here too both ends are this code. */

@@ -6,7 +6,7 @@ import { createWrites } from "../store.ts";
 import {
   type Answer,
   type Call,
-  packResults,
+  packOutcomes,
   type Report,
   type SentPut,
   sendError,
@@ -43,7 +43,7 @@ async function open(file: string): Promise<void> {
     try {
       if (!("sends" in call)) return { value: await ports[call.port]?.[call.method]?.(...(call.args as never[])) };
       const sends = unpackSends(call.sends);
-      return { results: packResults(sends, await writes.batches.appendAll(sends)) };
+      return { outcomes: packOutcomes(sends, await writes.batches.appendAll(sends)) };
     } catch (error) {
       return { error: sendError(error) };
     }

@@ -334,15 +334,21 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       const org = await createOrganization();
       const sent = await send(org, { mid: "m" });
       const check = (change: Partial<NewSend>) => store.checks.check(messageOf(org, change));
-      expect(await check({})).toEqual({ outcome: "fits", participants: 2 });
-      expect(await check({ mid: "m" })).toEqual({ outcome: "replayed", participants: 2 });
-      expect(await check({ mid: "m", fingerprint: "g" })).toEqual({ outcome: "conflict" });
-      expect(await check({ cid: "c9" })).toEqual({ outcome: "refused", missing: "conversation" });
-      expect(await check({ sender: "u9" })).toEqual({ outcome: "refused", missing: "participant" });
-      expect(await check({ org: "nowhere" })).toEqual({ outcome: "refused", missing: "organization" });
+      expect(await check({})).toEqual({ verdict: undefined, participants: 2 });
+      expect(await check({ mid: "m" })).toEqual({
+        verdict: { outcome: "replayed", id: sent.id, createdAt: sent.createdAt },
+        participants: 2,
+      });
+      expect((await check({ mid: "m", fingerprint: "g" })).verdict).toEqual({ outcome: "conflict" });
+      expect((await check({ cid: "c9" })).verdict).toEqual({ outcome: "refused", missing: "conversation" });
+      expect((await check({ sender: "u9" })).verdict).toEqual({ outcome: "refused", missing: "participant" });
+      expect((await check({ org: "nowhere" })).verdict).toEqual({ outcome: "refused", missing: "organization" });
       const system = { kind: "system", cid: undefined, uids: ["u1"] } as const;
-      expect(await check({ ...system, uids: ["u1"] })).toEqual({ outcome: "fits", participants: 0 });
-      expect(await check({ ...system, uids: ["u1"], sender: "u9" })).toEqual({ outcome: "refused", missing: "user" });
+      expect(await check({ ...system, uids: ["u1"] })).toEqual({ verdict: undefined, participants: 0 });
+      expect((await check({ ...system, uids: ["u1"], sender: "u9" })).verdict).toEqual({
+        outcome: "refused",
+        missing: "user",
+      });
       expect((await store.log.readAfter(org, 1, 10, mebibyte)).map(({ id }) => id)).toEqual([sent.id]);
     });
   });
