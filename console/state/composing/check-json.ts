@@ -1,5 +1,5 @@
 import { HeraldError } from "../../../src/contract/errors/errors.ts";
-import { parseJson } from "../../../src/contract/errors/validation.ts";
+import { parseJson } from "../../../src/contract/requests.ts";
 import { findJsonFault } from "./json-position.ts";
 
 /** What is wrong with a text that should be a JSON object; `index` is where, if it is one place. */

@@ -1,8 +1,8 @@
 import "./zod-without-eval.ts";
 import { type FieldError, HeraldError } from "../../../src/contract/errors/errors.ts";
-import { validate } from "../../../src/contract/errors/validation.ts";
 import type { PayloadLimits } from "../../../src/contract/limits.ts";
 import { createSendMessageRequest, createSendSystemMessageRequest } from "../../../src/contract/messages/messages.ts";
+import { validate } from "../../../src/contract/requests.ts";
 
 /** The limits are settings of the server, which tells in its own words when one is passed. */
 const lifted: PayloadLimits = {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { requestIdExample } from "../documents/examples.ts";
 import type { Operation } from "../operations/operation.ts";
+import { validate } from "../requests.ts";
 import { type ErrorCode, errorCatalogue, HeraldError } from "./errors.ts";
 import { type Problem, problemDocument } from "./problem.ts";
-import { validate } from "./validation.ts";
 
 /** The headers of an error, by its status, in addition to `X-Request-Id`. */
 export const errorHeaders: Record<number, string[]> = {

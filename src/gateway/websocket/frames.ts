@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type FrameId, type FrameOperation, frameId, frameRequests } from "../../contract/connections/frames.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { parseJson } from "../../contract/errors/validation.ts";
 import { withoutCredentials } from "../../contract/keys/redaction.ts";
+import { parseJson } from "../../contract/requests.ts";
 
 /** A request from a client, its payload not yet validated; or the `fault` for which it cannot be processed. */
 export type Frame =

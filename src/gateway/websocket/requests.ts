@@ -1,5 +1,5 @@
 import { type FrameOperation, frameRequests } from "../../contract/connections/frames.ts";
-import { validate } from "../../contract/errors/validation.ts";
+import { validate } from "../../contract/requests.ts";
 import type { Receipts } from "../../services/delivery/receipts.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
 import { costs } from "../limits/user-budgets.ts";

@@ -1,7 +1,7 @@
 import { type FrameId, frameRequests } from "../../contract/connections/frames.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { validate } from "../../contract/errors/validation.ts";
 import { toIso } from "../../contract/identifiers.ts";
+import { validate } from "../../contract/requests.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { Doorkeeper } from "../connections/doorkeeper.ts";

@@ -1,7 +1,6 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { parseJson, parseJsonInTurns } from "../../contract/errors/validation.ts";
+import { parseJson, parseJsonInTurns } from "../../contract/requests.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
-import { decodeUtf8 } from "../../lib/json/json-body.ts";
 
 type Options<Body> = {
   maxBytes: number;
@@ -33,18 +32,12 @@ export async function readJsonBody<Body>(
   if (awaited !== undefined) await awaited;
   if (isOptional && bytes.length === 0) return check({});
   requireJson(request.headers.get("content-type"));
-  if (!isLong) return check(parseJson(toText(bytes), maxDepth));
+  if (!isLong) return check(parseJson(bytes, maxDepth));
   return await alone(async () => {
-    const value = await parseJsonInTurns(toText(bytes), maxDepth);
+    const value = await parseJsonInTurns(bytes, maxDepth);
     await nextTurn();
     return check(value);
   });
-}
-
-function toText(bytes: Uint8Array): string {
-  const text = decodeUtf8(bytes);
-  if (text === undefined) throw new HeraldError("malformed_json", "the body is not valid UTF-8");
-  return text;
 }
 
 const organizationMember = /"organizationId"\s*:\s*"([^"]{1,128})"/;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { jsonPointer } from "../../lib/json/json-scan.ts";
+import { jsonPointer } from "../../lib/json/json-text.ts";
 
 /** The names of the query parameters that are lists. */
 export function listsOf(query: z.ZodType): Set<string> {

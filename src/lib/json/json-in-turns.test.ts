@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readJson } from "./json-body.ts";
 import { readJsonInTurns } from "./json-in-turns.ts";
+import { readJson } from "./json-text.ts";
 
 const maxDepth = 8;
 const now = () => Promise.resolve();

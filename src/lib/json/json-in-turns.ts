@@ -1,17 +1,17 @@
 import { isStorableText } from "../text/text.ts";
-import type { JsonReading } from "./json-body.ts";
 import {
   addKey,
   code,
   endOfString,
   type JsonProblem,
+  type JsonReading,
   jsonPointer,
   type Keys,
   maxProblems,
   noKeys,
   tooDeep,
   wouldChange,
-} from "./json-scan.ts";
+} from "./json-text.ts";
 import { parseJson } from "./json-values.ts";
 
 type Members = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonPointer, scanJson } from "./json-scan.ts";
+import { jsonPointer, scanJson } from "./json-text.ts";
 
 const maxDepth = 32;
 const details = (text: string, depth = maxDepth) =>

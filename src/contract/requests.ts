@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { nextTurn } from "../../lib/event-loop/next-turn.ts";
-import { type JsonReading, readJson } from "../../lib/json/json-body.ts";
-import { readJsonInTurns } from "../../lib/json/json-in-turns.ts";
-import { jsonPointer } from "../../lib/json/json-scan.ts";
-import { type FieldError, HeraldError } from "./errors.ts";
+import { nextTurn } from "../lib/event-loop/next-turn.ts";
+import { readJsonInTurns } from "../lib/json/json-in-turns.ts";
+import { type JsonReading, jsonPointer, readJson } from "../lib/json/json-text.ts";
+import { type FieldError, HeraldError } from "./errors/errors.ts";
 
 const maxFields = 20;
+const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Parses `value` with `schema`. Throws `invalid_request` with a pointer to each invalid value. */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
@@ -15,14 +15,26 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   throw invalidRequest(fields);
 }
 
-/** Parses a JSON text. Throws `malformed_json`, or `invalid_request` for values that parsing would alter. */
-export function parseJson(text: string, maxDepth: number): unknown {
-  return requireValue(readJson(text, maxDepth));
+/**
+ * Parses JSON that a caller sent: decodes the bytes, scans the text for values that parsing would alter, then parses it. Throws
+ * `malformed_json`, or `invalid_request` for such values. `validate` checks the result against its schema.
+ */
+export function parseJson(sent: string | Uint8Array, maxDepth: number): unknown {
+  return requireValue(readJson(textOf(sent), maxDepth));
 }
 
-/** Like `parseJson`, for long texts: spreads the work over many short turns of the event loop. */
-export async function parseJsonInTurns(text: string, maxDepth: number): Promise<unknown> {
-  return requireValue(await readJsonInTurns(text, maxDepth, nextTurn));
+/** Like `parseJson`, for long JSON: spreads the work over many short turns of the event loop. */
+export async function parseJsonInTurns(sent: string | Uint8Array, maxDepth: number): Promise<unknown> {
+  return requireValue(await readJsonInTurns(textOf(sent), maxDepth, nextTurn));
+}
+
+function textOf(sent: string | Uint8Array): string {
+  if (typeof sent === "string") return sent;
+  try {
+    return decoder.decode(sent);
+  } catch {
+    throw new HeraldError("malformed_json", "the body is not valid UTF-8");
+  }
 }
 
 function requireValue(reading: JsonReading): unknown {

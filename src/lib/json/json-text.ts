@@ -3,6 +3,12 @@ import { isStorableText } from "../text/text.ts";
 /** What would not survive parsing, at the place that `pointer` names (RFC 6901). */
 export type JsonProblem = { pointer: string; detail: string };
 
+/** A JSON text read without altering it, or why it cannot be. */
+export type JsonReading =
+  | { outcome: "value"; value: unknown }
+  | { outcome: "malformed"; detail: string }
+  | { outcome: "altered"; problems: JsonProblem[] };
+
 type Level = { keys: Keys | undefined; key: string; index: number; expectsKey: boolean };
 /** The names of an object's members so far: few are looked through faster than they are hashed. */
 export type Keys = { few: string[]; all: Set<string> | undefined };
@@ -27,6 +33,20 @@ export const code = {
   open: 0x7b,
   close: 0x7d,
 };
+
+/** Scans JSON text, then parses it. Nothing that parsing would change, and nothing too deep, gets through. */
+export function readJson(text: string, maxDepth: number): JsonReading {
+  const problems = scanJson(text, maxDepth);
+  const isTooDeep = problems[0]?.pointer === "" && problems.length === 1;
+  if (isTooDeep) return { outcome: "altered", problems };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { outcome: "malformed", detail: error instanceof Error ? error.message : "not JSON" };
+  }
+  return problems.length > 0 ? { outcome: "altered", problems } : { outcome: "value", value };
+}
 
 /**
  * One pass over JSON text, before it is parsed: finds what `JSON.parse` would accept and alter, or what would exhaust
