@@ -21,12 +21,13 @@ import { createRegister } from "./connections/register.ts";
 import { createRoster } from "./connections/roster.ts";
 import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
+import { createPlayback } from "./fanout/player.ts";
 import { createTopics, type SocketTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
 import { chargeCatchUp, createUserBudgets } from "./limits/user-budgets.ts";
 import { createPlayables } from "./log/playable.ts";
-import type { LogBreak, Played } from "./log/sequencer.ts";
+import type { LogBreak } from "./log/sequencer.ts";
 import type { Log } from "./log/sequencers.ts";
 import { type GatewayParts, gatewayParts } from "./parts.ts";
 import { answerPresence } from "./presence.ts";
@@ -118,12 +119,11 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     createSequencers,
     createSocketSessions,
   } = parts;
-  const { bus, history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
+  const { history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
   const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
-  const { deliveries } = figures;
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
   const heartbeats = createHeartbeats({ wheel });
@@ -153,7 +153,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
       onError(new Error(`event ${offset} of ${org} is of a kind of a later version; such are passed over`));
     hasMetUnknown = true;
   };
-  const playables = createPlayables({
+  const { bus, log, catchUp } = createPlayables({
+    bus: dependencies.bus,
     log: dependencies.log,
     catchUp: chargeCatchUp(dependencies.catchUp, budgets),
     facts,
@@ -162,27 +163,12 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
       onError(new Error(`event ${offset} of ${org} (${id}) cannot be played and is passed over; ${restoreAdvice}`));
     },
   });
-  const { log, catchUp } = playables;
   const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
-  const handedOver = () => deliveries.message + deliveries.system_message;
-  function playToAll(event: LogEvent): Played {
-    const before = handedOver();
-    let isSlow = false;
-    guard(() => {
-      isSlow = play(event);
-    });
-    const toFeeds = feeds.play(event);
-    return { isSlow: isSlow || toFeeds.isSlow, connections: handedOver() - before + toFeeds.connections };
-  }
   const sequencers = createSequencers({
-    bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playables.hintOf(hint))) },
+    bus,
     log,
     clock,
-    play(event) {
-      const played = tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay);
-      if (played.isSlow) backlog.check();
-      return played;
-    },
+    play: createPlayback({ play, topics, backlog, tracePlay, guard }),
     onRepair,
     onBreak(org, found) {
       noteBreak();
@@ -226,23 +212,14 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
-  const feeds = createFeeds({ ...lines, sequencers, frames, facts, feedStarts: dependencies.feedStarts });
-
-  function playTraced(event: LogEvent, trace: TracePlay): Played {
-    let played: Played = { isSlow: false, connections: 0 };
-    trace(event, () => {
-      played = playToAll(event);
-      return played.connections;
-    });
-    return played;
-  }
+  const feeds = createFeeds({ ...lines, sequencers, topics, frames, facts, feedStarts: dependencies.feedStarts });
 
   const tickTimer = setInterval(() => {
     wheel.turn();
     backlog.check();
   }, tickMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
-  bus.respond((question) => answerPresence(roster, question, ratesOf));
+  dependencies.bus.respond((question) => answerPresence(roster, question, ratesOf));
 
   return {
     webSockets,

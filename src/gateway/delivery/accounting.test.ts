@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { createGuard } from "../../lib/observing/guard.ts";
 import { createOwner } from "../../lib/owner.ts";
 import type { Connection } from "../connections/connection.ts";
 import { createRoster } from "../connections/roster.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
-import { createPlayer } from "../fanout/player.ts";
+import { createPlayback, createPlayer } from "../fanout/player.ts";
 import { conversationTopic, createTopics, userTopic } from "../fanout/topics.ts";
 import { createBudget } from "../log/budget.ts";
 import { createSequencer } from "../log/sequencer.ts";
@@ -58,13 +59,14 @@ function setUp(tracePlay?: TracePlay) {
   for (const topic of [conversationTopic("o", "c"), userTopic("o", "u")]) topics.addStream(topic, listener);
   roster.add(connection);
   audiences.join(connection, "c");
+  const backlog = { suspect: broken, check: broken };
   const play = createPlayer({
     topics,
     roster,
     joining,
     audiences,
     ledger,
-    backlog: { suspect: broken },
+    backlog,
     facts: createEventFacts(),
     onUnknown: ({ id }) => unknown.push(id),
   });
@@ -72,11 +74,7 @@ function setUp(tracePlay?: TracePlay) {
     start: placeOf(event(0)),
     budget: createBudget(),
     read: broken,
-    play(one) {
-      if (accounting.tracePlay === undefined) return { isSlow: play(one), connections: 1 };
-      accounting.tracePlay(one, () => (play(one) ? 1 : 0));
-      return { isSlow: false, connections: 1 };
-    },
+    play: createPlayback({ ...accounting, play, topics, backlog, guard: createGuard((error) => errors.push(error)) }),
     onRepair: broken,
     onBreak: broken,
     onError: (error) => errors.push(error),

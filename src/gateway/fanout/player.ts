@@ -1,10 +1,16 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { Guard } from "../../lib/observing/guard.ts";
 import type { Roster } from "../connections/roster.ts";
+import type { TracePlay } from "../delivery/accounting.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
+import { type Played, toNobody } from "../log/sequencer.ts";
 import type { Audiences } from "./audiences.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
+
+/** Plays an event, at once. */
+export type Play = (event: LogEvent) => Played;
 
 type Dependencies = {
   topics: Topics;
@@ -20,7 +26,7 @@ type Dependencies = {
   onUnknown(event: LogEvent): void;
 };
 
-/** Plays an event to the connections that it concerns. True when some socket is slow to take it. */
+/** Creates the player of users, which plays an event to the connections that it concerns. */
 export function createPlayer({
   topics,
   roster,
@@ -30,36 +36,39 @@ export function createPlayer({
   facts,
   ledger,
   onUnknown,
-}: Dependencies): (event: LogEvent) => boolean {
-  /** Publishes to a topic that these users follow. True when some connection is slow to take it. */
-  function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): boolean {
-    const isSlow = topics.publish(topic, event);
-    if (isSlow) backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids()));
-    return isSlow;
+}: Dependencies): Play {
+  /** Publishes to a topic that these users follow, and suspects their connections if one is slow to take it. */
+  function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): Played {
+    const played = topics.publish(topic, event);
+    if (played.isSlow) backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids()));
+    return played;
   }
 
-  function playSystem(event: LogEvent): boolean {
+  function playSystem(event: LogEvent): Played {
     const { org } = event;
     const heard: string[] = [];
+    let heardOn = 0;
     let connections = 0;
     let isSlow = false;
     for (const uid of event.uids ?? []) {
       if (roster.countOf(org, uid) === 0) continue;
-      isSlow = publish(userTopic(org, uid), event, () => [uid]) || isSlow;
+      const played = publish(userTopic(org, uid), event, () => [uid]);
+      connections += played.connections;
+      isSlow = played.isSlow || isSlow;
       const count = roster.countOf(org, uid); // now: who was too slow for it has been cut
       if (count > 0) heard.push(uid);
-      connections += count;
+      heardOn += count;
     }
-    ledger.playedTo(event, heard, connections);
-    return isSlow;
+    ledger.playedTo(event, heard, heardOn);
+    return { connections, isSlow };
   }
 
-  function playMessage(event: LogEvent): boolean {
+  function playMessage(event: LogEvent): Played {
     const topic = conversationTopic(event.org, event.cid ?? "");
-    const isSlow = publish(topic, event, () => audiences.of(topic)?.uids() ?? []);
+    const played = publish(topic, event, () => audiences.of(topic)?.uids() ?? []);
     const audience = audiences.of(topic);
     if (audience !== undefined) ledger.played(event, audience);
-    return isSlow;
+    return played;
   }
 
   function playMembership(event: LogEvent): void {
@@ -89,15 +98,51 @@ export function createPlayer({
         return playSystem(event);
       case "membership":
         playMembership(event);
-        return false;
+        return toNobody;
       case "session":
         playSession(event);
-        return false;
+        return toNobody;
       case "unknown":
         onUnknown(event);
-        return false;
+        return toNobody;
       case "unplayable":
-        return false;
+        return toNobody;
     }
+  };
+}
+
+type Playback = {
+  /** Plays to users. */
+  play: Play;
+  topics: Pick<Topics, "publishToFeeds">;
+  backlog: Pick<Backlog, "check">;
+  tracePlay?: TracePlay | undefined;
+  guard: Guard;
+};
+
+/** Plays each event to users and then to feeds, within a trace if there is one. A failure for users does not keep it from feeds. */
+export function createPlayback({ play, topics, backlog, tracePlay, guard }: Playback): Play {
+  function playToAll(event: LogEvent): Played {
+    let toUsers = toNobody;
+    guard(() => {
+      toUsers = play(event);
+    });
+    const toFeeds = topics.publishToFeeds(event);
+    return { connections: toUsers.connections + toFeeds.connections, isSlow: toUsers.isSlow || toFeeds.isSlow };
+  }
+
+  function playTraced(event: LogEvent, trace: TracePlay): Played {
+    let played = toNobody;
+    trace(event, () => {
+      played = playToAll(event);
+      return played.connections;
+    });
+    return played;
+  }
+
+  return (event) => {
+    const played = tracePlay === undefined ? playToAll(event) : playTraced(event, tracePlay);
+    if (played.isSlow) backlog.check();
+    return played;
   };
 }

@@ -1,17 +1,26 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
+import { type Played, toNobody } from "../log/sequencer.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 
 /** A listener that the runtime's own topics do not reach: a server-sent event stream. `deliver` gives true when it is slow to take it. */
 export type StreamListener = { deliver(frame: Uint8Array): boolean };
 
+/** A feed. It hears every event of its organization and shows those that its filter selects. */
+export type FeedListener = { hear(event: LogEvent): Played; end(): void };
+
 /** Where frames are published: one topic for each conversation and one for each user. */
 export type Topics = {
-  /** Gives the event to every listener of the topic. True when one of them is slow to take it. */
-  publish(topic: string, event: LogEvent): boolean;
+  /** Gives the event to every listener of the topic. */
+  publish(topic: string, event: LogEvent): Played;
+  /** Passes the event to every feed of its organization. */
+  publishToFeeds(event: LogEvent): Played;
   addStream(topic: string, listener: StreamListener): void;
   removeStream(topic: string, listener: StreamListener): void;
+  addFeed(org: string, feed: FeedListener): void;
+  removeFeed(org: string, feed: FeedListener): void;
+  feedsOf(org: string): Iterable<FeedListener>;
   /** How many topics have streams. */
   readonly size: number;
 };
@@ -47,6 +56,7 @@ type Dependencies = {
 export function createTopics({ sockets, frames, onDelivery, onError }: Dependencies): Topics {
   const guard = createGuard(onError);
   const streams = new Map<string, Set<StreamListener>>();
+  const feeds = new Map<string, Set<FeedListener>>();
   return {
     publish(topic, event) {
       const listeners = streams.get(topic);
@@ -57,19 +67,46 @@ export function createTopics({ sockets, frames, onDelivery, onError }: Dependenc
           isSlow = listener.deliver(frames.forUsers(event)) || isSlow;
         });
       if (connections > 0) onDelivery(event, connections);
-      return isSlow;
+      return { connections, isSlow };
+    },
+    publishToFeeds(event) {
+      const listeners = feeds.get(event.org);
+      if (listeners === undefined) return toNobody;
+      let connections = 0;
+      let isSlow = false;
+      for (const feed of listeners) {
+        const heard = feed.hear(event);
+        connections += heard.connections;
+        isSlow = heard.isSlow || isSlow;
+      }
+      return { connections, isSlow };
     },
     addStream(topic, listener) {
-      const listeners = streams.get(topic) ?? new Set();
-      streams.set(topic, listeners.add(listener));
+      add(streams, topic, listener);
     },
     removeStream(topic, listener) {
-      const listeners = streams.get(topic);
-      listeners?.delete(listener);
-      if (listeners?.size === 0) streams.delete(topic);
+      remove(streams, topic, listener);
     },
+    addFeed(org, feed) {
+      add(feeds, org, feed);
+    },
+    removeFeed(org, feed) {
+      remove(feeds, org, feed);
+    },
+    feedsOf: (org) => feeds.get(org) ?? [],
     get size() {
       return streams.size;
     },
   };
+}
+
+function add<Listener>(all: Map<string, Set<Listener>>, name: string, listener: Listener): void {
+  const listeners = all.get(name) ?? new Set();
+  all.set(name, listeners.add(listener));
+}
+
+function remove<Listener>(all: Map<string, Set<Listener>>, name: string, listener: Listener): void {
+  const listeners = all.get(name);
+  listeners?.delete(listener);
+  if (listeners?.size === 0) all.delete(name);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
+import type { Hint } from "../../bus/bus.ts";
 import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 import type { MissedMessage } from "../../store/ports.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
@@ -39,7 +40,15 @@ const bad: LogEvent[] = [
 function playablesOf(events: LogEvent[] = [], missed: MissedMessage[] = []) {
   const told: Unplayable[] = [];
   const facts = createEventFacts();
+  let hint: Hint = { org: "o" };
+  let heard: Hint | undefined;
   const playables = createPlayables({
+    bus: {
+      async subscribe(_, handler) {
+        handler(hint);
+        return () => undefined;
+      },
+    },
     log: {
       heads: async () => new Map(),
       readFrom: async () => ({ head: { offset: 9, id: "e9" }, anchor: "e0", events }),
@@ -52,7 +61,15 @@ function playablesOf(events: LogEvent[] = [], missed: MissedMessage[] = []) {
     facts,
     onUnplayable: (event) => told.push(event),
   });
-  return { ...playables, facts, told };
+  /** What those who subscribe hear of a hint. */
+  function hintOf(given: Hint): Hint | undefined {
+    hint = given;
+    void playables.bus.subscribe("o", (one) => {
+      heard = one;
+    });
+    return heard;
+  }
+  return { ...playables, hintOf, facts, told };
 }
 
 describe("an event that cannot be played", () => {

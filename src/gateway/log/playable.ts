@@ -1,4 +1,4 @@
-import type { Hint } from "../../bus/bus.ts";
+import type { Bus, Hint } from "../../bus/bus.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage } from "../../contract/log/log-place.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
@@ -11,8 +11,8 @@ const mostTold = 1_024;
 
 /** Filters out events that cannot be played. */
 export type Playables = {
-  /** Reduces a hint whose event cannot be played to its place, so that the event is read from the store. */
-  hintOf(hint: Hint): Hint;
+  /** The bus. Of a hint whose event cannot be played only its place is left, so that the event is read from the store. */
+  bus: Pick<Bus, "subscribe">;
   /**
    * The log, with each unplayable event replaced by one of kind `unplayable`, which plays to nobody; the organization
    * continues after it.
@@ -26,6 +26,7 @@ export type Playables = {
 export type Unplayable = Pick<LogEvent, "org" | "offset" | "id">;
 
 type Dependencies = {
+  bus: Pick<Bus, "subscribe">;
   log: Log;
   catchUp: CatchUp;
   /** Parses a membership change once, for this check and for everyone who plays it. */
@@ -35,7 +36,7 @@ type Dependencies = {
 };
 
 /** Checks the events of hints and of the log before they are played. */
-export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependencies): Playables {
+export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Dependencies): Playables {
   const told = createSeen(mostTold);
 
   function tell({ org, offset, id }: Unplayable): void {
@@ -70,12 +71,14 @@ export function createPlayables({ log, catchUp, facts, onUnplayable }: Dependenc
     return { ...event, kind: "unplayable" };
   }
 
+  function playableHint(hint: Hint): Hint {
+    if (hint.payload === undefined || isPlayable(hint, looksLikeObject)) return hint;
+    const { org, offset, id, prev } = hint;
+    return { org, offset, id, prev };
+  }
+
   return {
-    hintOf(hint) {
-      if (hint.payload === undefined || isPlayable(hint, looksLikeObject)) return hint;
-      const { org, offset, id, prev } = hint;
-      return { org, offset, id, prev };
-    },
+    bus: { subscribe: (org, handler) => bus.subscribe(org, (hint) => handler(playableHint(hint))) },
     log: {
       heads: log.heads,
       async readFrom(org, offset, limit): Promise<LogPage> {

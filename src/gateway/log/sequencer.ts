@@ -45,6 +45,9 @@ export type Sequencer = {
 /** The number of connections an event was played to, and whether any of them is slow to take it. */
 export type Played = { connections: number; isSlow: boolean };
 
+/** Nobody heard it. */
+export const toNobody: Played = { connections: 0, isSlow: false };
+
 /** Where a log stopped being the one that was played: the place played, the id found there now, and the head. */
 export type LogBreak = { played: LogPlace; found: string | undefined; head: LogPlace };
 
@@ -164,7 +167,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
       return play(event);
     } catch (error) {
       onError(error);
-      return { connections: 0, isSlow: false };
+      return toNobody;
     }
   }
 

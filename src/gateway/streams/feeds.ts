@@ -7,21 +7,22 @@ import type { FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Register } from "../connections/register.ts";
 import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
+import type { FeedListener, Topics } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Places } from "../limits/places.ts";
-import type { Played, Sequencer } from "../log/sequencer.ts";
+import { type Sequencer, toNobody } from "../log/sequencer.ts";
 import type { Sequencers } from "../log/sequencers.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
 import { createEventFilter, type EventFilter } from "./feed-filter.ts";
 import type { StreamFrames } from "./stream-frames.ts";
 
 const startsTried = 5;
-const toNobody: Played = { connections: 0, isSlow: false };
 const permitEveryMs = 1000;
 const retryAfterSeconds = 5;
 
 type Dependencies = {
   sequencers: Sequencers;
+  topics: Pick<Topics, "addFeed" | "removeFeed" | "feedsOf">;
   feedStarts: FeedStarts;
   frames: Pick<StreamFrames, "forFeeds">;
   register: Register;
@@ -35,29 +36,17 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-type Feed = { stream: EventStream; shows: EventFilter; permit: FeedWish["permit"]; isAsking: boolean };
+type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean };
 
 /** Creates the feeds of this node, which hear every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, feedStarts, frames, register, places, backlog, facts, heartbeats, limits } = dependencies;
+  const { sequencers, topics, feedStarts, frames, register, places, backlog, facts, heartbeats, limits } = dependencies;
   const { onCut, onError } = dependencies;
   const perOrganization = createCounters(limits.feedsPerOrganization);
-  const feeds = new Map<string, Set<Feed>>();
 
   function takePlace(owner: Owner, org: string): void {
     if (!perOrganization.take(org)) throw tooMany(limits.feedsPerOrganization);
     owner.hold(() => perOrganization.release(org));
-  }
-
-  function add(org: string, feed: Feed): void {
-    const ofOrganization = feeds.get(org) ?? new Set();
-    feeds.set(org, ofOrganization.add(feed));
-  }
-
-  function remove(org: string, feed: Feed): void {
-    const ofOrganization = feeds.get(org);
-    ofOrganization?.delete(feed);
-    if (ofOrganization?.size === 0) feeds.delete(org);
   }
 
   /**
@@ -111,13 +100,26 @@ export function createFeeds(dependencies: Dependencies) {
       onEnd: wish.onEnd,
     });
     register.add("feed", stream);
-    const feed: Feed = { stream, shows, permit, isAsking: false };
-    add(org, feed);
-    owner.hold(() => remove(org, feed));
+    const listener = listenerOf(stream, shows);
+    topics.addFeed(org, listener);
+    owner.hold(() => topics.removeFeed(org, listener));
+    const feed: Feed = { stream, permit, isAsking: false };
     heartbeats.repeat(owner, permitEveryMs, () => void askAgain(feed));
     heartbeats.repeat(owner, limits.pingMs, stream.comment);
     stream.comment(); // makes the response begin now
     return stream.body;
+  }
+
+  function listenerOf(stream: EventStream, shows: EventFilter): FeedListener {
+    return {
+      hear(event) {
+        if (endsOrganization(event)) stream.end();
+        if (!shows(event)) return toNobody;
+        stream.push(frames.forFeeds(event));
+        return { connections: 1, isSlow: stream.isSlow };
+      },
+      end: stream.end,
+    };
   }
 
   const opening: Feeds = {
@@ -135,25 +137,9 @@ export function createFeeds(dependencies: Dependencies) {
 
   return {
     ...opening,
-    /** Plays an event to the feeds of its organization. */
-    play(event: LogEvent): Played {
-      const ofOrganization = feeds.get(event.org);
-      if (ofOrganization === undefined) return toNobody;
-      const isOver = endsOrganization(event);
-      let isSlow = false;
-      let connections = 0;
-      for (const { stream, shows } of ofOrganization) {
-        if (isOver) stream.end();
-        if (!shows(event)) continue;
-        stream.push(frames.forFeeds(event));
-        isSlow = stream.isSlow || isSlow;
-        connections++;
-      }
-      return { isSlow, connections };
-    },
     /** Ends an organization's feeds, so that their callers reconnect. */
     endOrganization(org: string): void {
-      for (const { stream } of [...(feeds.get(org) ?? [])]) stream.end();
+      for (const feed of [...topics.feedsOf(org)]) feed.end();
     },
   };
 }

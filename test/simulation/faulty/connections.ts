@@ -1,6 +1,7 @@
 import { HeraldError } from "../../../src/contract/errors/errors.ts";
 import type { Audiences } from "../../../src/gateway/fanout/audiences.ts";
 import { conversationTopic } from "../../../src/gateway/fanout/topics.ts";
+import { toNobody } from "../../../src/gateway/log/sequencer.ts";
 import { gatewayParts } from "../../../src/gateway/parts.ts";
 import { errorFrame } from "../../../src/gateway/websocket/frames.ts";
 import type { Owner } from "../../../src/lib/owner.ts";
@@ -33,7 +34,7 @@ function withAudiences(change: (audiences: Audiences) => Partial<Audiences>): Pr
 export const signOutsCloseNobody = withPart({
   createPlayer(dependencies) {
     const play = gatewayParts.createPlayer(dependencies);
-    return (event) => event.kind !== "session" && play(event);
+    return (event) => (event.kind === "session" ? toNobody : play(event));
   },
 });
 
