@@ -250,7 +250,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     counting.onAnswer(call);
     logRequest(call);
   };
-  const held = createHeldAnswers({ clientAddress });
+  const isOneTooMany = createCrowds({ ...connections, config, clientAddress });
+  const held = createHeldAnswers({ clientAddress, isOneTooMany });
   const follow = followCalls({ redact, onAnswer, traceCall: tracing?.traceCall, hold: held.hold });
   const health = createHealth({
     isStopping: () => state.isStopping,
@@ -282,7 +283,6 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
     limits: httpLimitsOf(config),
     follow,
-    isOneTooMany: createCrowds({ ...connections, config, clientAddress }),
     onError,
   });
 

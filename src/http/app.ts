@@ -21,7 +21,7 @@ import type { Nodes } from "../services/nodes/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
-import { isCheap, newCall, type TraceCall } from "./calls.ts";
+import { newCall, type TraceCall } from "./calls.ts";
 import type { RateLimit } from "./requests/limits.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
@@ -58,8 +58,6 @@ type Dependencies = {
   backlog: AnswerBacklog;
   limits: PayloadLimits & { requestBytes: number };
   follow: TraceCall;
-  /** Whether the address of a request keeps more connections alive than it may, this one among them. */
-  isOneTooMany(request: Request, from: Runtime): boolean;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -73,7 +71,7 @@ export type App = {
 
 /** Binds every operation of the contract, and what is open to everyone. */
 export function createApp(dependencies: Dependencies): App {
-  const { authentication, rateLimit, use, clientAddress, audit, limits, follow, isOneTooMany, onError } = dependencies;
+  const { authentication, rateLimit, use, clientAddress, audit, limits, follow, onError } = dependencies;
   const app: Router = new Hono();
   const operations = createOperations(limits);
   const longAnswers = createLongAnswers({ backlog: dependencies.backlog, onError: (error) => onError(error, "") });
@@ -97,16 +95,13 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    async handle(request, runtime) {
+    handle(request, runtime) {
       const call = newCall(request, runtime);
-      const response = await follow(request, call, () => {
+      return follow(request, call, () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
         return app.fetch(request, { runtime, call });
       });
-      // Whoever has a key is limited by that, and may keep alive as many connections as there are.
-      if (isCheap(call) && isOneTooMany(request, runtime)) response.headers.set("Connection", "close");
-      return response;
     },
     routes: app.routes.map(({ method, path }) => `${method} ${path}`),
   };

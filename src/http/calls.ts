@@ -72,7 +72,7 @@ type Observers = {
 };
 
 /** Whether anybody may ask for such an answer as often as they like: no key was shown, nor a token that opened a stream, or the call was refused. */
-export function isCheap({ keyId, route, status }: Call): boolean {
+function isCheap({ keyId, route, status }: Call): boolean {
   return status >= 400 || (keyId === undefined && route !== realTimeRoutes.stream);
 }
 

@@ -8,7 +8,7 @@ const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
 type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number };
 
 function useHeld() {
-  const { hold, end } = createHeldAnswers({ clientAddress: () => "192.0.2.1" });
+  const { hold, end } = createHeldAnswers({ clientAddress: () => "192.0.2.1", isOneTooMany: () => false });
   const answered: Response[] = [];
   return {
     end,

@@ -1,7 +1,7 @@
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
-import type { ClientAddress } from "../../lib/network/client-address.ts";
+import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
 import type { Call } from "../calls.ts";
 
 // 2,000 a second of them, which take a tenth of a core; 60 of those with bodies of a megabyte.
@@ -19,15 +19,23 @@ export type HeldAnswers = {
   end(): void;
 };
 
+type Dependencies = {
+  clientAddress: ClientAddress;
+  /** Whether the address of a request keeps more connections alive than it may, this one among them. */
+  isOneTooMany(request: Request, from: Peers): boolean;
+};
+
 /**
  * Holds back what anybody may have as often as they like, without a key or with 429: who asks again at once is answered at a
  * pace, and keys and addresses take turns. What else is refused was paid for, and waits for a turn of the event loop.
  */
-export function createHeldAnswers({ clientAddress }: { clientAddress: ClientAddress }): HeldAnswers {
+export function createHeldAnswers({ clientAddress, isOneTooMany }: Dependencies): HeldAnswers {
   const exit = createTurnstile(pace.perTurn, pace);
   let held = 0; // bytes of bodies
   return {
     async hold(request, call, response) {
+      // Whoever has a key is limited by that, and may keep alive as many connections as there are.
+      if (isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
       if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       const name = call.keyId ?? networkOf(call.address ?? clientAddress(request, call.from));
       const unread = unreadBytesOf(request.headers);
