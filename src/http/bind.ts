@@ -102,7 +102,7 @@ export function createBind({
   limits,
   onError,
 }: Dependencies): Bind {
-  const createBill = createBills({ rateLimit, use });
+  const bills = createBills({ rateLimit, use });
   const longBodies = createQueue(() => unavailable({ detail: "this node stops" })); // keys take turns
   const turns = createTurnstile(unitsPerTurn);
   return (operation, handler) => {
@@ -124,7 +124,7 @@ export function createBind({
       const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
       call.address = address;
       const trail = follow({ requestId, address, params: () => context.req.param() });
-      const bill = createBill();
+      const bill = bills.open();
       let caller = nobody;
       let answer: Answer | undefined;
       const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);
@@ -143,10 +143,10 @@ export function createBind({
           caller = await authenticate();
           trail.admit(caller);
           call.keyId = caller.keyId;
-          const admitted = bill.admit(caller);
+          const admitted = bills.admit(bill, caller);
           if (admitted !== undefined) await admitted;
           permit(caller, scope);
-          const named = namesOrganization ? bill.name(context.req.param("org")) : undefined;
+          const named = namesOrganization ? bills.name(bill, context.req.param("org")) : undefined;
           if (named !== undefined) await named;
           const turn = body === undefined ? takeTurn(1) : undefined;
           if (turn !== undefined) await turn;
@@ -164,23 +164,23 @@ export function createBind({
                 maxBytes: limits.requestBytes,
                 maxDepth: limits.jsonDepth,
                 isOptional: operation.isBodyOptional === true,
-                onLength: bill.addBody,
+                onLength: (bytes) => bills.addBody(bill, bytes),
                 check(value) {
                   const checked = validate(body, value) as BodyOf;
-                  bill.addWork(operation.workOf?.(checked) ?? 0);
+                  bills.addWork(bill, operation.workOf?.(checked) ?? 0);
                   return checked;
                 },
                 turn: (bytes) => takeTurn(1 + Math.floor(bytes.length / bytesPerUnit), bytes),
                 alone: (read) =>
                   longBodies.add({ of: caller.keyId }, () => {
-                    bill.askAgain();
+                    bills.askAgain(bill);
                     return read();
                   }),
               })) as BodyOf,
           headers: request.headers,
         };
         const target = operation.targetOf?.(input.body);
-        const named = namesOrganization || scope === undefined ? undefined : bill.name(target?.organization);
+        const named = namesOrganization || scope === undefined ? undefined : bills.name(bill, target?.organization);
         if (named !== undefined) await named;
         if (target !== undefined) trail.name(target);
         call.org = target?.organization ?? context.req.param("org");
@@ -200,13 +200,13 @@ export function createBind({
         if (answer.stream !== undefined)
           return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
         const rows = rowsIn(answer.body);
-        bill.addWork(Math.floor(rows / rowsPerRequest));
+        bills.addWork(bill, Math.floor(rows / rowsPerRequest));
         const weight = Math.floor(rows / rowsPerUnit);
         const turn = weight > 0 ? takeTurn(weight) : undefined;
         if (turn !== undefined) await turn;
         const { method: asked, signal } = request;
         const response = toResponse(answer, requestId, (text) => {
-          bill.addAnswer(text);
+          bills.addAnswer(bill, text);
           const answering = { org: call.org ?? caller.rights.org ?? undefined, signal, endSoon };
           return asked === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering);
         });
@@ -216,7 +216,7 @@ export function createBind({
         const error = toHeraldError(thrown);
         if (error.status === 500) onError(thrown, requestId);
         trail.fail(error);
-        bill.close();
+        bills.close(bill);
         return tellExpiry(caller, problemResponse(error, requestId));
       }
     });
