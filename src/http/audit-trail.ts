@@ -12,8 +12,8 @@ export type Trail = {
   name(target: AuditTarget): void;
   /** The call goes to its service now: from here on it may have changed something. */
   begin(): void;
-  /** The service did it. Resolves when that is written down; rejects when it cannot be. */
-  succeed(status: number): Promise<void>;
+  /** The service did it. Resolves when that is written down; rejects when it cannot be. `undefined` where nothing is written. */
+  succeed(status: number): Promise<void> | undefined;
   /** The call ended with this error. Nothing was changed or nobody knows, so the answer does not wait for the entry. */
   fail(error: HeraldError): void;
 };
@@ -75,9 +75,9 @@ export function createTrails(
       begin() {
         hasBegun = true;
       },
-      async succeed(status) {
+      succeed(status) {
         hasBegun = false; // what goes wrong now is not the call
-        if (isAudited) await audit.record(callOf(status));
+        return isAudited ? audit.record(callOf(status)) : undefined;
       },
       fail({ status, code }) {
         if (denials.has(code) || (isAudited && hasBegun)) audit.note(callOf(status, code));

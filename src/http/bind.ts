@@ -140,7 +140,8 @@ export function createBind({
       };
       try {
         if (scope !== undefined) {
-          caller = await authenticate();
+          const known = authenticate();
+          caller = known instanceof Promise ? await known : known;
           trail.admit(caller);
           call.keyId = caller.keyId;
           const admitted = bills.admit(bill, caller);
@@ -196,7 +197,8 @@ export function createBind({
         });
         call.isReplay = answer.isReplay === true;
         if (answer.target !== undefined) trail.name(answer.target);
-        await trail.succeed(answer.status);
+        const recorded = trail.succeed(answer.status);
+        if (recorded !== undefined) await recorded;
         if (answer.stream !== undefined)
           return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
         const rows = rowsIn(answer.body);

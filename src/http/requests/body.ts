@@ -26,7 +26,13 @@ export async function readJsonBody<Body>(
   request: Request,
   { maxBytes, maxDepth, isOptional, onLength, turn, check, alone }: Options<Body>,
 ): Promise<Body> {
-  const bytes = await readBytes(request, maxBytes, onLength);
+  let bytes: Uint8Array;
+  try {
+    bytes = await readBytes(request, maxBytes, onLength);
+  } catch (cause) {
+    if (cause instanceof HeraldError) throw cause;
+    throw new HeraldError("bad_request", "the body did not arrive as a whole; send it again", { cause });
+  }
   const isLong = bytes.length > longBytes;
   const awaited = isLong ? undefined : turn(bytes);
   if (awaited !== undefined) await awaited;
@@ -63,25 +69,17 @@ function requireJson(contentType: string | null): void {
     throw new HeraldError("unsupported_media_type");
 }
 
-async function readBytes(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
+/** All bytes of a body; rejects when they do not come. */
+function readBytes(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
-  try {
-    if (declared !== null) {
-      onLength(Number(declared));
-      return await request.bytes();
-    }
-    const bytes = await collect(request, maxBytes);
-    onLength(bytes.length);
-    return bytes;
-  } catch (cause) {
-    if (cause instanceof HeraldError) throw cause;
-    throw new HeraldError("bad_request", "the body did not arrive as a whole; send it again", { cause });
-  }
+  if (declared === null) return collect(request, maxBytes, onLength);
+  if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
+  onLength(Number(declared));
+  return request.bytes();
 }
 
 /** A body of unannounced length: no more of it is kept than may be. */
-async function collect(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function collect(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
@@ -89,6 +87,7 @@ async function collect(request: Request, maxBytes: number): Promise<Uint8Array> 
     if (length > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
+  onLength(length);
   return Buffer.concat(chunks);
 }
 
