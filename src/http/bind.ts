@@ -38,8 +38,8 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
 export type LongCall = {
   /** Where it came from; empty when nobody knows it. */
   address: string;
-  /** Aborts when the caller has hung up. */
-  signal: AbortSignal;
+  /** Its signal aborts when the caller has hung up. The runtime makes it when it is first asked for. */
+  request: Pick<Request, "signal">;
   /** The answer has ended: what was handed out of it must be taken within seconds, or the connection is cut. */
   endSoon(): void;
   /** Whether the key is still let in and may still do this, asked anew; rejects with what a call would be refused with. */
@@ -189,7 +189,7 @@ export function createBind({
         const endSoon = () => runtime.timeout(request, endedWithinSeconds);
         answer = await handler(input, {
           address,
-          signal: request.signal,
+          request,
           endSoon,
           permit: async () => {
             if (scope !== undefined) permit(await authenticate(), scope);
@@ -206,11 +206,10 @@ export function createBind({
         const weight = Math.floor(rows / rowsPerUnit);
         const turn = weight > 0 ? takeTurn(weight) : undefined;
         if (turn !== undefined) await turn;
-        const { method: asked, signal } = request;
         const response = toResponse(answer, requestId, (text) => {
           bills.addAnswer(bill, text);
-          const answering = { org: call.org ?? caller.rights.org ?? undefined, signal, endSoon };
-          return asked === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering);
+          const answering = { org: call.org ?? caller.rights.org ?? undefined, request, endSoon };
+          return request.method === "HEAD" ? text : longAnswers.bodyOf(text, toBytes, answering);
         });
         return tellExpiry(caller, response);
       } catch (thrown) {

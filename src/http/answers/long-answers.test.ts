@@ -37,9 +37,7 @@ function setUp(length: number) {
         seen.endings++;
         running.timeout(request, 1);
       };
-      return new Response(
-        longAnswers.bodyOf("x".repeat(length), () => bytes, { org: "o", signal: request.signal, endSoon }),
-      );
+      return new Response(longAnswers.bodyOf("x".repeat(length), () => bytes, { org: "o", request, endSoon }));
     },
   });
   return { bytes, watched, begun: begun.promise, ended: ended.promise, seen, server };

@@ -22,8 +22,8 @@ export type LongAnswers = {
 /** What an answer has to know of its call. */
 export type Answering = {
   org: string | undefined;
-  /** Aborts when the caller has hung up. */
-  signal: AbortSignal;
+  /** Its signal aborts when the caller has hung up. The runtime makes it when it is first asked for. */
+  request: Pick<Request, "signal">;
   /** What was handed out must be taken within seconds, or the connection is cut. */
   endSoon(): void;
 };
@@ -51,7 +51,7 @@ const mostBytesOfUnit = 3; // of UTF-16, in UTF-8
  */
 export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswers {
   /** Its bytes count for `org` until the last of them is taken, or the caller has hung up, or is cut. */
-  function streamOf(bytes: Uint8Array, { org, signal, endSoon }: Answering): ReadableStream<Uint8Array> {
+  function streamOf(bytes: Uint8Array, { org, request, endSoon }: Answering): ReadableStream<Uint8Array> {
     const owner = createOwner(onError);
     let begin = 0; // of what was not handed out
     let takings = 0;
@@ -97,7 +97,7 @@ export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswe
     );
     owner.hold(() => backlog.forget(answer));
     backlog.watch(answer);
-    onAbort(signal, owner.close);
+    onAbort(request.signal, owner.close);
     return body;
   }
 

@@ -4,8 +4,8 @@ import type { Bind } from "../bind.ts";
 
 /** The live feed of an organization. */
 export function bindFeed(bind: Bind, operations: Operations, feeds: Feeds): void {
-  bind(operations.streamEvents, async ({ params: { org }, query: filter }, { address, signal, permit, endSoon }) => ({
+  bind(operations.streamEvents, async ({ params: { org }, query: filter }, { address, request, permit, endSoon }) => ({
     status: 200,
-    stream: await feeds.open({ org, filter, address, signal, permit, onEnd: endSoon }),
+    stream: await feeds.open({ org, filter, address, signal: request.signal, permit, onEnd: endSoon }),
   }));
 }
