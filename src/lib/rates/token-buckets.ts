@@ -35,8 +35,9 @@ export function createTokenBuckets({
 
   return {
     waitMs(name, rate) {
+      if (isLifted(rate)) return 0;
       const bucket = buckets.get(name);
-      if (bucket === undefined || isLifted(rate)) return 0;
+      if (bucket === undefined) return 0;
       refill(bucket, rate);
       return bucket.units >= 1 ? 0 : Math.ceil(((1 - bucket.units) / rate.perSecond) * 1000);
     },

@@ -96,10 +96,9 @@ export function createBootstrapKey({ initial, store, digest, clock, onKey }: Opt
   return {
     recognize(given) {
       let caller: Caller | undefined;
-      const now = clock.now();
       for (const { digest: text, endsAt } of kept.former) {
         const isThis = timingSafeEqual(Buffer.from(text, "base64url"), given);
-        if (isThis && now < endsAt)
+        if (clock.now() < endsAt && isThis)
           caller = { ...current, rights: { ...unrestricted, expiresAt: endsAt }, secretExpiresAt: endsAt };
       }
       return timingSafeEqual(digested, given) ? current : caller;

@@ -115,7 +115,6 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
     whenFull: () => unavailable({ detail: "too many organizations that are not known here are asked for; try again" }),
   });
 
-  const isFresh = ({ readAt }: Known) => elapsed.now() < readAt + trustMs;
   const ask = (org: string) => lookups.add(org).catch(() => undefined);
   const timer = setInterval(() => {
     const since = elapsed.now() - refreshedWhileUsedWithinMs;
@@ -141,7 +140,7 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
       const entry = known.get(org);
       if (entry === undefined) return ask(org);
       entry.usedAt = elapsed.now();
-      return isFresh(entry) ? undefined : ask(org);
+      return entry.usedAt < entry.readAt + trustMs ? undefined : ask(org);
     },
     refresh: ask,
     async stop() {

@@ -144,6 +144,8 @@ function tooMany(what: "requests" | "messages", perSecond: number, waitMs: numbe
 }
 
 /** The approximate bytes a send counts for once stored; user ids that need escaping count for slightly more. */
-function bytesOf({ payload, uids = [] }: NewSend): number {
-  return uids.reduce((sum, uid) => sum + Buffer.byteLength(uid) + 3, Buffer.byteLength(payload));
+function bytesOf({ payload, uids }: NewSend): number {
+  let bytes = Buffer.byteLength(payload);
+  for (const uid of uids ?? []) bytes += Buffer.byteLength(uid) + 3;
+  return bytes;
 }

@@ -51,13 +51,13 @@ export function requireStored(outcome: SendOutcome): { id: string; createdAt: nu
 /** What is appended for a request. Throws what the caller's key does not allow. */
 export function toMessageSend(
   caller: Caller,
-  { organizationId, senderId, message: { id: mid, ...content } }: SendMessageRequest,
+  { organizationId, senderId, message: { id: mid, body, cid, x, attachments: attached } }: SendMessageRequest,
   createdAt: number,
 ): NewSend {
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
   const id = createId();
-  const attachments = content.attachments.map((attachment) => ({
+  const attachments = attached.map((attachment) => ({
     file_id: attachment.file_id ?? createId(),
     file_name: attachment.name,
   }));
@@ -65,9 +65,9 @@ export function toMessageSend(
     _id: id,
     t: toSeconds(createdAt),
     from: senderId,
-    body: content.body,
-    cid: content.cid,
-    x: content.x,
+    body,
+    cid,
+    x,
     attachments,
     created_at: toIso(createdAt),
   };
@@ -75,10 +75,10 @@ export function toMessageSend(
     org: organizationId,
     kind: "message",
     id,
-    cid: content.cid,
+    cid,
     sender: senderId,
     mid,
-    fingerprint: mid === undefined ? "" : fingerprintOf([content.body, content.cid, content.x, content.attachments]),
+    fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached]),
     payload: JSON.stringify({ message }),
     uids: undefined,
     createdAt,
