@@ -169,6 +169,6 @@ function toRow(event: StoredEvent): EventRow {
 }
 
 /** What of an event travels: all but what only the store needs to know. */
-export function toLogEvent({ org, offset, kind, id, cid, payload, uids, prev }: LogEvent): LogEvent {
+function toLogEvent({ org, offset, kind, id, cid, payload, uids, prev }: LogEvent): LogEvent {
   return { org, offset, kind, id, cid, payload, uids, prev };
 }

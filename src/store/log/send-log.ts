@@ -2,7 +2,6 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, SendLog, SendOutcome } from "../ports.ts";
-import { toLogEvent } from "./log-writer.ts";
 
 const maxBatch = 500;
 const maxWaiting = 20_000;
@@ -43,8 +42,9 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
       for (const [index, send] of sends.entries()) {
         const outcome = outcomes[index];
         if (outcome?.outcome !== "stored") continue;
+        const { org, kind, id, cid, payload, uids } = send;
         const { offset, prev } = outcome;
-        events.push({ ...toLogEvent({ ...send, offset, prev }), committed: markOf?.(send) });
+        events.push({ org, offset, kind, id, cid, payload, uids, prev, committed: markOf?.(send) });
       }
       coalesce(events);
       return outcomes;
