@@ -10,12 +10,17 @@ type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: num
 function useHeld() {
   const { hold, end } = createHeldAnswers({ clientAddress: () => "192.0.2.1", isOneTooMany: () => false });
   const answered: Response[] = [];
+  let dropped = 0;
   return {
     end,
     answered,
+    /** How many bodies were given up. */
+    dropped: () => dropped,
     async answer({ status, keyId, address, bodyBytes }: Facts) {
+      const body = new ReadableStream({ cancel: () => void dropped++ });
       const request = new Request("http://herald.test/", {
-        headers: bodyBytes === undefined ? {} : { "content-length": `${bodyBytes}` },
+        method: "POST",
+        ...(bodyBytes !== undefined && { body, headers: { "content-length": `${bodyBytes}` } }),
       });
       const call: Call = { ...newCall(request, peers), status, keyId, address };
       const response = new Response(null, { status });
@@ -52,13 +57,20 @@ test("what was paid for is answered in the next turn, whatever it is", async () 
   expect(answered).toHaveLength(crowd);
 });
 
-test("no more bodies are held than fit into 64 MiB: others are answered in the next turn, and their connections closed", async () => {
-  const { answered, answer } = useHeld();
+test("no body is held: however many wait, what comes is dropped, nobody is closed, and of long ones one goes out at a time", async () => {
+  const { answered, dropped, answer } = useHeld();
   for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: `key-${count}`, bodyBytes: 1_048_576 });
-  await nextTurn();
-  await nextTurn();
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
   const closed = answered.filter(({ headers }) => headers.get("connection") === "close");
-  expect([closed.length, answered.length]).toEqual([crowd - 64, crowd - 64 + 1]); // and of long ones one goes out at a time
+  expect([dropped(), closed.length, answered.length]).toEqual([crowd, 0, 1]);
+});
+
+test("a body that was read is answered like any other", async () => {
+  const { hold } = createHeldAnswers({ clientAddress: () => "192.0.2.1", isOneTooMany: () => false });
+  const request = new Request("http://herald.test/", { method: "POST", body: "read" });
+  await request.bytes();
+  await hold(request, { ...newCall(request, peers), status: 429, keyId: "key" }, new Response(null));
+  expect(request.bodyUsed).toBe(true);
 });
 
 test("a node that stops lets all answers go out", async () => {
