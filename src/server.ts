@@ -270,7 +270,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     presence,
     organizations: createOrganizationDirectory({ ...store, limits: organizationLimits, presence, clock }),
     use,
-    dryRuns: createDryRuns({ ...store, use, presence, clock }),
+    dryRuns: createDryRuns({ ...store, use, presence, clock, elapsed: steadyClock }),
     feeds: connections.feeds,
     rateLimit,
     health,

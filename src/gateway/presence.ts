@@ -18,16 +18,15 @@ export function answerPresence(
   const total = roster.totalOf(org);
   if ("uids" in question) {
     const rates = question.uids.length === 0 ? { rates: ratesOf(org) } : {};
-    const users = question.uids.map((id, index): OnlineUser => {
+    const online: OnlineUser[] = [];
+    for (const [index, id] of question.uids.entries()) {
       const connections = roster.of(org, id);
+      if (connections.length === 0) continue;
+      const areDevicesTold = question.devices === true && index < maxUsersWithDevices;
       const devices = connections.slice(0, maxDevices).map(({ device = null }) => device);
-      return {
-        id,
-        connections: connections.length,
-        ...(question.devices === true && index < maxUsersWithDevices && { devices }),
-      };
-    });
-    return { online: users.filter(({ connections }) => connections > 0), hasMore: false, total, ...rates };
+      online.push({ id, connections: connections.length, ...(areDevicesTold && { devices }) });
+    }
+    return { online, hasMore: false, total, ...rates };
   }
   const online: OnlineUser[] = [];
   let bytes = 0;

@@ -68,7 +68,7 @@ type Observers = {
   /** Put around each answer, if it is there. */
   traceCall?: TraceCall | undefined;
   /** Resolves when a cheap answer may go out. */
-  hold(request: Request, call: Call): Promise<void>;
+  hold(request: Request, call: Call, response: Response): Promise<void>;
 };
 
 /** Whether anybody may ask for such an answer as often as they like: no key was shown, nor a token that opened a stream, or the call was refused. */
@@ -92,7 +92,7 @@ export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): T
     call.tookMs = performance.now() - startedAt;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
-    if (response !== undefined && isCheap(call)) await hold(request, call);
+    if (response !== undefined && isCheap(call)) await hold(request, call, response);
     return response;
   };
 }

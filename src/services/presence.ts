@@ -84,10 +84,8 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
     },
     async count(org, uids) {
       await requireOrganization(organizations, org);
-      if (uids !== undefined) {
-        const users = await ofUids(org, [...new Set(uids)]);
-        return countUsers(users.filter(({ connections }) => connections > 0));
-      }
+      // Nodes name those alone who are connected.
+      if (uids !== undefined) return countUsers(merge(await ask({ org, uids: [...new Set(uids)] })).users);
       const counted: OnlineCount = { count: 0, connections: 0 };
       for (let after = ""; ; ) {
         const answers = await ask({ org, after, limit: countedAtOnce });

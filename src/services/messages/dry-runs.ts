@@ -1,6 +1,8 @@
-import { setImmediate } from "node:timers/promises";
 import type { DryRunResponse } from "../../contract/delivery.ts";
+import { unavailable } from "../../contract/errors/errors.ts";
 import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
@@ -19,20 +21,34 @@ export type DryRuns = {
 type Dependencies = {
   checks: Pick<BatchLog, "check">;
   use: Pick<OrganizationUse, "requireRoomFor">;
-  sent: Pick<SentReads, "usersAt">;
+  sent: Pick<SentReads, "strangersAmong">;
   participants: Pick<ParticipantReads, "list">;
   presence: Pick<Presence, "count">;
   clock: Clock;
+  /** A clock that only goes forward. */
+  elapsed: Clock;
 };
 
 /** Nodes are asked about so many users at once: a message between nodes has a limit. */
 const usersAtOnce = 1_000;
+// A thousand recipients are a millisecond of work, and others have their turn behind it.
+const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 10_000 };
 
-/** Dry runs by the rules of the log itself. Nothing is stored, no id is used. */
-export function createDryRuns({ checks, use, sent, participants, presence, clock }: Dependencies): DryRuns {
+/**
+ * Dry runs by the rules of the log itself. Nothing is stored, no id is used. Of those for more than a thousand recipients a node does one at
+ * a time, a thousand recipients in a turn of the event loop, and organizations take turns.
+ */
+export function createDryRuns({ checks, use, sent, participants, presence, clock, elapsed }: Dependencies): DryRuns {
+  const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
+
+  async function inTurn<Result>(org: string, recipients: number, work: () => Promise<Result>): Promise<Result> {
+    return recipients > usersAtOnce ? await limiter.run(work, { key: org, weight: recipients }) : await work();
+  }
+
   async function requireFit(send: NewSend): Promise<{ participants: number; isReplay: boolean }> {
     await use.requireRoomFor(send);
-    const { verdict, participants } = await checks.check(send);
+    // The payload and the users decide nothing, and would have to go to another thread.
+    const { verdict, participants } = await checks.check({ ...send, payload: "", uids: undefined });
     return { participants, isReplay: verdict !== undefined && requireStored(verdict).isReplay };
   }
 
@@ -40,7 +56,7 @@ export function createDryRuns({ checks, use, sent, participants, presence, clock
     let online = 0;
     for await (const uids of pages) {
       if (uids.length > 0) online += (await presence.count(org, uids)).count;
-      await setImmediate(); // others have their turn between two pages
+      await nextTurn();
     }
     return online;
   }
@@ -58,18 +74,25 @@ export function createDryRuns({ checks, use, sent, participants, presence, clock
     async message(caller, request) {
       const send = toMessageSend(caller, request, clock.now());
       const { participants: recipients, isReplay } = await requireFit(send);
-      const online = await countOnline(send.org, participantsOf(send.org, request.message.cid));
+      const online = await inTurn(send.org, recipients, () =>
+        countOnline(send.org, participantsOf(send.org, request.message.cid)),
+      );
       return { body: { dry_run: { recipients, online, unknown_users: [] } }, isReplay };
     },
     async systemMessage(caller, request) {
-      const send = toSystemSend(caller, request, clock.now());
-      const { isReplay } = await requireFit(send);
-      const known = await sent.usersAt(send.org, send.uids);
-      const online = await countOnline(send.org, pagesOf(send.uids));
-      const unknown_users = send.uids.filter((uid) => !known.has(uid));
-      return { body: { dry_run: { recipients: send.uids.length, online, unknown_users } }, isReplay };
+      return await inTurn(request.organizationId, request.messageSystem.uids.length, async () => {
+        const send = await toSystemSend(caller, request, clock.now());
+        const { isReplay } = await requireFit(send);
+        const unknown_users = await sent.strangersAmong(send.org, send.uids);
+        const online = await countOnline(send.org, pagesOf(send.uids));
+        return { body: { dry_run: { recipients: send.uids.length, online, unknown_users } }, isReplay };
+      });
     },
   };
+}
+
+function whenBusy(): Error {
+  return unavailable({ detail: "too many large dry runs wait on this node; try again", retryAfterSeconds: 5 });
 }
 
 async function* pagesOf(uids: string[]): AsyncGenerator<string[], void> {

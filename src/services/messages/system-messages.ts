@@ -1,6 +1,7 @@
 import { toSeconds } from "../../contract/identifiers.ts";
 import type { SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { SendSystemMessageRequest, SendSystemMessageResponse } from "../../contract/messages/messages.ts";
+import { sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { NewSend } from "../../store/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
@@ -14,18 +15,20 @@ export type SystemMessages = {
 
 /**
  * What is appended for a request. Recipients know a system message by its `mid`, so the id that the server assigns
- * identifies the send as a caller's would. Throws what the caller's key does not allow.
+ * identifies the send as a caller's would. Throws what the caller's key does not allow. Thousands of recipients are sorted in turns of the
+ * event loop.
  */
-export function toSystemSend(
+export async function toSystemSend(
   caller: Caller,
   { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids } }: SendSystemMessageRequest,
   createdAt: number,
-): NewSend & { mid: string; uids: string[] } {
+): Promise<NewSend & { mid: string; uids: string[] }> {
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
   const id = createId();
   const mid = givenMid ?? id;
-  const uids = [...new Set(givenUids)];
+  const sorted = await sortInTurns(givenUids);
+  const uids = sorted.length === givenUids.length ? givenUids : [...new Set(givenUids)];
   const event: SystemMessageEvent = { system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x } };
   return {
     org: organizationId,
@@ -34,7 +37,7 @@ export function toSystemSend(
     cid: undefined,
     sender: senderId,
     mid,
-    fingerprint: fingerprintOf([x, uids.toSorted()]),
+    fingerprint: fingerprintOf([x, sorted]),
     payload: JSON.stringify(event),
     uids,
     createdAt,
@@ -46,7 +49,7 @@ export function toSystemSend(
 export function createSystemMessages(sending: Sending): SystemMessages {
   return {
     async send(caller, request) {
-      const send = toSystemSend(caller, request, sending.clock.now());
+      const send = await toSystemSend(caller, request, sending.clock.now());
       const { createdAt, isReplay } = await append(sending, send);
       return { body: { ack: { mid: send.mid, t: toSeconds(createdAt) } }, isReplay };
     },

@@ -91,4 +91,6 @@ export type SentReads = {
    * who are users now.
    */
   usersAt(org: string, uids: string[], offset?: number): Promise<Set<string>>;
+  /** Those of `uids` that are no users of the organization now, in their order. */
+  strangersAmong(org: string, uids: string[]): Promise<string[]>;
 };

@@ -25,6 +25,9 @@ const findSystem = `SELECT "offset", cid, payload, uids, key_id, recipients FROM
 export function createSentReads({ reader }: { reader: Reader }): SentReads {
   const wasUser = `SELECT id FROM "user" WHERE org = ? AND log_start < ? AND (deleted_at IS NULL OR log_end >= ?)
     AND id IN (${reader.dialect.textsOf("?")})`;
+  // Nearly all are users: so few rows cross from a thread or a server.
+  const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.textsOf("?")}) AS asked
+    WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
   const isUser = `SELECT id FROM "user" WHERE org = ? AND deleted_at IS NULL AND id IN (${reader.dialect.textsOf("?")})`;
 
   return {
@@ -49,6 +52,14 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
         for (const { id } of rows) users.add(id);
       }
       return users;
+    },
+    async strangersAmong(org, uids) {
+      const strangers = new Set<string>();
+      for (let start = 0; start < uids.length; start += idsAtOnce) {
+        const asked = JSON.stringify(uids.slice(start, start + idsAtOnce));
+        for (const { id } of await reader.allOf<{ id: string }>(org, isStranger, asked, org)) strangers.add(id);
+      }
+      return strangers.size === 0 ? [] : uids.filter((uid) => strangers.has(uid));
     },
   };
 }

@@ -327,6 +327,10 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
         ["b", "u1"],
         ["b", "u1"],
       ]);
+      expect(await store.sent.strangersAmong(org, users)).toEqual(["a", "c"]);
+      expect(await store.sent.strangersAmong(org, [])).toEqual([]);
+      const many = Array.from({ length: 1_001 }, (_, index) => `nobody-${index}`);
+      expect(await store.sent.strangersAmong(org, [...many, "b"])).toEqual(many);
     });
 
     test("can be checked without a send: by the same rules, and storing nothing", async () => {
