@@ -35,7 +35,7 @@ test("in a fresh copy, the README's first command installs and starts, and what 
   });
   const pasteboard = readersEnvironment({});
   try {
-    await server.waitFor(/Herald listens on \S+[\s\S]*Documentation/, 40_000);
+    await server.waitFor(/Herald is listening on \S+[\s\S]*Documentation/, 40_000);
     const listener = start(["bash", "-c", pasted(server.output, "npx herald listen")], {
       cwd: copy.folder,
       env: pasteboard,
