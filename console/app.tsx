@@ -9,7 +9,7 @@ import { createNodeHistory } from "./state/node-history.ts";
 import { useOrganizations } from "./state/organizations.ts";
 import { parseRoute, routeTo } from "./state/route.ts";
 
-/** The console: asks for a key if this tab has none, then shows what the key allows. */
+/** The console. Asks for a key if this tab has none, then shows what the key allows. */
 export function App() {
   const [session, setSession] = useState<Session>();
   const [isTrying, setIsTrying] = useState(keyStore.read() !== null);

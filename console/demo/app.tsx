@@ -7,7 +7,7 @@ import { SignIn } from "./sign-in.tsx";
 
 type State = { demo: Demo | undefined; isBusy: boolean; fault: string | undefined };
 
-/** The demo: people side by side, once there is a key. */
+/** The demo: users side by side, once there is a key. */
 export function App() {
   const [state, setState] = useState<State>({ demo: undefined, isBusy: keyStore.read() !== null, fault: undefined });
   const [showsJson, setShowsJson] = useState(false);
@@ -53,8 +53,8 @@ export function App() {
         <h1>See a message arrive</h1>
         <p class="lead">
           {demo === undefined
-            ? "Three users side by side, each with a connection of their own. One writes, the others have it within milliseconds."
-            : "Each window is a user with a connection of their own. Write in one and watch the others. Then send somebody offline, write again, and let them come back: they get what they missed. System messages are only for who is online."}
+            ? "Three users side by side, each with their own connection. When one writes, the others receive it within milliseconds."
+            : "Each window is a user with their own connection. Write in one and watch the others. Then take a user offline, write again, and bring the user back online: the missed messages arrive. System messages reach only users who are online."}
         </p>
         {demo === undefined ? (
           <SignIn isBusy={isBusy} fault={fault} onKey={(key) => void open(key)} />
@@ -71,7 +71,7 @@ export function App() {
                 checked={showsJson}
                 onChange={({ currentTarget }) => setShowsJson(currentTarget.checked)}
               />
-              Show the JSON that arrives
+              Show the received JSON
             </label>
           </>
         )}

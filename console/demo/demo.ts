@@ -1,27 +1,27 @@
 import type { AdminClient } from "../../sdk/admin/admin.ts";
 import { createAdminClient } from "../../sdk/admin/admin.ts";
 
-/** Where `HERALD_DEMO=1` puts its people: the organization and its conversation. */
+/** The organization and the conversation that `HERALD_DEMO=1` creates. */
 const organization = "demo";
 const conversation = "welcome";
 const shownPeople = 3;
 
-/** Somebody of the demo. */
+/** A user of the demo. */
 export type Person = { id: string; name: string };
 
-/** The demo organization, as the page's key can use it. What a backend would do, the page does with the key. */
+/** The demo organization. With its key, the page does what a backend would do. */
 export type Demo = {
   people: Person[];
-  /** A fresh token of a user, with which the user's client connects. */
+  /** Issues a fresh token for the user's client. */
   token(uid: string): Promise<string>;
   send(from: string, body: string): Promise<void>;
   sendSystem(from: string, to: string[]): Promise<void>;
 };
 
-/** The conversation that everybody of the demo is in. */
+/** The conversation that all demo users participate in. */
 export const demoConversation = conversation;
 
-/** Looks whether the key can use the demo. Rejects with `HeraldApiError` where it cannot, or where there is no demo. */
+/** Opens the demo. Rejects with `HeraldApiError` if the key does not allow it, or if there is no demo. */
 export async function openDemo(key: string): Promise<Demo> {
   const admin = createAdminClient({ url: location.origin, key, retries: 2, timeoutMs: 15_000 });
   const { items } = await admin.listParticipants(organization, conversation, { limit: shownPeople });

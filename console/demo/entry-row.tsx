@@ -4,7 +4,7 @@ import type { Entry } from "./entries.ts";
 
 type Props = { entry: Entry; uid: string; people: Person[]; showsJson: boolean };
 
-/** One message as a person sees it, and on request the JSON that arrived. */
+/** One message in readable form and, on request, the received JSON. */
 export function EntryRow({ entry, uid, people, showsJson }: Props) {
   const { from } = entry.message;
   const isOwn = entry.kind === "message" && from === uid;

@@ -8,16 +8,16 @@ type Props = { demo: Demo; person: Person; showsJson: boolean };
 
 const nearEndPixels = 40;
 
-/** One person: how the connection stands, what arrived, and something to send. */
+/** One user: the connection's state, the received messages, and a form to send. */
 export function PersonWindow({ demo, person, showsJson }: Props) {
   const { standing, entries, goOffline, comeBack } = useClient(demo, person.id);
   const heading = useId();
   const isAway = standing.state === "stopped" || standing.state === "closed";
   const list = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
-  // Before anything else happens: a scroll event in between would take the list for scrolled up.
+  // Runs before a scroll event can make the list look scrolled up.
   useLayoutEffect(() => {
-    // Who has scrolled up to read something stays there.
+    // A reader who has scrolled up stays there.
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight });
   }, [entries, showsJson]);
 
@@ -27,7 +27,7 @@ export function PersonWindow({ demo, person, showsJson }: Props) {
         <h2 id={heading}>{person.name}</h2>
         <StandingBadge standing={standing} />
         <button type="button" class="small" onClick={isAway ? comeBack : goOffline}>
-          {isAway ? "Come back" : "Go offline"}
+          {isAway ? "Go online" : "Go offline"}
           <span class="visually-hidden"> as {person.name}</span>
         </button>
       </header>
@@ -37,14 +37,14 @@ export function PersonWindow({ demo, person, showsJson }: Props) {
         class="scroller"
         role="log"
         aria-label={`What ${person.name} sees`}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling regions must be reachable with the keyboard (WCAG 2.1.1)
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
           isAtEnd.current = scrollTop + clientHeight > scrollHeight - nearEndPixels;
         }}
       >
         <ol class="entries">
-          {entries.length === 0 && <li class="nothing">Nothing yet. Write something, here or as somebody else.</li>}
+          {entries.length === 0 && <li class="nothing">Nothing yet. Write something, here or as another user.</li>}
           {entries.map((entry) => (
             <EntryRow key={entry.key} entry={entry} uid={person.id} people={demo.people} showsJson={showsJson} />
           ))}
@@ -74,7 +74,7 @@ function StandingBadge({ standing: { state, retryInMs } }: { standing: Standing 
   );
 }
 
-/** Sends through the admin API, as a backend would: a connection only receives. */
+/** Sends through the admin API, as a backend would. Connections only receive. */
 function Composer({ demo, person }: { demo: Demo; person: Person }) {
   const [body, setBody] = useState("");
   const [fault, setFault] = useState<string | undefined>(undefined);
@@ -98,7 +98,7 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
       try {
         await demo.send(person.id, text);
       } catch (error) {
-        setBody((now) => (now === "" ? text : now)); // nothing that was typed is lost
+        setBody((now) => (now === "" ? text : now)); // a failed send must not lose the text
         throw error;
       }
     });

@@ -2,12 +2,12 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 type Props = {
   isBusy: boolean;
-  /** Why the last key could not be used. */
+  /** Why the last key did not work. */
   fault: string | undefined;
   onKey: (key: string) => void;
 };
 
-/** Asks for the key that `npm start` left in a file. */
+/** Asks for the key that `npm start` wrote to a file. */
 export function SignIn({ isBusy, fault, onKey }: Props) {
   const [key, setKey] = useState("");
   const input = useRef<HTMLInputElement>(null);
@@ -25,7 +25,8 @@ export function SignIn({ isBusy, fault, onKey }: Props) {
       <div class="field">
         <label for={field}>Admin API key</label>
         <p class="fine" id={hint}>
-          It stands in a file beside the server. Show it in a second terminal, in the folder of <code>npm start</code>:
+          The server stores it in a file. To show it, run this in a second terminal, in the folder where you ran{" "}
+          <code>npm start</code>:
         </p>
         <pre class="code">cat data/admin-api-key</pre>
         <input
@@ -50,8 +51,8 @@ export function SignIn({ isBusy, fault, onKey }: Props) {
         {isBusy ? "Opening…" : "Open the demo"}
       </button>
       <p class="fine">
-        The page needs it for what your backend would do: to give each user a token, and to send. The key stays in this
-        tab until you close it or sign out, and goes to this server alone.
+        The page uses the key to do what your backend would do: issue a token for each user, and send. The key stays in
+        this tab until you close it or sign out, and is sent only to this server.
       </p>
     </form>
   );

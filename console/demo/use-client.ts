@@ -4,15 +4,15 @@ import { type Demo, demoConversation } from "./demo.ts";
 import { type Entry, withMessage, withSystemMessage } from "./entries.ts";
 import { explain, isAbsence } from "./explain.ts";
 
-/** What is known of a connection: how it stands, when it is tried again, and what went wrong. */
+/** The status of a connection: its state, the time until the next attempt, and the last problem. */
 export type Standing = { state: ClientState; retryInMs?: number | undefined; problem?: string | undefined };
 
-/** A person's client. */
+/** A user's client. */
 export type Person = { standing: Standing; entries: Entry[]; goOffline(): void; comeBack(): void };
 
 const historyShown = 20;
 
-/** Connects a person with the SDK for as long as the component is there, and keeps what was heard. */
+/** Connects a user through the SDK while the component is mounted, and collects what arrives. */
 export function useClient(demo: Demo, uid: string): Person {
   const [standing, setStanding] = useState<Standing>({ state: "connecting" });
   const [entries, setEntries] = useState<Entry[]>([]);
@@ -23,7 +23,7 @@ export function useClient(demo: Demo, uid: string): Person {
     let hasConnected = false;
     let problem: string | undefined;
 
-    /** What the connection itself does not bring: the messages from before the first time, or after too large a gap. */
+    /** Reads messages that the connection does not deliver: those before the first connect, or after too large a gap. */
     async function readHistory(from: Client): Promise<void> {
       const isGap = hasConnected;
       const messages = (await from.listMessages({ cid: demoConversation, limit: historyShown })).reverse();
@@ -50,7 +50,7 @@ export function useClient(demo: Demo, uid: string): Person {
       onStateChange(state, { retryInMs }) {
         if (state === "connected") {
           problem = undefined;
-          catchUp(made).catch(() => undefined); // it broke meanwhile, and is caught up the next time
+          catchUp(made).catch(() => undefined); // the connection was lost; the next one catches up
         }
         setStanding({ state, retryInMs, problem });
       },

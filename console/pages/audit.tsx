@@ -20,7 +20,7 @@ const tones = { done: "ok", refused: "warn", failed: "bad" } as const;
 
 type Asked = { organization: string; key: string; operation: string; result: string; since: string };
 
-/** Who did what. The filter stands in the address, so that it can be kept and sent to somebody. */
+/** The audit log. The filter is part of the address, so that it can be bookmarked and shared. */
 export function Audit() {
   const { client, route, me, org } = useConsole();
   const { organization = "", key = "", operation = "", result = "", since = "" } = route.query;
@@ -42,12 +42,13 @@ export function Audit() {
       <Loaded loading={list} what="the audit log">
         {(items) =>
           items.length === 0 ? (
-            <Empty title="Nothing fits">
-              Changes, reads of history and refused calls are written down; sends are not, as each event names its key.
+            <Empty title="No matching entries">
+              The audit log contains changes, reads of history and refused calls. It omits sends, because each message
+              records the key that sent it.
             </Empty>
           ) : (
             <>
-              <ol class="rows" aria-label="Entries, the newest first">
+              <ol class="rows" aria-label="Entries, newest first">
                 {items.map((entry) => (
                   <li key={entry.id}>
                     <Entry entry={entry} />
@@ -63,7 +64,7 @@ export function Audit() {
   );
 }
 
-/** Only what was asked for; a time without a zone is the reader's own. */
+/** The filter without empty members. Times are in the reader's time zone. */
 function filterOf({ organization, key, operation, result, since }: Asked): AuditFilter {
   const time = since === "" ? undefined : new Date(since);
   return {
@@ -145,7 +146,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
           {request_id}
         </Fact>
       </Facts>
-      {omitted > 0 && <p class="fine">{omitted} refused or failed calls before this one were not written down.</p>}
+      {omitted > 0 && <p class="fine">{omitted} refused or failed calls before this one were not logged.</p>}
     </article>
   );
 }

@@ -30,7 +30,7 @@ export function Compose() {
     id: "",
     attachments: [],
   }));
-  // The id of the next send. It stays after an outcome that nobody knows, so that trying again sends nothing twice.
+  // The id of the next send. It stays the same after an unknown outcome, so that a retry sends nothing twice.
   const [ownId, setOwnId] = useState(createUuid);
   const [wasTried, setWasTried] = useState(false);
   const [dryRun, setDryRun] = useState<DryRun>();
@@ -48,7 +48,7 @@ export function Compose() {
     try {
       return await client.request("POST", paths[draft.kind], body, { isSafe: true });
     } catch (error) {
-      // What was sent first under this id is stored, so what is in the form now is another send.
+      // This id is stored with a different payload, so the form now contains another send.
       if (error instanceof HeraldApiError && error.code === "message_id_conflict") setOwnId(createUuid());
       throw error;
     }
@@ -65,7 +65,7 @@ export function Compose() {
     }
     const answer = await send(request);
     const accepted = answer.ask ?? answer.ack;
-    if (accepted === undefined) throw new Error("The answer was not one of Herald's.");
+    if (accepted === undefined) throw new Error("The response did not come from Herald. Check the address.");
     setSent({ kind: draft.kind, senderId: draft.senderId, answer: accepted, sentAt: new Date().toISOString() });
     setOwnId(createUuid());
     setWasTried(false);
@@ -106,7 +106,7 @@ export function Compose() {
         {action.error !== undefined && <Problem error={action.error} />}
         {action.error !== undefined && isUnknown(action.error) && (
           <p class="fine">
-            Nobody knows whether it was stored. Press Send again: it goes out with the same id, so it is stored once.
+            The outcome is unknown. Press Send again: the retry has the same id, so nothing is stored twice.
           </p>
         )}
         {dryRun !== undefined && (
@@ -117,7 +117,8 @@ export function Compose() {
         )}
         {dryRun === undefined && sent === undefined && action.error === undefined && (
           <p class="hint">
-            The answer and the delivery report appear here. A dry run checks everything, and sends and stores nothing.
+            The response and the delivery report appear here. A dry run checks the request without storing or sending
+            anything.
           </p>
         )}
       </div>
@@ -129,12 +130,12 @@ function isUnknown(error: unknown): boolean {
   return error instanceof HeraldApiError && (error.status === 0 || error.status >= 500);
 }
 
-/** After the page shows the mistakes. */
+/** Focuses the first invalid field, once the page shows the errors. */
 function focusFirstMistake(): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>("form [aria-invalid]")?.focus());
 }
 
-/** Ids to choose from, where the key may read them; an id that is not among them can be typed. */
+/** Ids to choose from, if the key may read them. Other ids can be typed. */
 function useSuggestions(org: string, cid: string) {
   const { client, can } = useConsole();
   const [settledCid, setSettledCid] = useState(cid);

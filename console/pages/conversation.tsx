@@ -8,7 +8,7 @@ import { useConsole, useOrganization } from "../state/context.ts";
 import { useLoading, usePages } from "../state/loading.ts";
 import { useOnline } from "../state/online.ts";
 
-/** One conversation: who takes part, who of them is online, what was said. */
+/** One conversation: its participants, which of them are online, and its messages. */
 export function Conversation() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
@@ -66,7 +66,7 @@ function Participants({ org, cid }: { org: string; cid: string }) {
       <Loaded loading={list} what="participants">
         {(items) =>
           items.length === 0 ? (
-            <Empty title="Nobody takes part" />
+            <Empty title="No participants" />
           ) : (
             <>
               <ul class="rows">
@@ -100,10 +100,10 @@ function History({ org, cid }: { org: string; cid: string }) {
     <Loaded loading={list} what="messages">
       {(items) =>
         items.length === 0 ? (
-          <Empty title="Nothing was said yet" />
+          <Empty title="No messages yet" />
         ) : (
           <>
-            <ol class="rows" aria-label="Messages, the newest first">
+            <ol class="rows" aria-label="Messages, newest first">
               {items.map((message) => (
                 <li key={message._id}>
                   <Said message={message} />
@@ -136,7 +136,7 @@ function Said({ message }: { message: Message }) {
       )}
       {hasParameters && <pre class="code">{JSON.stringify(x, undefined, 2)}</pre>}
       <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
-        <summary>Who has it</summary>
+        <summary>Delivery report</summary>
         {isOpen && <DeliveryReport sent={{ kind: "message", id: _id }} />}
       </details>
     </article>

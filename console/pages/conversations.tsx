@@ -30,7 +30,7 @@ export function Conversations() {
         {(items) =>
           items.length === 0 ? (
             <Empty title="No conversations yet">
-              Create one with <code>PUT /admin/organizations/{org}/conversations/…</code>, see the{" "}
+              Create a conversation with <code>PUT /admin/organizations/{org}/conversations/…</code>, see the{" "}
               <a href="/docs">reference</a>.
             </Empty>
           ) : (

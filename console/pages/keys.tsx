@@ -12,7 +12,7 @@ import { Time } from "../parts/time.tsx";
 import { useConsole } from "../state/context.ts";
 import { useAction, usePages } from "../state/loading.ts";
 
-/** The API keys: make, rotate, revoke. A secret is shown once. */
+/** The API keys: create, rotate, revoke. A secret is shown only once. */
 export function Keys() {
   const { client } = useConsole();
   const list = usePages((cursor) => client.listKeys({ limit: 100, ...(cursor !== undefined && { cursor }) }), []);
@@ -26,7 +26,7 @@ export function Keys() {
   return (
     <>
       <div class="feed-bar">
-        <p class="fine">A key can hand on no more than it may itself. Its secret is shown once, here.</p>
+        <p class="fine">A new key may do no more than your own. Its secret is shown only once.</p>
         <span class="spacer" />
         <button type="button" class="primary" onClick={() => setIsMaking(true)}>
           New key
@@ -38,8 +38,7 @@ export function Keys() {
         {(items) =>
           items.length === 0 ? (
             <Empty title="No keys yet">
-              You are using the key of the settings, which may do everything. Make one for each program that calls
-              Herald.
+              You are using the bootstrap key, which may do everything. Create a key for each program that calls Herald.
             </Empty>
           ) : (
             <>
@@ -59,17 +58,17 @@ export function Keys() {
 
 function FreshKey({ made, onClose }: { made: ApiKeyWithSecret; onClose: () => void }) {
   return (
-    <Dialog title={`The key of ${made.name}`} onClose={onClose}>
-      <p>Keep it now: it is not shown again.</p>
+    <Dialog title={`API key ${made.name}`} onClose={onClose}>
+      <p>Save the key now. It is not shown again.</p>
       <Secret label="API key" value={made.key} />
       {made.old_secret_expires_at !== null && (
         <p class="fine">
-          The secret before this one works until <Time at={made.old_secret_expires_at} />.
+          The previous secret works until <Time at={made.old_secret_expires_at} />.
         </p>
       )}
       <div class="actions">
         <button type="button" class="primary" onClick={onClose}>
-          I have kept it
+          I have saved it
         </button>
       </div>
     </Dialog>
@@ -105,11 +104,11 @@ function KeyRow({ apiKey, onRotated, onRevoked }: RowProps) {
       <p class="mono fine">{id}</p>
       <Facts>
         <Fact name="May">{scopes.includes("*") ? "everything" : scopes.join(", ")}</Fact>
-        <Fact name="In">{organization ?? "all organizations"}</Fact>
+        <Fact name="Organization">{organization ?? "all"}</Fact>
         {allowed_senders !== null && <Fact name="Sends as">{allowed_senders.join(", ")}</Fact>}
         {cidrs !== null && <Fact name="From">{cidrs.join(", ")}</Fact>}
         <Fact name="Last used">{last_used_at === null ? "never" : <Time at={last_used_at} />}</Fact>
-        <Fact name="Ends">{expires_at === null ? "never" : <Time at={expires_at} />}</Fact>
+        <Fact name="Expires">{expires_at === null ? "never" : <Time at={expires_at} />}</Fact>
         {old_secret_expires_at !== null && (
           <Fact name="Old secret until">
             <Time at={old_secret_expires_at} />
@@ -123,10 +122,10 @@ function KeyRow({ apiKey, onRotated, onRevoked }: RowProps) {
 }
 
 const overlaps = [
-  ["0", "ends at once"],
-  ["3600", "works for 1 hour more"],
-  ["86400", "works for 24 hours more"],
-  ["604800", "works for 7 days more"],
+  ["0", "stops working immediately"],
+  ["3600", "works for another hour"],
+  ["86400", "works for another 24 hours"],
+  ["604800", "works for another 7 days"],
 ] as const;
 
 function Rotate({
@@ -147,7 +146,7 @@ function Rotate({
   });
   return (
     <Dialog title={`Rotate ${apiKey.name}`} onClose={onClose}>
-      <p>The key gets a new secret, and keeps its id and its rights.</p>
+      <p>The key gets a new secret and keeps its id and its permissions.</p>
       <ChoiceField label="The old secret" value={overlap} options={overlaps} onChange={setOverlap} />
       {rotate.error !== undefined && <Problem error={rotate.error} />}
       <div class="actions">
@@ -178,8 +177,8 @@ function Revoke({ apiKey, onRevoked, onClose }: { apiKey: ApiKey; onRevoked: () 
       onConfirm={() => revoke.run()}
       onClose={onClose}
     >
-      <p>Whoever uses it is refused on every node within 5 seconds. It cannot be taken back.</p>
-      {me.id === apiKey.id && <p>It is the key that you are signed in with.</p>}
+      <p>Every node refuses the key within 5 seconds. You cannot undo this.</p>
+      {me.id === apiKey.id && <p>You are signed in with this key.</p>}
       {revoke.error !== undefined && <Problem error={revoke.error} />}
     </Confirm>
   );

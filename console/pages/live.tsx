@@ -17,7 +17,7 @@ const kinds = [
 
 const nothing: readonly Heard[] = [];
 
-/** Everything that is delivered in the organization, as it happens. The filter stands in the address. */
+/** Everything that is delivered in the organization, live. The filter is part of the address. */
 export function Live() {
   const { route, me, org } = useConsole();
   const { kind, cid, uid } = route.query;
@@ -39,10 +39,10 @@ export function Live() {
   );
 }
 
-/** A filter as it stands in the address. */
+/** The filter in the address. */
 type Typed = { kind?: string | undefined; cid?: string | undefined; uid?: string | undefined };
 
-/** The same as the server takes it. */
+/** The filter in the form that the server expects. */
 function filterOf({ kind, cid, uid }: Typed): FeedFilter {
   return {
     ...((kind === "message" || kind === "system_message") && { kind }),
@@ -75,7 +75,7 @@ function FilterForm({ filter, onChange }: { filter: Typed; onChange: (change: Ty
   );
 }
 
-/** What is on the screen while the view is held: what came since then waits. */
+/** The events on the screen while the view is paused. Later events wait. */
 type Held = { heard: readonly Heard[]; count: number };
 
 function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => void }) {
@@ -116,10 +116,10 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
       <div class="feed-bar">
         <Standing standing={standing} />
         <span class="fine">
-          {count.toLocaleString("en-GB")} heard, {rate} a second
+          {count.toLocaleString("en-GB")} received, {rate} per second
         </span>
         <span class="spacer" />
-        {missed > 0 && <Badge tone="accent">{missed.toLocaleString("en-GB")} more wait</Badge>}
+        {missed > 0 && <Badge tone="accent">{missed.toLocaleString("en-GB")} waiting</Badge>}
         <span class="together">
           <button type="button" class="small" aria-pressed={isPaused} onClick={togglePause}>
             {isPaused ? "Resume" : "Pause"}
@@ -152,7 +152,7 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
 function Standing({ standing }: { standing: FeedStanding }) {
   if (standing.is === "open") return <Badge tone="ok">listening</Badge>;
   if (standing.is === "connecting") return <Badge tone="plain">connecting</Badge>;
-  if (standing.is === "lost") return <Badge tone="warn">lost, trying again</Badge>;
+  if (standing.is === "lost") return <Badge tone="warn">connection lost, retrying</Badge>;
   return <Badge tone="bad">ended</Badge>;
 }
 
@@ -172,7 +172,7 @@ function useRate(count: number): number {
   return rate;
 }
 
-/** Tells a screen reader how many came, every five seconds at most: not each one. */
+/** Tells a screen reader the number of new events, at most every five seconds. */
 function useTold(count: number, announce: (text: string) => void): void {
   const latest = useRef(count);
   latest.current = count;

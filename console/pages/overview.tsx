@@ -13,13 +13,13 @@ import type { Sample } from "../state/node-history.ts";
 
 const lookEveryMs = 2_000;
 
-/** How the service is: the nodes with their figures, or what a key of one organization sees of it; and what the organization uses. */
+/** The state of the service: the nodes with their figures, or what a key of one organization may see, and the organization's usage. */
 export function Overview() {
   const { can, me, org } = useConsole();
   return (
     <>
       {!can("observe") ? (
-        <NotAllowed what="how the service is" scope="observe" />
+        <NotAllowed what="the state of the service" scope="observe" />
       ) : me.organization === null ? (
         <Nodes />
       ) : (
@@ -71,10 +71,10 @@ function Service({ nodes }: { nodes: Node[] }) {
           title="Latency, p99"
           values={column("p99")}
           unit="ms"
-          hint={p50 === null ? "nothing delivered lately" : `p50 ${shorten(p50)} ms, commit to socket`}
+          hint={p50 === null ? "no recent deliveries" : `p50 ${shorten(p50)} ms, commit to socket`}
         />
         <Chart title="Connections" values={column("connections")} unit="now" />
-        <Chart title="Lag" values={column("lag")} unit="events" hint="stored, not yet played" />
+        <Chart title="Lag" values={column("lag")} unit="events" hint="stored, not yet delivered" />
         <Chart title="Errors" values={column("errors")} unit="per second" hint="sends that failed" />
       </section>
       <section aria-labelledby="nodes">
@@ -89,7 +89,7 @@ function Service({ nodes }: { nodes: Node[] }) {
   );
 }
 
-/** What an operator should look at, in words. Nothing where all is well. */
+/** Warnings for the operator. Empty if all is well. */
 function Alarms({ nodes }: { nodes: Node[] }) {
   const silent = nodes.filter(({ state }) => state === "silent");
   const withoutBus = nodes.filter(({ state, figures }) => state === "live" && figures.bus === "down");
@@ -99,13 +99,16 @@ function Alarms({ nodes }: { nodes: Node[] }) {
       {silent.length > 0 && (
         <div class="notice bad" role="alert">
           <p class="notice-title">Silent: {names(silent)}</p>
-          <p>Nothing was heard for 6 s: dead, frozen or cut off. Clients go to the other nodes; look at its log.</p>
+          <p>
+            No report for 6 s: the node has crashed, hangs or is disconnected. Clients reconnect to other nodes. Check
+            the node's log.
+          </p>
         </div>
       )}
       {withoutBus.length > 0 && (
         <div class="notice warn" role="alert">
           <p class="notice-title">No bus: {names(withoutBus)}</p>
-          <p>Nothing is lost, but messages of other nodes arrive up to 5 s late. Look whether NATS runs.</p>
+          <p>Nothing is lost, but messages from other nodes arrive up to 5 s late. Check whether NATS is running.</p>
         </div>
       )}
     </>
@@ -136,7 +139,7 @@ function NodeRow({ node }: { node: Node }) {
         <Fact name="Sends">{shorten(figures.sends)}</Fact>
         <Fact name="Deliveries">{shorten(figures.deliveries)}</Fact>
         <Fact name="Failed sends">{shorten(figures.send_errors)}</Fact>
-        <Fact name="Slow, cut">{shorten(figures.slow_consumers_cut)}</Fact>
+        <Fact name="Slow, dropped">{shorten(figures.slow_consumers_cut)}</Fact>
         <Fact name="Repairs">{shorten(figures.repairs)}</Fact>
         <Fact name="Latency p50 / p99">
           {figures.latency_ms.p99 === null
@@ -173,7 +176,7 @@ function OneOrganization({ org }: { org: string }) {
       <section class="charts" aria-label="Figures of the organization">
         <Chart title="Users online" values={values} unit="now" hint={`on ${shorten(connections)} connections`} />
       </section>
-      <p class="fine">Your key is for one organization; the nodes are shown to keys that are for all of them.</p>
+      <p class="fine">Your key is bound to one organization. Only keys for all organizations can see the nodes.</p>
     </>
   );
 }

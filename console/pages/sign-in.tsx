@@ -4,15 +4,15 @@ import type { OwnApiKey } from "../../sdk/types.ts";
 import { Field } from "../parts/forms/field.tsx";
 import { explain, Problem } from "../parts/problem.tsx";
 
-/** A key that was accepted, and what it may do. */
+/** An accepted key and what it may do. */
 export type Session = { apiKey: string; client: AdminClient; me: OwnApiKey };
 
-/** A client that gives up soon: a person waits, and has a button to try again. */
+/** A client that gives up soon, because a person is waiting and can press a button to try again. */
 function createConsoleClient(apiKey: string): AdminClient {
   return createAdminClient({ url: location.origin, key: apiKey, retries: 1, timeoutMs: 15_000 });
 }
 
-/** Asks the server what the key may do. Rejects when it is refused. */
+/** Asks the server what the key may do. Rejects if the server refuses it. */
 export async function signIn(apiKey: string): Promise<Session> {
   const client = createConsoleClient(apiKey);
   return { apiKey, client, me: await client.getOwnKey() };
@@ -20,7 +20,7 @@ export async function signIn(apiKey: string): Promise<Session> {
 
 type Props = {
   onSignIn: (session: Session) => void;
-  /** Why the session before ended, or the key of this tab could not be used. */
+  /** Why the previous session ended, or why this tab's key did not work. */
   reason: unknown;
 };
 
@@ -56,13 +56,13 @@ export function SignIn({ onSignIn, reason }: Props) {
             label="API key"
             hint={
               <>
-                The server made one at its first start: it is in <code>admin-api-key</code> in the data folder. Better
-                is a key of your own, which shows only what it allows.
+                The server generated one at its first start, in the file <code>admin-api-key</code> in its data folder.
+                Prefer a key of your own: the console then shows only what that key allows.
               </>
             }
             error={
               isRefused
-                ? "The server refuses this key: it is mistyped, expired, revoked, or not for this network."
+                ? "The server refuses this key. It may be mistyped, expired or revoked, or not allowed from this network."
                 : undefined
             }
           >
@@ -97,7 +97,7 @@ export function SignIn({ onSignIn, reason }: Props) {
   );
 }
 
-/** The icon under the name that the bundler gave it. */
+/** The icon's address, which the bundler chooses. */
 function icon(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }

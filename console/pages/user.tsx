@@ -11,7 +11,7 @@ import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 import { useOnlineUser } from "../state/online.ts";
 
-/** One user: online or not, a token to test with, the way out of all devices, and the block. */
+/** One user: presence, a test token, sign-out from all devices, and blocking. */
 export function User() {
   const { client, can, route, link } = useConsole();
   const org = useOrganization();
@@ -35,7 +35,7 @@ export function User() {
             {can("observe") && (
               <>
                 {" · "}
-                <a href={link("live", undefined, { uid })}>Watch live what they get</a>
+                <a href={link("live", undefined, { uid })}>Watch their events live</a>
               </>
             )}
           </p>
@@ -54,7 +54,7 @@ export function User() {
   );
 }
 
-/** What the user's devices call themselves, each name once; those without a name are counted by the badge alone. */
+/** The names of the user's devices, each once. Devices without a name appear only in the badge's count. */
 function Devices({ devices }: { devices: readonly (string | null)[] }) {
   const names = [...new Set(devices.filter((name) => name !== null))].sort();
   return names.length === 0 ? null : <>({names.join(", ")})</>;
@@ -74,11 +74,11 @@ function TestToken({ org, uid }: { org: string; uid: string }) {
   return (
     <section class="card stack" aria-labelledby="token">
       <h2 id="token">Token for testing</h2>
-      <p class="fine">Who has it connects as this user until it ends, or until you sign the user out.</p>
-      <ChoiceField label="Good for" value={seconds} options={ages} onChange={setSeconds} />
+      <p class="fine">Anyone who has the token can connect as this user until it expires or you sign the user out.</p>
+      <ChoiceField label="Valid for" value={seconds} options={ages} onChange={setSeconds} />
       <div class="actions">
         <button type="button" disabled={make.isBusy} onClick={() => make.run()}>
-          Make a token
+          Issue a token
         </button>
       </div>
       {make.error !== undefined && <Problem error={make.error} />}
@@ -86,7 +86,7 @@ function TestToken({ org, uid }: { org: string; uid: string }) {
         <>
           <Secret label="User token" value={token.token} />
           <p class="fine">
-            Until <Time at={token.expires_at} />. Listen with it: <code>npx herald listen --token "…"</code>
+            Valid until <Time at={token.expires_at} />. To listen with it: <code>npx herald listen --token "…"</code>
           </p>
         </>
       )}
@@ -107,13 +107,13 @@ function SignOutUser({ org, uid }: { org: string; uid: string }) {
   return (
     <section class="card stack" aria-labelledby="sign-out">
       <h2 id="sign-out">Sign out everywhere</h2>
-      <p class="fine">Closes all connections of the user, and refuses all tokens that were made before now.</p>
+      <p class="fine">Closes all of the user's connections and refuses all tokens issued until now.</p>
       <div class="actions">
         <button type="button" class="danger" onClick={() => setIsAsking(true)}>
           Sign {uid} out
         </button>
       </div>
-      {isDone && <p class="notice ok">Signed out. New tokens work.</p>}
+      {isDone && <p class="notice ok">Signed out. Tokens issued from now on work.</p>}
       {end.error !== undefined && <Problem error={end.error} />}
       {isAsking && (
         <Confirm
@@ -123,7 +123,7 @@ function SignOutUser({ org, uid }: { org: string; uid: string }) {
           onConfirm={() => end.run()}
           onClose={() => setIsAsking(false)}
         >
-          <p>Their apps need a new token to connect again.</p>
+          <p>The user's apps need a new token to reconnect.</p>
         </Confirm>
       )}
     </section>
@@ -146,8 +146,8 @@ function BlockUser({ org, uid, isBlocked, onChange }: BlockUserProps) {
       <h2 id="block">{isBlocked ? "Blocked" : "Block"}</h2>
       <p class="fine">
         {isBlocked
-          ? "Every token of the user is refused, whoever issued it. Unblocked, the same tokens are good again."
-          : "Closes all connections of the user, and refuses every token of theirs, also new ones, until you take it back."}
+          ? "All of the user's tokens are refused, whoever issued them. Once you unblock the user, the same tokens work again."
+          : "Closes all of the user's connections and refuses all of the user's tokens, including new ones, until you unblock the user."}
       </p>
       <div class="actions">
         {isBlocked ? (
@@ -169,7 +169,7 @@ function BlockUser({ org, uid, isBlocked, onChange }: BlockUserProps) {
           onConfirm={() => change.run()}
           onClose={() => setIsAsking(false)}
         >
-          <p>Their apps cannot connect until you unblock them. Messages to them are still stored.</p>
+          <p>The user's apps cannot connect until you unblock the user. Messages are still stored.</p>
         </Confirm>
       )}
     </section>

@@ -6,7 +6,7 @@ import { useConsole, useOrganization } from "../state/context.ts";
 import { useLoading, usePages, useRepeating } from "../state/loading.ts";
 import { useOnline } from "../state/online.ts";
 
-/** The users of the organization, by id, and who of them is online. */
+/** The users of the organization by id, and which of them are online. */
 export function Users() {
   const { client, link, can } = useConsole();
   const org = useOrganization();
@@ -36,8 +36,7 @@ export function Users() {
         {(items) =>
           items.length === 0 ? (
             <Empty title="No users yet">
-              Create one with <code>PUT /admin/organizations/{org}/users/…</code>, or as a participant of a
-              conversation.
+              Create a user with <code>PUT /admin/organizations/{org}/users/…</code>, or add one to a conversation.
             </Empty>
           ) : (
             <>

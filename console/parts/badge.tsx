@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A word with a colour; the word says all that the colour says. */
+/** A coloured label. Its text carries the whole meaning, so nobody has to see the colour. */
 export function Badge({
   tone,
   children,
@@ -11,7 +11,7 @@ export function Badge({
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** How many connections a user has now. */
+/** The user's current number of connections. */
 export function OnlineBadge({ connections }: { connections: number | undefined }) {
   if (connections === undefined) return null;
   if (connections === 0) return <Badge tone="plain">offline</Badge>;

@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { useConsole } from "../state/context.ts";
 
-/** A secret that is shown this once, with a button that copies it. */
+/** A secret that is shown only once, with a button that copies it. */
 export function Secret({ label, value }: { label: string; value: string }) {
   const { announce } = useConsole();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -12,7 +12,7 @@ export function Secret({ label, value }: { label: string; value: string }) {
       setTold("Copied");
       announce(`${label} copied`);
     } catch {
-      // Without TLS, away from localhost, a browser has no clipboard for pages.
+      // Browsers offer no clipboard to pages without TLS, except on localhost.
       field.current?.focus();
       field.current?.select();
       setTold("Press Ctrl+C");

@@ -5,20 +5,20 @@ import { Empty } from "./states.tsx";
 import { timeOfDay } from "./time.tsx";
 
 const rowHeight = 40;
-const beyond = 4; // rows that are drawn above and below what is seen
+const beyond = 4; // rows rendered above and below the visible ones
 
 type Props = {
   heard: readonly Heard[];
   chosen: Heard | undefined;
   onChoose: (heard: Heard) => void;
-  /** The reader is at something in the list: it must not move away. */
+  /** Called when the reader is looking at an entry, so the list must not move. */
   onHold: () => void;
   onRelease: () => void;
 };
 
 /**
- * The newest first. Only what is seen is drawn, so that hundreds of events a second cost what a dozen do. While the list is
- * scrolled or has the focus it is held, so that nothing moves away under the reader.
+ * A list of events, newest first. Renders only visible rows, so that hundreds of events per second cost as little as a dozen. Pauses
+ * while it is scrolled or focused, so that nothing moves under the reader.
  */
 export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props) {
   const box = useRef<HTMLElement>(null);
@@ -53,12 +53,12 @@ export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props)
       onScroll={update}
       onFocusIn={update}
       onFocusOut={() => setTimeout(update)}
-      aria-label="Events, the newest first"
+      aria-label="Events, newest first"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard (WCAG 2.1.1)
       tabIndex={0}
     >
       {heard.length === 0 && (
-        <Empty title="Nothing yet">What is delivered in this organization from now on appears here.</Empty>
+        <Empty title="Nothing yet">Events that are delivered in this organization from now on appear here.</Empty>
       )}
       <ol style={{ height: `${heard.length * rowHeight}px` }}>
         {rows.map((one) => (
@@ -74,7 +74,7 @@ export function EventList({ heard, chosen, onChoose, onHold, onRelease }: Props)
   );
 }
 
-/** Numbers go up by one in the list, so the place follows from the number. */
+/** Event numbers increase by one, so the position follows from the number. */
 function indexOf(heard: readonly Heard[], { number }: Heard): number {
   return number - (heard[0]?.number ?? number);
 }

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 
-/** Names with their values, side by side as far as there is room. */
+/** Names with their values, side by side where there is room. */
 export function Facts({ children }: { children: ComponentChildren }) {
   return <dl class="facts">{children}</dl>;
 }
 
-/** One of the facts. */
+/** One name with its value. */
 export function Fact({ name, isMono, children }: { name: string; isMono?: boolean; children: ComponentChildren }) {
   return (
     <div>

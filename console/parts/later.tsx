@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Problem } from "./problem.tsx";
 import { Waiting } from "./states.tsx";
 
-/** A page whose code is loaded when it is first shown. */
+/** A page whose code loads when it is first shown. */
 export function later(what: string, load: () => Promise<ComponentType>): ComponentType {
   return function Later() {
     const [state, setState] = useState<{ Content?: ComponentType; error?: unknown }>({});

@@ -9,7 +9,7 @@ import { Loaded } from "./states.tsx";
 const lookEveryMs = 5_000;
 const count = (value: number) => value.toLocaleString("en-GB");
 
-/** What the organization uses, and what it may use. */
+/** The organization's usage and limits. */
 export function OrganizationUse({ org }: { org: string }) {
   const { client } = useConsole();
   const organization = useLoading(() => client.getOrganization(org), [org]);
@@ -29,7 +29,7 @@ export function OrganizationUse({ org }: { org: string }) {
               <Use name="Stored" used={usage.stored_bytes} limit={limits.stored_bytes} show={formatBytes} />
             </Facts>
             <p class="fine">
-              Used on all nodes together. What may be stored is one limit for all of them; the others hold on each node.
+              Usage is the total of all nodes. The storage limit applies to all nodes together, the others to each node.
             </p>
           </div>
         )}
@@ -43,7 +43,7 @@ type UseProps = { name: string; used: number | null; limit: number | null; show?
 function Use({ name, used, limit, show = count }: UseProps) {
   return (
     <Fact name={name}>
-      {used === null ? <Quiet>not known</Quiet> : show(used)} <Quiet>{limitOf(limit, show)}</Quiet>
+      {used === null ? <Quiet>unknown</Quiet> : show(used)} <Quiet>{limitOf(limit, show)}</Quiet>
     </Fact>
   );
 }

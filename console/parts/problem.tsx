@@ -1,7 +1,7 @@
 import { HeraldApiError, HeraldArgumentError } from "../../sdk/errors.ts";
 import { type ErrorCode, errorCatalogue } from "../../src/contract/errors/errors.ts";
 
-/** What is known about a failure, in words: what happened, what to do, and how to find it in the server's logs. */
+/** An explanation of a failure: what happened, what to do, and how to find it in the server's log. */
 export type Explanation = {
   title: string;
   detail: string;
@@ -10,26 +10,26 @@ export type Explanation = {
   requestId: string | undefined;
 };
 
-/** Explains what a call of the API threw. */
+/** Explains an error that a call to the API threw. */
 export function explain(error: unknown): Explanation {
   if (error instanceof HeraldApiError) {
     const { code, detail, requestId, status } = error;
     if (code === "unreachable") {
-      const advice = "Look whether the server runs and this computer reaches it, then try again.";
-      return { title: "Herald does not answer", detail, advice, code: undefined, requestId };
+      const advice = "Check that the server is running and reachable from this computer, then try again.";
+      return { title: "Herald does not respond", detail, advice, code: undefined, requestId };
     }
     const entry = Object.hasOwn(errorCatalogue, code) ? errorCatalogue[code as ErrorCode] : undefined;
     const advice = entry?.advice === detail ? undefined : entry?.advice;
-    return { title: entry?.title ?? `The server answered ${status}`, detail, advice, code, requestId };
+    return { title: entry?.title ?? `The server responded with ${status}`, detail, advice, code, requestId };
   }
-  const title = error instanceof HeraldArgumentError ? "This cannot be sent" : "The console itself failed";
+  const title = error instanceof HeraldArgumentError ? "This cannot be sent" : "An error occurred in the console";
   const detail = error instanceof Error ? error.message : String(error);
   return { title, detail, advice: undefined, code: undefined, requestId: undefined };
 }
 
 type Props = { error: unknown; retry?: (() => void) | undefined };
 
-/** A failure, with what to do about it. It is read out when it appears. */
+/** A failure and what to do about it. Screen readers announce it. */
 export function Problem({ error, retry }: Props) {
   const { title, detail, advice, code, requestId } = explain(error);
   return (
@@ -67,7 +67,7 @@ export function Problem({ error, retry }: Props) {
   );
 }
 
-/** Text of the server's, in which code stands between backticks. */
+/** Text from the server, with code in backticks. */
 function Prose({ text }: { text: string }) {
   return <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
 }

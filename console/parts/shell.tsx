@@ -18,11 +18,11 @@ import { Waiting } from "./states.tsx";
 type Page = {
   name: string;
   title: string;
-  /** One of these is enough; none: every key sees the page. */
+  /** The key needs one of these scopes to open the page. Without any, every key may open it. */
   scopes: readonly [Scope, ...Scope[]] | undefined;
   needsOrganization: boolean;
   Content: ComponentType;
-  /** What is shown where the address names one of them. */
+  /** The page of a single item, if the address names one. */
   One?: ComponentType;
 };
 
@@ -33,7 +33,7 @@ const pages: readonly Page[] = [
     title: "Compose",
     scopes: ["message:send", "system:send"],
     needsOrganization: true,
-    // With the schemas of the contract it is larger than all other pages together.
+    // Loaded on demand: with the contract's schemas, it is larger than all other pages together.
     Content: later("the form", async () => (await import("../pages/compose.tsx")).Compose),
   },
   { name: "live", title: "Live", scopes: ["observe"], needsOrganization: true, Content: Live },
@@ -50,16 +50,16 @@ const pages: readonly Page[] = [
   { name: "audit", title: "Audit", scopes: ["observe"], needsOrganization: false, Content: Audit },
 ];
 
-/** The frame of every page: where one is, whose it is, and the way to the other pages. */
+/** The frame of every page: header, organization and navigation. */
 export function Shell({ organizations, signOut }: { organizations: Organizations; signOut: () => void }) {
   const { me, route, can, link, org } = useConsole();
   const heading = useRef<HTMLHeadingElement>(null);
   const page = pages.find(({ name }) => name === route.page);
-  const title = page?.title ?? "Nothing here";
+  const title = page?.title ?? "Page not found";
   const isOne = route.id !== undefined && page?.One !== undefined;
   const shown = pages.filter(({ scopes }) => scopes === undefined || scopes.some(can));
 
-  // Who does not see the page change hears its heading; the first page is read out by itself.
+  // Focusing the heading makes screen readers announce a page change. They announce the first page anyway.
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${isOne ? `${route.id} · ` : ""}${title} · Herald`;
@@ -71,7 +71,7 @@ export function Shell({ organizations, signOut }: { organizations: Organizations
   return (
     <>
       <button type="button" class="skip" onClick={() => heading.current?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <header class="top">
         <a class="brand" href={link("overview")}>
@@ -118,7 +118,7 @@ function Body({ page, isOne, organizations }: BodyProps) {
   if (page === undefined) {
     return (
       <p>
-        The console has no such page. <a href={link("overview")}>Overview</a>
+        The console has no page at this address. Go to the <a href={link("overview")}>overview</a>.
       </p>
     );
   }
@@ -127,7 +127,8 @@ function Body({ page, isOne, organizations }: BodyProps) {
       <div class="notice">
         <p class="notice-title">Your key does not open this page</p>
         <p>
-          It needs the scope <code>{page.scopes.join("` or `")}</code>. Ask who manages the keys for one that has it.
+          The page requires the scope <code>{page.scopes.join("` or `")}</code>. Ask whoever manages the keys for a key
+          with this scope.
         </p>
       </div>
     );

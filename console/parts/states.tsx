@@ -4,7 +4,7 @@ import { scopes } from "../../src/contract/keys/scopes.ts";
 import type { Loading } from "../state/loading.ts";
 import { Problem } from "./problem.tsx";
 
-/** Where something will stand. Says so only after a moment, so that what comes at once does not flicker. */
+/** A placeholder while something loads. Appears only after a moment, so that fast responses do not flicker. */
 export function Waiting({ what }: { what: string }) {
   return (
     <p class="waiting" role="status">
@@ -13,7 +13,7 @@ export function Waiting({ what }: { what: string }) {
   );
 }
 
-/** Nothing is there: why that is, and what brings something. */
+/** An empty state: why nothing is shown, and how to change that. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -23,13 +23,14 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** In place of what the key does not allow. */
+/** Shown instead of what the key does not allow. */
 export function NotAllowed({ what, scope }: { what: string; scope: Scope }) {
   return (
     <div class="notice">
       <p class="notice-title">Your key does not show {what}</p>
       <p>
-        That needs the scope <code>{scope}</code>: {scopes[scope]} Ask who manages the keys for one that has it.
+        This requires the scope <code>{scope}</code>: {scopes[scope]} Ask whoever manages the keys for a key with this
+        scope.
       </p>
     </div>
   );
@@ -41,7 +42,7 @@ type LoadedProps<Value> = {
   children: (value: Value) => ComponentChildren;
 };
 
-/** What was loaded, or that it is being loaded, or why it could not be. An older value stays beside the error. */
+/** Shows a loaded value, a placeholder while it loads, or the error. After an error, the previous value stays visible. */
 export function Loaded<Value>({ loading, what, children }: LoadedProps<Value>) {
   const { value, error, isLoading, reload } = loading;
   return (
@@ -52,7 +53,7 @@ export function Loaded<Value>({ loading, what, children }: LoadedProps<Value>) {
   );
 }
 
-/** The end of a list: a button while there is more. */
+/** The end of a list: a button, if there is more. */
 export function More({ hasMore, isLoading, more }: { hasMore: boolean; isLoading: boolean; more: () => void }) {
   if (!hasMore) return null;
   return (

@@ -3,12 +3,12 @@ const clock = new Intl.DateTimeFormat("en-GB", parts);
 const exactClock = new Intl.DateTimeFormat("en-GB", { ...parts, fractionalSecondDigits: 3 });
 const day = new Intl.DateTimeFormat("en-GB", { year: "numeric", month: "short", day: "numeric" });
 
-/** The time of day in the reader's own zone, `21:50:26`. */
+/** The time of day in the reader's time zone, `21:50:26`. */
 export function timeOfDay(at: number | Date): string {
   return clock.format(at);
 }
 
-/** A moment in the reader's own zone, with the day unless it is today; `isExact`: with milliseconds. As it was sent, in `title`. */
+/** A time in the reader's time zone, with the date unless it is today, and with milliseconds if `isExact`. `title` has the original. */
 export function Time({ at, isExact }: { at: string; isExact?: boolean }) {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
@@ -20,7 +20,7 @@ export function Time({ at, isExact }: { at: string; isExact?: boolean }) {
   );
 }
 
-/** How long ago, in one unit: `12 s`, `3 min`, `5 h`, `8 d`. */
+/** The time since then, in one unit: `12 s`, `3 min`, `5 h`, `8 d`. */
 export function age(at: string, now: number = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -6,34 +6,34 @@ import type { Scope } from "../../src/contract/keys/scopes.ts";
 import type { NodeHistory } from "./node-history.ts";
 import type { Route } from "./route.ts";
 
-/** What every page works with. */
+/** What all pages share. */
 export type Console = {
   client: AdminClient;
   me: OwnApiKey;
-  /** The organization that is looked at; `undefined` while there is none. */
+  /** The current organization; `undefined` if there is none. */
   org: string | undefined;
   route: Route;
   history: NodeHistory;
   can(scope: Scope): boolean;
-  /** The address of a page in the organization that is looked at. */
+  /** The address of a page in the current organization. */
   link(page: string, id?: string, query?: Record<string, string | undefined>): string;
-  /** Says something to those who do not see the screen. */
+  /** Announces a text to screen readers. */
   announce(text: string): void;
-  /** To be called with what a call of the API threw: a key that is refused ends the session. */
+  /** Call this with any error of an API call: a refused key ends the session. */
   noteFailure(error: unknown): void;
 };
 
-/** Given by the app to all below it. */
+/** The app provides this to all components. */
 export const ConsoleContext = createContext<Console | undefined>(undefined);
 
-/** What every page works with; only below the app. */
+/** What all pages share. Only for components inside the app. */
 export function useConsole(): Console {
   const value = useContext(ConsoleContext);
   if (value === undefined) throw new Error("useConsole is for what stands below the app");
   return value;
 }
 
-/** The organization, for pages that are shown only when there is one. */
+/** The current organization, for pages that require one. */
 export function useOrganization(): string {
   const { org } = useConsole();
   if (org === undefined) throw new Error("useOrganization is for pages of an organization");

@@ -3,10 +3,10 @@ import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { Delivery, SystemMessageReport } from "../../sdk/types.ts";
 import { useConsole } from "./context.ts";
 
-/** What became of what was sent. `by_user` is there for system messages. */
+/** A delivery report. `by_user` is present for system messages. */
 export type Report = Delivery & Partial<Pick<SystemMessageReport["delivery"], "by_user">>;
 
-/** Names what was sent: a message by its `server_mid`, a system message by its id and its sender. */
+/** Identifies a send: a message by its `server_mid`, a system message by its id and sender. */
 export type SentId = { kind: "message"; id: string } | { kind: "system_message"; id: string; senderId?: string };
 
 async function readDelivery(client: AdminClient, org: string, sent: SentId): Promise<Report> {
@@ -15,15 +15,15 @@ async function readDelivery(client: AdminClient, org: string, sent: SentId): Pro
   return (await client.getSystemMessage(org, sent.id, senderId === undefined ? {} : { senderId })).delivery;
 }
 
-/** The report, and whether it is looked at again. */
+/** The report, and whether it is still being updated. */
 export type Following = { delivery: Report | undefined; error: unknown; isFollowing: boolean; again(): void };
 
-/** Few, since each look is a read of history and stands in the audit log. */
+/** Few, because each one reads history and adds an entry to the audit log. */
 const waitsMs = [250, 500, 1_000, 2_000, 4_000];
 
 /**
- * Looks at a report six times within eight seconds, at first soon, or until everybody has it. Who is missing then is offline, or far
- * away: `again` looks on.
+ * Reads a report up to six times within eight seconds, at short intervals first, until everybody has received the send. Anyone still
+ * missing is offline or slow to reach: `again` starts over.
  */
 export function useDelivery(org: string, sent: SentId): Following {
   const { client, noteFailure } = useConsole();

@@ -1,16 +1,16 @@
 import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { FeedFilter, Message, SystemMessage } from "../../sdk/types.ts";
 
-/** What was heard: a conversation's message or a system message. `number` counts what this feed heard, from 1. */
+/** A received message or system message. `number` counts the events of this feed, from 1. */
 export type Heard = { number: number; heardAt: number } & (
   | { kind: "message"; message: Message }
   | { kind: "system_message"; message: SystemMessage }
 );
 
-/** How the feed stands. `lost`: it tries again by itself; what is delivered meanwhile is not shown. `ended`: it does not. */
+/** The state of the feed. `lost`: it retries, and omits what is delivered in the meantime. `ended`: it does not retry. */
 export type FeedStanding = { is: "connecting" | "open" } | { is: "lost" | "ended"; error: unknown };
 
-/** The last events that were heard, the newest last, and how many there were in all. */
+/** The last received events, newest last, and the total number. */
 export type Feed = {
   standing(): FeedStanding;
   heard(): readonly Heard[];
@@ -23,14 +23,14 @@ type FeedOptions = {
   client: AdminClient;
   org: string;
   filter: FeedFilter;
-  /** Something came or changed. Called once for whatever came since the last frame of the screen. */
+  /** Called at most once per animation frame when events have arrived or the state has changed. */
   onChange: () => void;
 };
 
 const kept = 1_000;
-const slack = 250; // so that the oldest are cut off now and then, not at each event
+const slack = 250; // so that the oldest are dropped in batches, not at each event
 
-/** Follows an organization's events until it is stopped. */
+/** Follows an organization's events until stopped. */
 export function followEvents({ client, org, filter, onChange }: FeedOptions): Feed {
   const ending = new AbortController();
   let standing: FeedStanding = { is: "connecting" };
@@ -38,7 +38,7 @@ export function followEvents({ client, org, filter, onChange }: FeedOptions): Fe
   let count = 0;
   let frame: number | undefined;
 
-  // One look at the screen for however many events came meanwhile. A hidden tab gets no frames, and needs none.
+  // One update per animation frame, however many events have arrived. A hidden tab gets no frames and needs none.
   const change = () => {
     frame ??= requestAnimationFrame(() => {
       frame = undefined;

@@ -1,8 +1,8 @@
 const name = "herald-console-key";
 
 /**
- * The key of this tab. `sessionStorage` ends with the tab and is not sent anywhere by itself; a key never stands in an address,
- * so it is in no history and no log.
+ * The key of this tab. `sessionStorage` ends with the tab and is never sent automatically. The key is never part of an address, so it
+ * appears in no history and no log.
  */
 export const keyStore = {
   read: (): string | null => sessionStorage.getItem(name),

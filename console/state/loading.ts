@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useConsole } from "./context.ts";
 
-/** Something that is loaded. `value` stays while it is loaded again. */
+/** A value that is loaded. `value` stays while it reloads. */
 export type Loading<Value> = {
   value: Value | undefined;
   error: unknown;
@@ -9,7 +9,7 @@ export type Loading<Value> = {
   reload(): void;
 };
 
-/** Loads when it is first shown and when one of `inputs` changes. An answer that was overtaken is dropped. */
+/** Loads on mount and whenever one of `inputs` changes. Discards responses that a later load has superseded. */
 export function useLoading<Value>(load: () => Promise<Value>, inputs: readonly unknown[]): Loading<Value> {
   const { noteFailure } = useConsole();
   const [state, setState] = useState<Omit<Loading<Value>, "reload">>({
@@ -39,7 +39,7 @@ export function useLoading<Value>(load: () => Promise<Value>, inputs: readonly u
   return { ...state, reload: useCallback(() => setTurn((before) => before + 1), []) };
 }
 
-/** Calls `act` now and then every `everyMs`, one call at a time, and not while the tab is hidden. */
+/** Calls `act` immediately and then every `everyMs`, one call at a time, and not while the tab is hidden. */
 export function useRepeating(act: () => Promise<void>, everyMs: number, inputs: readonly unknown[]): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
@@ -56,7 +56,7 @@ export function useRepeating(act: () => Promise<void>, everyMs: number, inputs: 
   }, inputs);
 }
 
-/** Does one thing at a time, and remembers how it ended: for buttons that call the API. */
+/** Runs one action at a time and keeps its outcome. For buttons that call the API. */
 export function useAction<Arguments extends unknown[]>(act: (...given: Arguments) => Promise<void>) {
   const { noteFailure } = useConsole();
   const [state, setState] = useState<{ isBusy: boolean; error: unknown }>({ isBusy: false, error: undefined });
@@ -73,10 +73,10 @@ export function useAction<Arguments extends unknown[]>(act: (...given: Arguments
   return { ...state, run, clear: () => setState({ isBusy: false, error: undefined }) };
 }
 
-/** A list that is read page by page. */
+/** A paged list. */
 export type Paged<Item> = Loading<Item[]> & { hasMore: boolean; more(): void };
 
-/** Reads the first page, and the next one when asked. A page may be empty although there is more: it is skipped. */
+/** Reads the first page, and the next one on request. Skips pages that are empty although more follow. */
 export function usePages<Item>(
   read: (cursor: string | undefined) => Promise<{ items: Item[]; cursor: string | null }>,
   inputs: readonly unknown[],

@@ -1,6 +1,6 @@
 import type { Node, NodeFigures } from "../../sdk/types.ts";
 
-/** One look at all nodes. Rates are per second since the look before; `null` where that cannot be told. */
+/** A sample of all nodes. Rates are per second since the previous sample, or `null` if unknown. */
 export type Sample = {
   at: number;
   connections: number;
@@ -12,12 +12,12 @@ export type Sample = {
   p99: number | null;
 };
 
-/** The last looks, kept while the tab is signed in, so that the charts are not empty after a visit to another page. */
+/** The last samples, kept while the tab is signed in, so that charts are not empty after a visit to another page. */
 export type NodeHistory = { add(nodes: Node[], at: number): void; samples(): readonly Sample[] };
 
 const kept = 60;
 
-/** A history of the last 60 looks. Counters of a node that was not there before count from the next look on. */
+/** A history of the last 60 samples. The counters of a new node count from its second sample. */
 export function createNodeHistory(): NodeHistory {
   const samples: Sample[] = [];
   let before = new Map<string, NodeFigures>();

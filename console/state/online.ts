@@ -4,11 +4,11 @@ import { useConsole } from "./context.ts";
 import { useRepeating } from "./loading.ts";
 
 const lookEveryMs = 5_000;
-const mostAsked = 100; // ids stand in the address, which servers and proxies cut
+const mostAsked = 100; // ids are part of the address, whose length servers and proxies limit
 
 /**
- * How many connections users have now, looked up every 5 s while they are shown. Nobody is in the map while that is not known, or
- * may not be known by this key. What fails is tried again at the next look: the page stands without it.
+ * The number of connections of the shown users, updated every 5 s. The map is empty while the numbers are unknown, or if the key may
+ * not read them. A failed update is ignored, because the page works without it, and repeated at the next interval.
  */
 export function useOnline(org: string, uids: readonly string[] | undefined): ReadonlyMap<string, number> {
   const { client, can, noteFailure } = useConsole();
@@ -31,7 +31,7 @@ export function useOnline(org: string, uids: readonly string[] | undefined): Rea
   return online;
 }
 
-/** One user's connections and devices, looked up every 5 s; `undefined` while that is not known, or may not be known by this key. */
+/** A user's connections and devices, updated every 5 s; `undefined` while unknown, or if the key may not read them. */
 export function useOnlineUser(org: string, uid: string): OnlineUser | undefined {
   const { client, can, noteFailure } = useConsole();
   const [user, setUser] = useState<OnlineUser>();

@@ -2,11 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { DirectoryEntry, OwnApiKey } from "../../sdk/types.ts";
 
-/** The organizations that can be chosen. */
+/** The organizations to choose from. */
 export type Organizations = {
-  /** `undefined` while they are not known, or may not be known by this key. */
+  /** `undefined` while unknown, or if the key may not read them. */
   items: DirectoryEntry[] | undefined;
-  /** Whether there are more than `items`; then any id can be typed. */
+  /** Whether there are more than `items`. Any id can then be typed. */
   hasMore: boolean;
   first: string | undefined;
   isLoading: boolean;
@@ -16,7 +16,7 @@ export type Organizations = {
 
 const mostListed = 200;
 
-/** Lists the organizations, where the key may do that; a key that is bound to one needs no list. */
+/** Lists the organizations, if the key may do so. A key that is bound to one needs no list. */
 export function useOrganizations(client: AdminClient, { organization, scopes }: OwnApiKey): Organizations {
   const mayList = organization === null && scopes.some((scope) => scope === "directory:read" || scope === "*");
   const [state, setState] = useState<Omit<Organizations, "reload" | "first">>({

@@ -1,7 +1,7 @@
-/** Where the console stands: the page, what it shows, and its filters. All of it is in the part of the address after `#`. */
+/** The console's location: the page, its item and its filters, all of it after the `#` of the address. */
 export type Route = { page: string; id: string | undefined; query: Record<string, string> };
 
-/** Reads `#/conversations/welcome?org=demo`. What cannot be read is the start page. */
+/** Parses `#/conversations/welcome?org=demo`. Anything that cannot be parsed is the start page. */
 export function parseRoute(hash: string): Route {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const [page = "", id] = path.split("/");
@@ -12,7 +12,7 @@ export function parseRoute(hash: string): Route {
   };
 }
 
-/** The address of a page; members of the query that are empty or `undefined` are left out. */
+/** The address of a page. Omits members of the query that are empty or `undefined`. */
 export function routeTo(page: string, id?: string, query: Record<string, string | undefined> = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => (entry[1] ?? "") !== "");
   const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`;

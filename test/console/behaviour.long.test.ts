@@ -87,7 +87,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await console.open("Compose");
     await page.getByLabel("x, custom parameters").fill('{\n  "parcel": 7,\n  oops\n}');
     await console.sees("Line 3, column 3: expected a name in double quotes.");
-    await page.getByRole("button", { name: "Go to the mistake" }).click();
+    await page.getByRole("button", { name: "Go to the error" }).click();
     const place = await page.evaluate(() => (document.activeElement as HTMLTextAreaElement).selectionStart);
     expect(place).toBe(19);
     await page.getByRole("button", { name: "Send" }).click();
@@ -134,7 +134,7 @@ describe.if(chromium !== undefined)("the console", () => {
       await route.abort();
     });
     await page.getByRole("button", { name: "Send" }).click();
-    await console.sees("Nobody knows whether it was stored.");
+    await console.sees("The outcome is unknown.");
     await page.unroute("**/admin/message");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("region", { name: "Sent" }).waitFor();
@@ -154,7 +154,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.getByText("System message", { exact: true }).click();
     await page.getByLabel("From (user)").fill("alice");
     await page.getByLabel("To (users)").fill("bob\ncarol\nnobody");
-    await console.sees("One in each line; 3 named.");
+    await console.sees("One user per line (3 so far).");
     await page.getByRole("button", { name: "Dry run" }).click();
     await console.sees("Not users of the organization: nobody.");
     await page.getByRole("button", { name: "Send" }).click();
@@ -180,7 +180,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await console.sees("Nodes");
     await page.getByRole("link", { name: "Herald" }).focus();
     await page.keyboard.press("Shift+Tab");
-    await focuses("button", "Skip to the content");
+    await focuses("button", "Skip to content");
     await page.keyboard.press("Enter");
     await focuses("heading", "Overview");
     await page.getByRole("link", { name: "Keys" }).focus();
@@ -211,11 +211,11 @@ describe.if(chromium !== undefined)("the console", () => {
     await org.sent("alice", { cid: other, body: "elsewhere" });
     await org.sentSystem("alice", { uids: ["alice"], x: {} });
     await org.sent("alice", { cid: room, body: "here" });
-    const rows = page.getByRole("region", { name: "Events, the newest first" }).getByRole("listitem");
+    const rows = page.getByRole("region", { name: "Events, newest first" }).getByRole("listitem");
     await rows.getByText("here").waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await org.sent("alice", { cid: room, body: "while paused" });
-    await console.sees("1 more wait");
+    await console.sees("1 waiting");
     expect(await rows.count()).toBe(1);
     await page.getByRole("button", { name: "Resume" }).click();
     await rows.getByText("while paused").waitFor();
@@ -237,9 +237,9 @@ describe.if(chromium !== undefined)("the console", () => {
     const fresh = await page.getByLabel("API key", { exact: true }).inputValue();
     expect(fresh).toStartWith(`hk_${id}_`);
     expect(fresh).not.toBe(key);
-    await console.sees("The secret before this one works until");
+    await console.sees("The previous secret works until");
     for (const one of [key, fresh]) expect((await callWith(herald(), one, "GET", "/admin/keys")).status).toBe(200);
-    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "I have saved it" }).click();
     await console.sees("rotating");
     expect(await page.content()).not.toContain(fresh);
   });
@@ -250,10 +250,10 @@ describe.if(chromium !== undefined)("the console", () => {
     await console.signIn();
     await console.sees("Nodes");
     await server.kill();
-    await console.sees("Herald does not answer");
+    await console.sees("Herald does not respond");
     const port = new URL(server.url).port;
     await using again = await startHerald({ dataDir: server.dataDir, env: { HERALD_PORT: port } });
-    await console.page.getByText("Herald does not answer").waitFor({ state: "detached" });
+    await console.page.getByText("Herald does not respond").waitFor({ state: "detached" });
     await again.stop();
   });
 

@@ -62,7 +62,7 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await Alice?.press("Send a system message to Bob and Carol");
     await Carol?.sees("system message");
     expect(await Bob?.shown()).not.toContain("Where is Bob?");
-    await Bob?.press("Come back");
+    await Bob?.press("Go online");
     await Bob?.is("online");
     await Bob?.sees("Where is Bob?");
     await Bob?.sees("sent while away");
@@ -70,7 +70,7 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     expect((await Bob?.shown())?.at(-1)).toBe("Where is Bob?"); // and no system message
     await demo.expectAccessible("the demo");
     await shoot(page, "demo", screen);
-    await page.getByLabel("Show the JSON that arrives").check();
+    await page.getByLabel("Show the received JSON").check();
     await Bob?.sees('"created_at"');
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
     await page.reload();
@@ -85,7 +85,7 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await using demo = await visit(browser, herald(), { path: "/console/demo" });
     await demo.page.getByLabel("Admin API key").fill("nonsense");
     await demo.page.keyboard.press("Enter");
-    await demo.sees("Copy the whole line of the file.");
+    await demo.sees("Copy the whole line from the file.");
     await demo.expectAccessible("the refusal");
     const scopes = ["directory:read", "directory:write", "message:send", "system:send"];
     const { key } = await createKey(herald(), { scopes, organization: "demo" });
@@ -106,7 +106,7 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
       await first.kill();
       for (const person of [Alice, Bob, Carol]) await person?.is(/reconnecting/);
       await Bob?.write("after");
-      await Bob?.sees("The server does not answer.");
+      await Bob?.sees("The server does not respond.");
       expect(await demo.page.getByLabel("Message as Bob").inputValue()).toBe("after");
       await using again = await startHerald(options);
       for (const person of [Alice, Bob, Carol]) await person?.is("online");

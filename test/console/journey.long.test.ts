@@ -98,13 +98,13 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await console.open("Keys");
       await page.getByRole("button", { name: "New key" }).click();
       const name = `parcel tracking of ${org.id}`;
-      await page.getByLabel("What it is for").fill(name);
+      await page.getByLabel("What the key is for").fill(name);
       await page.getByRole("checkbox", { name: "directory:read" }).check();
       await console.expectAccessible("a new key");
-      await page.getByRole("button", { name: "Make the key" }).click();
+      await page.getByRole("button", { name: "Create the key" }).click();
       const key = await page.getByLabel("API key", { exact: true }).inputValue();
       expect(key).toStartWith("hk_");
-      await page.getByRole("button", { name: "I have kept it" }).click();
+      await page.getByRole("button", { name: "I have saved it" }).click();
       expect((await callWith(herald(), key, "GET", org.path())).status).toBe(200);
       await console.expectAccessible("Keys");
       await shoot(page, "keys", screen);
@@ -117,7 +117,9 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await page.getByRole("button", { name: `Revoke ${name}` }).waitFor({ state: "detached" });
       expect((await callWith(herald(), key, "GET", org.path())).status).toBe(401);
       await other.page.getByRole("navigation").getByRole("link", { name: "Users" }).click();
-      await other.sees("The server refuses this key: it is mistyped, expired, revoked, or not for this network.");
+      await other.sees(
+        "The server refuses this key. It may be mistyped, expired or revoked, or not allowed from this network.",
+      );
     });
 
     test("the other pages show what there is, and axe finds nothing serious on them", async () => {
@@ -149,7 +151,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await console.expectAccessible("Users");
       await page.getByRole("link", { name: "alice" }).click();
       await console.sees("kitchen radio");
-      await page.getByRole("button", { name: "Make a token" }).click();
+      await page.getByRole("button", { name: "Issue a token" }).click();
       const token = await page.getByLabel("User token").inputValue();
       expect(token.split(".")).toHaveLength(3);
       await console.expectAccessible("a user");

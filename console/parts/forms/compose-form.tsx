@@ -10,7 +10,7 @@ type Props = {
   suggestions: { conversations: readonly string[]; users: readonly string[] };
   mistakes: Record<string, string>;
   xFault: TextFault | undefined;
-  /** The id that the send gets if none is typed. */
+  /** The id of the send if none is typed. */
   placeholderId: string;
   isBusy: boolean;
   request: unknown;
@@ -21,7 +21,7 @@ type Props = {
 
 const names = { message: "Message", system_message: "System message" } as const;
 
-/** The form of a message or a system message. */
+/** The form for a message or a system message. */
 export function ComposeForm(props: Props) {
   const { kinds, draft, suggestions, mistakes, xFault, placeholderId, isBusy, request, onChange, onDryRun, onSend } =
     props;
@@ -78,7 +78,7 @@ export function ComposeForm(props: Props) {
       ) : (
         <AreaField
           label="To (users)"
-          hint={`One in each line; ${linesOf(draft.uids).length} named. Only who is online gets it.`}
+          hint={`One user per line (${linesOf(draft.uids).length} so far). Only users who are online receive it.`}
           value={draft.uids}
           onChange={(uids) => onChange({ uids })}
           error={mistakes.uids}
@@ -88,7 +88,7 @@ export function ComposeForm(props: Props) {
       )}
       <JsonEditor label="x, custom parameters" value={draft.x} onChange={(x) => onChange({ x })} fault={xFault} />
       <details>
-        <summary>Id, and the request as JSON</summary>
+        <summary>Id and request as JSON</summary>
         <div class="stack">
           <TextField
             label="Id of the send"
@@ -97,7 +97,7 @@ export function ComposeForm(props: Props) {
             placeholder={placeholderId}
             onChange={(id) => onChange({ id })}
             error={mistakes.id}
-            hint="The same id again is a retry: nothing is stored or delivered twice."
+            hint="Sending again with the same id is a retry: nothing is stored or delivered twice."
             isId
           />
           <pre class="code">{JSON.stringify(request, undefined, 2)}</pre>

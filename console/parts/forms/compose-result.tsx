@@ -5,10 +5,10 @@ import { Badge } from "../badge.tsx";
 import { Fact, Facts } from "../facts.tsx";
 import { DeliveryReport } from "../reports/delivery-report.tsx";
 
-/** What a send would do now. */
+/** The result of a dry run. */
 export type DryRun = { recipients: number; online: number; unknown_users: string[] };
 
-/** A send that was accepted. `server_mid` is there for messages. */
+/** An accepted send. `server_mid` is present for messages. */
 export type Sent = {
   kind: Kind;
   senderId: string;
@@ -16,7 +16,7 @@ export type Sent = {
   sentAt: string;
 };
 
-/** What a dry run said. */
+/** Shows the result of a dry run. */
 export function DryRunResult({ dryRun, addressed, kind }: { dryRun: DryRun; addressed: number; kind: Kind }) {
   const { announce } = useConsole();
   const { recipients, online, unknown_users } = dryRun;
@@ -29,7 +29,7 @@ export function DryRunResult({ dryRun, addressed, kind }: { dryRun: DryRun; addr
       <Facts>
         <Fact name="Recipients">{recipients}</Fact>
         <Fact name="Online now">{online}</Fact>
-        {kind === "system_message" && <Fact name="Named">{addressed}</Fact>}
+        {kind === "system_message" && <Fact name="Ids given">{addressed}</Fact>}
       </Facts>
       {unknown_users.length > 0 && (
         <p>
@@ -37,12 +37,12 @@ export function DryRunResult({ dryRun, addressed, kind }: { dryRun: DryRun; addr
           {unknown_users.length > 20 && ` and ${unknown_users.length - 20} more`}.
         </p>
       )}
-      {online === 0 && <p>Nobody would hear it now.</p>}
+      {online === 0 && <p>Nobody would receive it now.</p>}
     </section>
   );
 }
 
-/** What was answered, and who has it by now. */
+/** The response to a send, and who has received it so far. */
 export function SentResult({ sent }: { sent: Sent }) {
   const { announce } = useConsole();
   const { kind, senderId, answer } = sent;

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 
 type DialogProps = { title: string; onClose: () => void; children: ComponentChildren };
 
-/** A modal dialog: the browser keeps the focus in it, closes it with Escape, and gives the focus back. */
+/** A modal dialog. The browser keeps the focus inside, closes it on Escape, and then restores the focus. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
@@ -31,7 +31,7 @@ type ConfirmProps = {
   children: ComponentChildren;
 };
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({ title, verb, isBusy, onConfirm, onClose, children }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>

@@ -4,14 +4,14 @@ import { useId } from "preact/hooks";
 type Frame = {
   label: string;
   hint?: ComponentChildren;
-  /** What is wrong with the value; said beside the field, and to a screen reader with it. */
+  /** What is wrong with the value. Shown next to the field and announced with it. */
   error?: string | undefined;
   isOptional?: boolean;
 };
 
 type Control = { id: string; "aria-describedby"?: string; "aria-invalid"?: "true" };
 
-/** A label, a control, and what there is to say about it. */
+/** A control with its label, hint and error. */
 export function Field({
   label,
   hint,
@@ -51,14 +51,14 @@ type TextProps = Frame & {
   value: string;
   onChange: (value: string) => void;
   suggestions?: readonly string[];
-  /** For identifiers: no spelling check, no capitals. */
+  /** For identifiers: turns off spell checking and capitalization. */
   isId?: boolean;
   inputmode?: "numeric";
   placeholder?: string;
   required?: boolean;
 };
 
-/** A field of one line. */
+/** A single-line field. */
 export function TextField({
   value,
   onChange,
@@ -100,7 +100,7 @@ export function TextField({
 
 type AreaProps = Frame & { value: string; onChange: (value: string) => void; rows?: number; isId?: boolean };
 
-/** A field of several lines. */
+/** A multi-line field. */
 export function AreaField({ value, onChange, rows = 3, isId, ...frame }: AreaProps) {
   return (
     <Field {...frame}>
@@ -123,7 +123,7 @@ type ChoiceProps = Frame & {
   options: readonly (readonly [value: string, label: string])[];
 };
 
-/** A choice of one. */
+/** A choice of one option. */
 export function ChoiceField({ value, onChange, options, ...frame }: ChoiceProps) {
   return (
     <Field {...frame}>

@@ -8,7 +8,7 @@ type Props = {
   fault: { detail: string; index: number | undefined } | undefined;
 };
 
-/** An editor for a JSON object. It says in which line and column a mistake is, and goes there; Tab leaves it, as any field. */
+/** An editor for a JSON object. Shows the line and column of an error and jumps to it. Tab leaves the editor, as in any field. */
 export function JsonEditor({ label, value, onChange, fault }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const goThere = (index: number) => {
@@ -19,7 +19,7 @@ export function JsonEditor({ label, value, onChange, fault }: Props) {
   const lines = Math.min(16, Math.max(4, value.split("\n").length + 1));
   return (
     <div class="json-editor">
-      <Field label={label} isOptional hint="A JSON object; recipients get it as it is." error={fault?.detail}>
+      <Field label={label} isOptional hint="A JSON object, which recipients get unchanged." error={fault?.detail}>
         {(control) => (
           <textarea
             {...control}
@@ -36,7 +36,7 @@ export function JsonEditor({ label, value, onChange, fault }: Props) {
       <div class="tools">
         {fault?.index !== undefined && (
           <button type="button" class="link" onClick={() => goThere(fault.index ?? 0)}>
-            Go to the mistake
+            Go to the error
           </button>
         )}
         {fault === undefined && value.trim() !== "" && (

@@ -10,7 +10,7 @@ import { Dialog } from "./dialog.tsx";
 import { AreaField, ChoiceField, TextField } from "./field.tsx";
 
 const ends = [
-  ["", "Never, or when yours does"],
+  ["", "Never, or when your key does"],
   ["30", "In 30 days"],
   ["90", "In 90 days"],
   ["365", "In a year"],
@@ -18,7 +18,7 @@ const ends = [
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Asks for what a new key may do. Only what the own key may is offered. */
+/** A form for a new key. Offers only what the calling key may do. */
 export function NewKey({ onMade, onClose }: { onMade: (made: ApiKeyWithSecret) => void; onClose: () => void }) {
   const { client, me, org, can } = useConsole();
   const [name, setName] = useState("");
@@ -52,9 +52,9 @@ export function NewKey({ onMade, onClose }: { onMade: (made: ApiKeyWithSecret) =
           make.run();
         }}
       >
-        <TextField label="What it is for" value={name} onChange={setName} error={errorOf("/name")} />
+        <TextField label="What the key is for" value={name} onChange={setName} error={errorOf("/name")} />
         <fieldset class="checks">
-          <legend>What it may do</legend>
+          <legend>Scopes</legend>
           {(Object.keys(scopes) as Scope[])
             .filter((scope) => can(scope))
             .map((scope) => (
@@ -89,7 +89,7 @@ export function NewKey({ onMade, onClose }: { onMade: (made: ApiKeyWithSecret) =
             <AreaField
               label="May send only as"
               isOptional
-              hint="Users, one in each line."
+              hint="One user per line."
               value={senders}
               onChange={setSenders}
               error={errorOf("/allowed_senders")}
@@ -98,7 +98,7 @@ export function NewKey({ onMade, onClose }: { onMade: (made: ApiKeyWithSecret) =
             <AreaField
               label="May be used only from"
               isOptional
-              hint="Networks such as 192.0.2.0/24, one in each line."
+              hint="One network per line, such as 192.0.2.0/24."
               value={networks}
               onChange={setNetworks}
               error={errorOf("/cidrs")}
@@ -112,7 +112,7 @@ export function NewKey({ onMade, onClose }: { onMade: (made: ApiKeyWithSecret) =
             Cancel
           </button>
           <button type="submit" class="primary" disabled={make.isBusy}>
-            Make the key
+            Create the key
           </button>
         </div>
       </form>

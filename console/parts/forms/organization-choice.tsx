@@ -7,7 +7,7 @@ import { Problem } from "../problem.tsx";
 import { Empty } from "../states.tsx";
 import { TextField } from "./field.tsx";
 
-/** Goes to the same page of another organization. What the page showed of this one stays behind. */
+/** Navigates to the same page of another organization, without the selection on the current page. */
 function useGo() {
   const { route } = useConsole();
   return (org: string) => {
@@ -15,7 +15,7 @@ function useGo() {
   };
 }
 
-/** Says which organization is looked at, and chooses another where the key sees several. */
+/** Shows the current organization, and lets the user choose another if the key can access several. */
 export function OrganizationChoice({ organizations }: { organizations: Organizations }) {
   const { org, me } = useConsole();
   const go = useGo();
@@ -68,7 +68,7 @@ function TypedOrganization({ suggestions }: { suggestions: readonly string[] }) 
   );
 }
 
-/** In place of a page that is about an organization while there is none. */
+/** Shown instead of an organization's page while no organization is selected. */
 export function NoOrganization({ organizations }: { organizations: Organizations }) {
   const { can, client } = useConsole();
   const go = useGo();
@@ -81,12 +81,14 @@ export function NoOrganization({ organizations }: { organizations: Organizations
   if (organizations.error !== undefined) return <Problem error={organizations.error} retry={organizations.reload} />;
   if (organizations.items === undefined) {
     return (
-      <Empty title="Which organization?">Your key may not list them: type the id of one above, and press Go.</Empty>
+      <Empty title="Which organization?">
+        Your key may not list organizations. Type the id of one above and press Go.
+      </Empty>
     );
   }
   return (
     <Empty title="There is no organization yet">
-      <p>An organization keeps its users, conversations and messages apart from all others.</p>
+      <p>Each organization's users, conversations and messages are isolated from all other organizations.</p>
       {can("directory:write") && (
         <form
           class="inline-form"

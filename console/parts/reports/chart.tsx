@@ -2,7 +2,7 @@ import { useId } from "preact/hooks";
 
 type ChartProps = {
   title: string;
-  /** From old to new, two seconds apart; `null` leaves a gap. */
+  /** The values, oldest first, two seconds apart. `null` leaves a gap. */
   values: readonly (number | null)[];
   unit: string;
   hint?: string;
@@ -12,14 +12,14 @@ const width = 240;
 const height = 56;
 const slots = 60;
 
-/** A number with as many digits as tell something. */
+/** A number with only its significant digits. */
 export function shorten(value: number): string {
   if (value === 0) return "0";
   if (value < 10) return value.toFixed(1).replace(/\.0$/, "");
   return Math.round(value).toLocaleString("en-GB");
 }
 
-/** The last value in figures and the last two minutes as a line. A screen reader hears figures. */
+/** The latest value as a number and the last two minutes as a line. Screen readers announce numbers. */
 export function Chart({ title, values, unit, hint }: ChartProps) {
   const id = useId();
   const known = values.filter((value) => value !== null);
@@ -31,7 +31,7 @@ export function Chart({ title, values, unit, hint }: ChartProps) {
   const lines = segments(values).map((line) =>
     line.map(([index, value]) => `${x(index).toFixed(1)},${y(value).toFixed(1)}`),
   );
-  const told = last === null ? "not known yet" : `${shorten(last)} ${unit}`;
+  const told = last === null ? "no data yet" : `${shorten(last)} ${unit}`;
   return (
     <figure class="chart">
       <figcaption id={id}>{title}</figcaption>
@@ -59,7 +59,7 @@ export function Chart({ title, values, unit, hint }: ChartProps) {
   );
 }
 
-/** The least of 1, 2, 5 times a power of ten that holds the value. */
+/** The smallest of 1, 2 or 5 times a power of ten that is not less than the value. */
 function niceTop(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
   return [1, 2, 5, 10].map((times) => times * power).find((top) => top >= most) ?? most;

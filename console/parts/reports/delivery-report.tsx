@@ -7,7 +7,7 @@ import { Problem } from "../problem.tsx";
 import { NotAllowed, Waiting } from "../states.tsx";
 import { Time } from "../time.tsx";
 
-/** Who has it: filled in while it is looked at. */
+/** The delivery report, which updates while it is shown. */
 export function DeliveryReport({ sent }: { sent: SentId }) {
   const { can } = useConsole();
   if (!can("history:read")) return <NotAllowed what="who received it" scope="history:read" />;
@@ -31,7 +31,7 @@ function Report({ sent }: { sent: SentId }) {
         <>
           <p class="delivered">
             <strong>{told}</strong> {delivery.recipients === 1 ? "user has it" : "users have it"}
-            {isFollowing && <span class="pulse">looking on</span>}
+            {isFollowing && <span class="pulse">updating</span>}
           </p>
           <progress
             aria-label="Users who have it"
@@ -43,10 +43,10 @@ function Report({ sent }: { sent: SentId }) {
           {!isFollowing && delivery.delivered_users < delivery.recipients && (
             <p class="fine">
               {sent.kind === "message"
-                ? "Who is missing is offline, and gets it when their client connects again and asks for what it missed."
-                : "Who is missing was offline: system messages are never repeated."}{" "}
+                ? "The other users are offline. They receive the message when their clients reconnect and recover what they missed."
+                : "The other users were offline and will not receive it: system messages are never replayed."}{" "}
               <button type="button" class="link" onClick={again}>
-                Look again
+                Refresh
               </button>
             </p>
           )}

@@ -3,7 +3,7 @@ import { useConsole } from "../../state/context.ts";
 import type { Heard } from "../../state/feed.ts";
 import { DeliveryReport } from "./delivery-report.tsx";
 
-/** One event in full, and who received it. */
+/** One complete event, and who received it. */
 export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => void }) {
   const { link } = useConsole();
   const { kind, message } = heard;

@@ -2,12 +2,12 @@ import { HeraldError } from "../../../src/contract/errors/errors.ts";
 import { parseJson } from "../../../src/contract/requests.ts";
 import { findJsonFault } from "./json-position.ts";
 
-/** What is wrong with a text that should be a JSON object; `index` is where, if it is one place. */
+/** An error in a text that should be a JSON object. `index` is its position, if it has one. */
 export type TextFault = { detail: string; index: number | undefined };
 
-const maxDepth = 31; // the server's 32 with the request around it; a server that takes less says so itself
+const maxDepth = 31; // the server's default of 32, less the request around `x`; a server with a lower limit reports it itself
 
-/** Reads the text of `x` as the server would: what it would refuse, or what parsing would alter, is refused here. */
+/** Reads the text of `x` like the server: refuses what the server would refuse, and values that parsing would change. */
 export function readObject(text: string): { value: Record<string, unknown> } | { fault: TextFault } {
   if (text.trim() === "") return { value: {} };
   const fault = findJsonFault(text);

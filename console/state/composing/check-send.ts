@@ -4,7 +4,7 @@ import type { PayloadLimits } from "../../../src/contract/limits.ts";
 import { createSendMessageRequest, createSendSystemMessageRequest } from "../../../src/contract/messages/messages.ts";
 import { validate } from "../../../src/contract/requests.ts";
 
-/** The limits are settings of the server, which tells in its own words when one is passed. */
+/** No limits: they are server settings, so the server itself reports when one is exceeded. */
 const lifted: PayloadLimits = {
   bodyCharacters: Number.POSITIVE_INFINITY,
   xBytes: Number.POSITIVE_INFINITY,
@@ -20,7 +20,7 @@ const schemas = {
   system_message: createSendSystemMessageRequest(lifted),
 };
 
-/** What the server would find wrong with a request, by the contract's own schemas. This module is loaded when it is needed. */
+/** The errors that the server would report for a request, by the contract's schemas. This module is loaded on demand. */
 export function checkSend(kind: "message" | "system_message", request: unknown): FieldError[] {
   try {
     validate(schemas[kind], request);

@@ -1,10 +1,10 @@
-/** Which of the two operations. */
+/** One of the two send operations. */
 export type Kind = "message" | "system_message";
 
-/** One attachment as it is typed. */
+/** An attachment as typed. */
 export type AttachmentDraft = { key: number; name: string; size: string; content_type: string };
 
-/** A send as it is typed; texts, since what is typed need not be valid yet. */
+/** A send as typed. Its members are texts, because they may not be valid yet. */
 export type Draft = {
   kind: Kind;
   senderId: string;
@@ -16,12 +16,12 @@ export type Draft = {
   attachments: AttachmentDraft[];
 };
 
-/** Users, one in a line: an id may hold commas and spaces. */
+/** Users, one per line, because an id may contain commas and spaces. */
 export function linesOf(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line !== "");
 }
 
-/** The request that a draft stands for. `x` was read before; `id` identifies the send, so that a retry is none. */
+/** Converts a draft to a request. `x` is already parsed. `id` identifies the send, so that a retry sends nothing twice. */
 export function requestOf(draft: Draft, organizationId: string, id: string, x: Record<string, unknown>) {
   const { kind, senderId, cid, body, uids, attachments } = draft;
   const envelope = { organizationId, senderId };
@@ -42,7 +42,7 @@ export function requestOf(draft: Draft, organizationId: string, id: string, x: R
   };
 }
 
-/** The mistakes by the field of the form that they belong to; the rest stays in a list. */
+/** Assigns errors to the form's fields. Returns the others as a list. */
 export function sortMistakes(errors: readonly { pointer: string; detail: string }[]) {
   const fields: Record<string, string> = {};
   const rest: string[] = [];

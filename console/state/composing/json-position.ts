@@ -1,4 +1,4 @@
-/** Where a JSON text goes wrong, counted from 1 as editors do, and what was expected there. */
+/** The position of a JSON syntax error, with lines and columns from 1, and what was expected there. */
 export type JsonFault = { index: number; line: number; column: number; expected: string };
 
 const space = /[ \t\n\r]*/y;
@@ -6,9 +6,9 @@ const number = /-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/y;
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y;
 const startOfString = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
 const word = /true|false|null/y;
-const maxDepth = 500; // far beyond what the server takes, and far from the end of the stack
+const maxDepth = 500; // far more than the server accepts, and far less than the stack allows
 
-/** The first place where a text breaks the grammar of RFC 8259; `undefined` where it is JSON. Browsers tell it each in their way. */
+/** Finds the first violation of the JSON grammar (RFC 8259), or returns `undefined`. Each browser reports it differently. */
 export function findJsonFault(text: string): JsonFault | undefined {
   let index = 0;
 
@@ -26,7 +26,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
     return true;
   };
 
-  /** What was expected at `index`, or nothing if a value stands there. */
+  /** What was expected at `index`, or nothing if there is a value. */
   function value(depth: number): string | undefined {
     if (depth > maxDepth) return "less nesting";
     if (eatChar("{")) return members("}", depth, () => name() ?? (eatChar(":") ? undefined : "a colon"));

@@ -1,5 +1,5 @@
 import { z } from "zod";
 
-// Zod compiles schemas with `new Function` where it may. Here the Content-Security-Policy forbids it, and each try is an error in the
-// browser's log. To be imported before the schemas: they decide when they are made.
+// Zod compiles schemas with `new Function` where possible. The Content-Security-Policy forbids that here, and each attempt logs an
+// error in the browser. Import this before the schemas, which decide when they are created.
 z.config({ jitless: true });
