@@ -1,5 +1,5 @@
 import type { LogEvent } from "../contract/log/log-event.ts";
-import { createSeen } from "../lib/keeping/seen.ts";
+import { createSeen } from "../lib/caches/seen.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { DropReason, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
 import { decodeHint, encodeHint } from "./hint-codec.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { rateLimited } from "../contract/errors/errors.ts";
-import { createSeen } from "../lib/keeping/seen.ts";
+import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
 import { createPacedWork } from "../lib/queues/paced-work.ts";

@@ -1,8 +1,8 @@
 import type { Bus, Hint } from "../../bus/bus.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage } from "../../contract/log/log-place.ts";
+import { createSeen } from "../../lib/caches/seen.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
-import { createSeen } from "../../lib/keeping/seen.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
 import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
 import type { Log } from "./sequencers.ts";

@@ -1,4 +1,4 @@
-import { forgetOldest } from "../keeping/forget-oldest.ts";
+import { forgetOldest } from "../caches/forget-oldest.ts";
 import type { Clock } from "../time/clock.ts";
 
 /** How much of something each name did lately. */

@@ -1,4 +1,4 @@
-import { forgetOldest } from "../keeping/forget-oldest.ts";
+import { forgetOldest } from "../caches/forget-oldest.ts";
 import type { Clock } from "../time/clock.ts";
 
 /** How fast a bucket fills, in units a second, and how many it holds. Where one of them is `Infinity` it never runs dry. */

@@ -1,6 +1,6 @@
 import type { BusState } from "../../bus/bus.ts";
 import type { Health } from "../../http/routes/open.ts";
-import { createRecentCopy } from "../../lib/keeping/recent-copy.ts";
+import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import { createRecent, type Histogram } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 

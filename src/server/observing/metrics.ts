@@ -3,7 +3,7 @@ import type { BusState, DropReason } from "../../bus/bus.ts";
 import { about } from "../../contract/documents/about.ts";
 import { type MetricFamily, type MetricName, type MetricSample, metricCatalogue } from "../../contract/metrics.ts";
 import type { HeldFigures } from "../../gateway/figures.ts";
-import { createRecentCopy } from "../../lib/keeping/recent-copy.ts";
+import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Histogram } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Figures } from "./figures.ts";

@@ -1,5 +1,5 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
-import { forgetOldest } from "../../lib/keeping/forget-oldest.ts";
+import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationBudget, OrganizationReads } from "../../store/ports.ts";

@@ -1,4 +1,4 @@
-import { forgetOldest } from "../../lib/keeping/forget-oldest.ts";
+import { forgetOldest } from "../../lib/caches/forget-oldest.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Identity } from "./tokens.ts";
 
