@@ -5,6 +5,7 @@ import { createApiKey } from "../contract/keys/api-key.ts";
 import { createRedaction, type Redaction } from "../contract/keys/redaction.ts";
 import { createLogger } from "../lib/observing/logger.ts";
 import { createSecret, givenOrMade, type Secret } from "../lib/secret-file.ts";
+import { requestSummary } from "./observing/request-log.ts";
 
 const ownSecretsAdvice =
   "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";
@@ -30,7 +31,7 @@ export function secretsOf(
 /** The log of this process, and what keeps credentials out of it and out of all else that is written down. */
 export function openLog(config: Config, worker?: number): { log: Logger; redaction: Redaction } {
   const redaction = createRedaction(secretsIn(config));
-  const log = createLogger(config.HERALD_LOG_LEVEL, redaction.redact);
+  const log = createLogger(config.HERALD_LOG_LEVEL, redaction.redact, requestSummary);
   return { log: worker === undefined ? log : log.child({ worker }), redaction };
 }
 

@@ -7,10 +7,15 @@ const warnLevel = 40;
 const stdout = 1;
 const maxWaitingBytes = 1_048_576;
 
+/** How lines of one kind read on a terminal: as `textOf` says, unless that is `undefined`, and without the `facts` that it tells. */
+export type LineSummary = { facts: string[]; textOf(line: Record<string, unknown>): string | undefined };
+
+const noSummary: LineSummary = { facts: [], textOf: () => undefined };
+
 /** JSON lines on stdout; on a terminal, lines for people. `redact` is given each line, and what it gives is written. */
-export function createLogger(level: string, redact: (line: string) => string): Logger {
+export function createLogger(level: string, redact: (line: string) => string, summary = noSummary): Logger {
   const options = { level, base: null, timestamp: () => `,"time":"${now()}"` };
-  return pino(options, process.stdout.isTTY ? prettyStream(redact) : gatheringStream(redact));
+  return pino(options, process.stdout.isTTY ? prettyStream(redact, summary) : gatheringStream(redact));
 }
 
 const now = () => new Date().toISOString();
@@ -47,13 +52,12 @@ function gatheringStream(redact: (line: string) => string): DestinationStream {
 }
 
 // A stream in this process and no pino transport: those run in a worker, which a compiled binary cannot load.
-function prettyStream(redact: (line: string) => string): DestinationStream {
+function prettyStream(redact: (line: string) => string, { facts, textOf }: LineSummary): DestinationStream {
   const stream = pretty({
     colorize: process.env.NO_COLOR === undefined,
     translateTime: "HH:MM:ss.l",
-    ignore: "pid,hostname,method,route,status,duration_ms",
-    messageFormat: ({ msg, method, route, status, duration_ms: took }) =>
-      route === undefined ? String(msg) : `${method} ${route} ${status} in ${took} ms`,
+    ignore: ["pid", "hostname", ...facts].join(","),
+    messageFormat: (line) => textOf(line) ?? String(line.msg),
     singleLine: true,
     sync: true,
   });

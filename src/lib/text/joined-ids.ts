@@ -1,4 +1,4 @@
-/** Keeps identifiers apart: it is a control character, and they hold none (api.md, section 1). */
+/** Keeps identifiers apart, which must hold no control characters. */
 export const idSeparator = "\u001f";
 
 /** One text for several identifiers, another for any others. */

@@ -1,7 +1,7 @@
 import { getCiphers } from "node:tls";
 
 /**
- * The suites of TLS 1.2 that Herald offers unless told otherwise: forward secrecy (ECDHE) and authenticated encryption (AEAD), so
+ * The suites of TLS 1.2 that a server offers unless told otherwise: forward secrecy (ECDHE) and authenticated encryption (AEAD), so
  * no CBC. TLS 1.3 has none but such.
  */
 export const defaultTlsCiphers = [

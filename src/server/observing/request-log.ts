@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Call } from "../../http/calls.ts";
+import type { LineSummary } from "../../lib/observing/logger.ts";
 
 const slowMs = 1_000;
 /** What is asked all the time, by programs that keep count of it themselves. */
@@ -28,6 +29,13 @@ export function createRequestLog(log: Logger): (call: Call) => void {
     );
   };
 }
+
+/** How the line of a call reads on a terminal. */
+export const requestSummary: LineSummary = {
+  facts: ["method", "route", "status", "duration_ms"],
+  textOf: ({ method, route, status, duration_ms: took }) =>
+    route === undefined ? undefined : `${method} ${route} ${status} in ${took} ms`,
+};
 
 function levelOf({ route, status, tookMs }: Call): "debug" | "info" | "warn" {
   if (status >= 500) return "warn";
