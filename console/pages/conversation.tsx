@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Message } from "../../sdk/types.ts";
 import { OnlineBadge } from "../parts/badge.tsx";
 import { DeliveryReport } from "../parts/reports/delivery-report.tsx";
+import { Rows } from "../parts/rows.tsx";
 import { Empty, Loaded, More, NotAllowed } from "../parts/states.tsx";
 import { Time } from "../parts/time.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
@@ -51,7 +52,7 @@ export function Conversation() {
 }
 
 function Participants({ org, cid }: { org: string; cid: string }) {
-  const { client, link } = useConsole();
+  const { client } = useConsole();
   const list = usePages(
     (cursor) => client.listParticipants(org, cid, { limit: 50, ...(cursor !== undefined && { cursor }) }),
     [org, cid],
@@ -69,18 +70,7 @@ function Participants({ org, cid }: { org: string; cid: string }) {
             <Empty title="No participants" />
           ) : (
             <>
-              <ul class="rows">
-                {items.map(({ id, name }) => (
-                  <li key={id}>
-                    <a class="row-link" href={link("users", id)}>
-                      <span class="row-title">{name ?? id}</span>
-                      {name !== null && <span class="mono quiet">{id}</span>}
-                      <span class="spacer" />
-                      <OnlineBadge connections={online.get(id)} />
-                    </a>
-                  </li>
-                ))}
-              </ul>
+              <Rows page="users" items={items} aside={({ id }) => <OnlineBadge connections={online.get(id)} />} />
               <More {...list} />
             </>
           )

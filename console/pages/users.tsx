@@ -1,6 +1,6 @@
-import { useState } from "preact/hooks";
 import { Badge, OnlineBadge } from "../parts/badge.tsx";
-import { TextField } from "../parts/forms/field.tsx";
+import { OpenById } from "../parts/forms/open-by-id.tsx";
+import { Rows } from "../parts/rows.tsx";
 import { Empty, Loaded, More } from "../parts/states.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useLoading, usePages, useRepeating } from "../state/loading.ts";
@@ -8,9 +8,8 @@ import { useOnline } from "../state/online.ts";
 
 /** The users of the organization by id, and which of them are online. */
 export function Users() {
-  const { client, link, can } = useConsole();
+  const { client, can } = useConsole();
   const org = useOrganization();
-  const [id, setId] = useState("");
   const list = usePages(
     (cursor) => client.listUsers(org, { limit: 50, ...(cursor !== undefined && { cursor }) }),
     [org],
@@ -21,16 +20,7 @@ export function Users() {
   );
   return (
     <>
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (id !== "") location.hash = link("users", id);
-        }}
-      >
-        <TextField label="User" value={id} onChange={setId} isId />
-        <button type="submit">Open</button>
-      </form>
+      <OpenById page="users" label="User" />
       {can("observe") && <OnlineCount org={org} />}
       <Loaded loading={list} what="users">
         {(items) =>
@@ -40,19 +30,16 @@ export function Users() {
             </Empty>
           ) : (
             <>
-              <ul class="rows">
-                {items.map(({ id, name, blocked = false }) => (
-                  <li key={id}>
-                    <a class="row-link" href={link("users", id)}>
-                      <span class="row-title">{name ?? id}</span>
-                      {name !== null && <span class="mono quiet">{id}</span>}
-                      <span class="spacer" />
-                      {blocked && <Badge tone="bad">blocked</Badge>}
-                      <OnlineBadge connections={online.get(id)} />
-                    </a>
-                  </li>
-                ))}
-              </ul>
+              <Rows
+                page="users"
+                items={items}
+                aside={({ id, blocked = false }) => (
+                  <>
+                    {blocked && <Badge tone="bad">blocked</Badge>}
+                    <OnlineBadge connections={online.get(id)} />
+                  </>
+                )}
+              />
               <More {...list} />
             </>
           )
