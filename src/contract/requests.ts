@@ -19,12 +19,12 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
  * Parses JSON that a caller sent: decodes the bytes, scans the text for values that parsing would alter, then parses it. Throws
  * `malformed_json`, or `invalid_request` for such values. `validate` checks the result against its schema.
  */
-export function parseJson(sent: string | Uint8Array, maxDepth: number): unknown {
+export function parseStrictJson(sent: string | Uint8Array, maxDepth: number): unknown {
   return requireValue(readJson(textOf(sent), maxDepth));
 }
 
-/** Like `parseJson`, for long JSON: spreads the work over many short turns of the event loop. */
-export async function parseJsonInTurns(sent: string | Uint8Array, maxDepth: number): Promise<unknown> {
+/** Like `parseStrictJson`, for long JSON: spreads the work over many short turns of the event loop. */
+export async function parseStrictJsonInTurns(sent: string | Uint8Array, maxDepth: number): Promise<unknown> {
   return requireValue(await readJsonInTurns(textOf(sent), maxDepth, nextTurn));
 }
 

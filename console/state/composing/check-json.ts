@@ -1,5 +1,5 @@
 import { HeraldError } from "../../../src/contract/errors/errors.ts";
-import { parseJson } from "../../../src/contract/requests.ts";
+import { parseStrictJson } from "../../../src/contract/requests.ts";
 import { findJsonFault } from "./json-position.ts";
 
 /** An error in a text that should be a JSON object. `index` is its position, if it has one. */
@@ -16,7 +16,7 @@ export function readObject(text: string): { value: Record<string, unknown> } | {
     return { fault: { detail: `Line ${line}, column ${column}: expected ${expected}.`, index } };
   }
   try {
-    const value = parseJson(text, maxDepth);
+    const value = parseStrictJson(text, maxDepth);
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return { value: value as Record<string, unknown> };
     return { fault: { detail: 'Must be an object, such as {"priority": 1}.', index: 0 } };

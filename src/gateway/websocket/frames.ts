@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type FrameId, type FrameOperation, frameId, frameRequests } from "../../contract/connections/frames.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { withoutCredentials } from "../../contract/keys/redaction.ts";
-import { parseJson } from "../../contract/requests.ts";
+import { parseStrictJson } from "../../contract/requests.ts";
 
 /** A request from a client, its payload not yet validated; or the `fault` for which it cannot be processed. */
 export type Frame =
@@ -16,7 +16,7 @@ const operations = Object.keys(frameRequests);
 export function readFrame(text: string, maxDepth: number): Frame {
   let value: unknown;
   try {
-    value = parseJson(text, maxDepth);
+    value = parseStrictJson(text, maxDepth);
   } catch (error) {
     if (error instanceof HeraldError) return { id: undefined, fault: error };
     throw error;

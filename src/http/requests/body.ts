@@ -1,5 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { parseJson, parseJsonInTurns } from "../../contract/requests.ts";
+import { parseStrictJson, parseStrictJsonInTurns } from "../../contract/requests.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 
 type Options<Body> = {
@@ -38,9 +38,9 @@ export async function readJsonBody<Body>(
   if (awaited !== undefined) await awaited;
   if (isOptional && bytes.length === 0) return check({});
   requireJson(request.headers.get("content-type"));
-  if (!isLong) return check(parseJson(bytes, maxDepth));
+  if (!isLong) return check(parseStrictJson(bytes, maxDepth));
   return await alone(async () => {
-    const value = await parseJsonInTurns(bytes, maxDepth);
+    const value = await parseStrictJsonInTurns(bytes, maxDepth);
     await nextTurn();
     return check(value);
   });
