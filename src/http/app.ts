@@ -12,6 +12,7 @@ import type { OrganizationDirectory } from "../services/directory/organizations.
 import type { Feeds } from "../services/feeds.ts";
 import type { Authentication } from "../services/keys/authentication.ts";
 import type { Keys } from "../services/keys/keys.ts";
+import type { RateLimit } from "../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import type { DryRuns } from "../services/messages/dry-runs.ts";
 import type { HistoryReader } from "../services/messages/history.ts";
@@ -22,7 +23,6 @@ import type { Presence } from "../services/presence.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
 import { newCall, type TraceCall } from "./calls.ts";
-import type { RateLimit } from "./requests/limits.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";

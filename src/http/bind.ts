@@ -13,6 +13,7 @@ import { createId } from "../lib/text/ids.ts";
 import type { Audit } from "../services/audit.ts";
 import type { Authentication } from "../services/keys/authentication.ts";
 import { type Caller, nobody, permitOrganization, permitScope } from "../services/keys/permissions.ts";
+import type { RateLimit } from "../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { type LongAnswers, rememberBytes } from "./answers/long-answers.ts";
 import { type Answer, discard, rowsIn, toResponse, toStream } from "./answers/response.ts";
@@ -20,7 +21,6 @@ import { createTrails } from "./audit-trail.ts";
 import type { Call } from "./calls.ts";
 import { createBills } from "./requests/bills.ts";
 import { organizationIn, readJsonBody } from "./requests/body.ts";
-import type { RateLimit } from "./requests/limits.ts";
 import { listsOf, readQuery } from "./requests/query.ts";
 
 /** What a handler is given: everything checked. */

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { type Config, organizationLimitsOf } from "../config.ts";
-import { createRateLimit } from "../http/requests/limits.ts";
 import { createAddressSet } from "../lib/network/addresses.ts";
 import { type ClientAddress, createClientAddress } from "../lib/network/client-address.ts";
 import type { Clock } from "../lib/time/clock.ts";
+import { createRateLimit } from "../services/limits/key-rates.ts";
 import { createOrganizationLimits } from "../services/limits/organization-limits.ts";
 import { createOrganizationUse } from "../services/limits/organization-use.ts";
 import type { createStore } from "../store/store.ts";

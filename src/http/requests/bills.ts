@@ -1,7 +1,7 @@
 import { isIdentifier } from "../../contract/identifiers.ts";
 import { type Caller, nobody } from "../../services/keys/permissions.ts";
+import { costOfBytes, type RateLimit } from "../../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../../services/limits/organization-use.ts";
-import { costOfBytes, type RateLimit } from "./limits.ts";
 
 /** What one call has cost so far, and whom: its key, and the organization of that key, or else the one that the call names. */
 export type Bill = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
