@@ -8,7 +8,7 @@ function setUp() {
 }
 
 describe("an owner", () => {
-  test("gives back what it holds when it closes, the last first, and once", () => {
+  test("releases what it holds when it closes, last first and once", () => {
     const { owner, released } = setUp();
     owner.hold(() => released.push("place"));
     owner.hold(() => released.push("timer"));
@@ -19,21 +19,21 @@ describe("an owner", () => {
     expect(owner.isClosed).toBe(true);
   });
 
-  test("gives back at once what it is handed after its close", () => {
+  test("releases at once what it is given after its close", () => {
     const { owner, released } = setUp();
     owner.close();
     owner.hold(() => released.push("late"));
     expect(released).toEqual(["late"]);
   });
 
-  test("gives back what it is handed while it closes", () => {
+  test("releases what it is given while it closes", () => {
     const { owner, released } = setUp();
     owner.hold(() => owner.hold(() => released.push("within")));
     owner.close();
     expect(released).toEqual(["within"]);
   });
 
-  test("does not give back what was let go of, before its close or in it", () => {
+  test("does not release what was removed, before its close or during it", () => {
     const { owner, released } = setUp();
     const letGo = owner.hold(() => released.push("let go"));
     const letGoLater = owner.hold(() => released.push("let go by another"));
@@ -46,7 +46,7 @@ describe("an owner", () => {
     expect(owner.size).toBe(0);
   });
 
-  test("gives back the rest when one release throws, before its close and after", () => {
+  test("releases the rest if one release throws, before its close and after", () => {
     const { owner, released, errors } = setUp();
     const broken = () => {
       throw new Error("broken");
@@ -60,7 +60,7 @@ describe("an owner", () => {
   });
 });
 
-test("who waits for an abort is called when it comes, and when it has come already", () => {
+test("an abort handler is called when the signal aborts, and at once if it has", () => {
   const abort = new AbortController();
   let calls = 0;
   onAbort(abort.signal, () => calls++);

@@ -1,18 +1,21 @@
-/** Holds what is taken for something that ends, such as a connection, and gives all of it back at that end, whoever took it and whenever. */
+/**
+ * Holds resources taken for something that ends, such as a connection, and releases all of them at its end, whoever
+ * took them and whenever.
+ */
 export type Owner = {
   readonly isClosed: boolean;
   /**
-   * Takes charge of what `release` gives back, and calls it once: on close, or now if the owner has closed. The function that this
-   * returns lets go of it: then the owner does not call it.
+   * Holds a resource and calls `release` once: on close, or now if the owner has closed. The returned function removes
+   * it, after which the owner no longer releases it.
    */
   hold(release: () => void): () => void;
-  /** Gives everything back, the last first. A release that throws keeps no other from being called. A second call does nothing. */
+  /** Releases everything, the last first. A release that throws does not prevent the others. Later calls do nothing. */
   close(): void;
-  /** How many releases are held. */
+  /** The number of resources held. */
   readonly size: number;
 };
 
-/** An owner that holds nothing. `onError` is told what a release throws. */
+/** Creates an owner that holds nothing. `onError` gets what a release throws. */
 export function createOwner(onError: (error: unknown) => void): Owner {
   const held = new Set<{ release(): void }>();
   let isClosed = false;
@@ -41,7 +44,7 @@ export function createOwner(onError: (error: unknown) => void): Owner {
     close() {
       isClosed = true;
       for (const entry of [...held].reverse()) {
-        // What one release lets go of is not released by another.
+        // A release may remove other resources, which are then not released.
         if (held.delete(entry)) run(entry.release);
       }
     },
@@ -51,7 +54,7 @@ export function createOwner(onError: (error: unknown) => void): Owner {
   };
 }
 
-/** Calls `act` when the signal aborts, and now if it has. */
+/** Calls `act` when the signal aborts, or at once if it has. */
 export function onAbort(signal: AbortSignal, act: () => void): void {
   if (signal.aborted) act();
   else signal.addEventListener("abort", act, { once: true });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readOrCreateSecret } from "./secret-file.ts";
 
-test("a secret is made once, kept for the owner alone, and read from then on", () => {
+test("a secret is created once, readable by the owner only, and read from then on", () => {
   const folder = mkdtempSync(join(tmpdir(), "herald-secret-"));
   const file = join(folder, "data", "secret");
   expect(readOrCreateSecret(file, () => "first")).toEqual({ value: "first", isNew: true });

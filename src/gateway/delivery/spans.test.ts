@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { groupInSpans } from "./spans.ts";
 
-test("items are put together by key, in order, never further apart than the span; none is lost or doubled", () => {
+test("items are grouped by key, in order, never further apart than the span; none is lost or duplicated", () => {
   const item = fc.record({ key: fc.constantFrom("a", "b", "c"), place: fc.nat(300) });
   fc.assert(
     fc.property(fc.array(item), fc.integer({ min: 1, max: 64 }), (items, span) => {
@@ -19,7 +19,7 @@ test("items are put together by key, in order, never further apart than the span
   );
 });
 
-test("as few groups are made as there must be", () => {
+test("there are no more groups than necessary", () => {
   const items = Array.from({ length: 128 }, (_, place) => ({ key: "a", place }));
   const options = { keyOf: () => "a", placeOf: ({ place }: { place: number }) => place, span: 64 };
   expect(groupInSpans(items, options)).toHaveLength(2);

@@ -1,6 +1,6 @@
 /**
- * Puts items with the same key together, in the order of their places, so that within a group no place lies `span` or more
- * behind the first.
+ * Groups items with the same key, in order of place, so that every place in a group is less than `span` behind the
+ * first.
  */
 export function groupInSpans<Item>(
   items: Iterable<Item>,

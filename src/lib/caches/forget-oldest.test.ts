@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { forgetOldest } from "./forget-oldest.ts";
 
-test("no more than so many are kept: who was put first goes first, and nobody while there is room", () => {
+test("a bounded number is kept: the oldest goes first, and none while there is room", () => {
   const kept = new Set<number>();
   for (let number = 0; number < 5; number++) {
     kept.add(number);
@@ -11,7 +11,7 @@ test("no more than so many are kept: who was put first goes first, and nobody wh
   expect([...kept]).toEqual([2, 3, 4]);
 });
 
-test("who is put again stays where it was, unless it was taken out before", () => {
+test("an entry put again keeps its place, unless it was removed before", () => {
   const kept = new Map([
     ["a", 1],
     ["b", 1],

@@ -13,7 +13,7 @@ function prepare(make: (count: number) => Promise<string>) {
   };
 }
 
-test("a copy is made once in its age, counted from when its making began", async () => {
+test("a copy is made once per period, counted from when the call began", async () => {
   const { ask, wait } = prepare(async (count) => `copy ${count}`);
   expect(await Promise.all([ask(), ask()])).toEqual(["copy 1", "copy 1"]);
   wait(999);
@@ -22,7 +22,7 @@ test("a copy is made once in its age, counted from when its making began", async
   expect(await ask()).toBe("copy 2");
 });
 
-test("who asks while one is made waits for that one, however long it takes", async () => {
+test("callers during a call share it, however long it takes", async () => {
   const made: PromiseWithResolvers<string>[] = [];
   const { ask, wait } = prepare(() => {
     const next = Promise.withResolvers<string>();
@@ -36,10 +36,10 @@ test("who asks while one is made waits for that one, however long it takes", asy
   made[0]?.resolve("late");
   expect(await Promise.all([first, second])).toEqual(["late", "late"]);
   void ask();
-  expect(made).toHaveLength(2); // that one is older than a second already
+  expect(made).toHaveLength(2); // that one is over a second old already
 });
 
-test("what fails is told to those who waited for it, and tried again by the next", async () => {
+test("a failure is reported to those who waited for it, and the next caller tries again", async () => {
   const { ask } = prepare(async (count) => {
     if (count === 1) throw new Error("not now");
     return `copy ${count}`;

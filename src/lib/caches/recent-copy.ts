@@ -1,8 +1,8 @@
 import type { Clock } from "../time/clock.ts";
 
 /**
- * What `make` gives, made again only when the last one was begun `maxAgeMs` or more ago. Who asks while it is made waits for that
- * one. What rejects is not kept.
+ * Caches the result of `make` for `maxAgeMs` from the start of the call. Concurrent callers share a call in progress.
+ * Rejections are not cached.
  */
 export function createRecentCopy<Value>(
   make: () => Promise<Value>,

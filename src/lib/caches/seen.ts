@@ -1,12 +1,12 @@
 import { forgetOldest } from "./forget-oldest.ts";
 
-/** Remembers names that were seen, the last ones. */
+/** Remembers the names seen last. */
 export type Seen = {
-  /** Whether a name comes for the first time, as far as that is remembered. */
+  /** Whether a name is new, as far as remembered. */
   isNew(name: string): boolean;
 };
 
-/** Remembers the last `most` names, and has seen none. */
+/** Creates an empty memory of the last `most` names. */
 export function createSeen(most: number): Seen {
   const names = new Set<string>();
   return {

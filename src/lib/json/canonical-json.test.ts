@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { canonicalJson } from "./canonical-json.ts";
 
-/** The same value, the members of each object in the reverse order. */
+/** The same value with the members of each object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== "object" || value === null) return value;
@@ -14,7 +14,7 @@ function reversed(value: unknown): unknown {
 }
 
 describe("canonical JSON", () => {
-  test("does not depend on the order of members, at any depth", () => {
+  test("does not depend on the order of members at any depth", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => expect(canonicalJson(reversed(value))).toBe(canonicalJson(value))),
     );
@@ -28,7 +28,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("differs where values differ", () => {
+  test("differs if values differ", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
         const areEqual = Bun.deepEquals(JSON.parse(JSON.stringify(left)), JSON.parse(JSON.stringify(right)));
@@ -42,7 +42,7 @@ describe("canonical JSON", () => {
     expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"z":1,"a":2}}'))).toBe('{"__proto__":{"a":2,"z":1},"b":1}');
   });
 
-  test("leaves out what is undefined, as JSON does", () => {
+  test("omits undefined members, like JSON", () => {
     expect(canonicalJson({ b: undefined, a: [undefined] })).toBe('{"a":[null]}');
   });
 });

@@ -1,12 +1,12 @@
 /**
- * JSON text that is the same for equal values: members sorted by name, no white space. Two spellings of one request
- * have one canonical text, so its hash tells a retry from another request.
+ * JSON text that is equal for equal values: members sorted by name, without white space. All spellings of a request
+ * have the same canonical text, so that its hash distinguishes a retry from another request.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(isSorted(value) ? value : sortMembers(value)) ?? "null";
 }
 
-/** Nearly everything is, and need not be copied. */
+/** Almost all values are sorted already and need no copy. */
 function isSorted(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) return value.every(isSorted);
@@ -18,7 +18,7 @@ function isSorted(value: unknown): boolean {
   return true;
 }
 
-/** A copy with all members sorted by name. */
+/** Copies a value with all members sorted by name. */
 function sortMembers(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sortMembers);

@@ -39,7 +39,9 @@ const piece = fc.constantFrom(
   "\u0001",
 );
 
-/** Both read the same, or find the same problems; what is no JSON both refuse, each with words of its own. */
+/**
+ * Expects both to read the same value or find the same problems; invalid JSON is refused by both, in different words.
+ */
 async function expectTheSame(json: string): Promise<void> {
   const [whole, inTurns] = [readJson(json, maxDepth), await readJsonInTurns(json, maxDepth, now)];
   if (!isJson(json)) return expect([whole.outcome, inTurns.outcome]).not.toContain("value");
@@ -56,11 +58,11 @@ function isJson(text: string): boolean {
   }
 }
 
-test("any JSON is read as at once", async () => {
+test("any JSON is read as by one call", async () => {
   await fc.assert(fc.asyncProperty(anyJson, expectTheSame), { numRuns: 2_000 });
 });
 
-test("JSON that was damaged is refused as at once, or read as the same", async () => {
+test("damaged JSON is refused, or read as the same, as by one call", async () => {
   const damaged = fc
     .tuple(anyJson, fc.nat(), fc.nat(3), piece)
     .map(([json, at, cut, put]) => {
@@ -71,12 +73,12 @@ test("JSON that was damaged is refused as at once, or read as the same", async (
   await fc.assert(fc.asyncProperty(damaged, expectTheSame), { numRuns: 4_000 });
 });
 
-test("pieces of JSON in any order are read as at once", async () => {
+test("pieces of JSON in any order are read as by one call", async () => {
   const heap = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(""));
   await fc.assert(fc.asyncProperty(heap, expectTheSame), { numRuns: 4_000 });
 });
 
-test("what nests too deep is refused where it does, however it goes on", async () => {
+test("nesting that is too deep is refused where it occurs, however the text continues", async () => {
   const reading = await readJsonInTurns(`${"[".repeat(maxDepth + 1)} and so on`, maxDepth, now);
   expect(reading).toMatchObject({ outcome: "altered", problems: [{ pointer: "" }] });
 });

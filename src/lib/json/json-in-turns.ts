@@ -15,23 +15,26 @@ import {
 import { parseJson } from "./json-values.ts";
 
 type Members = Record<string, unknown>;
-/** An array or object that is not closed yet; of an object also its names so far, and the one whose value comes. */
+/**
+ * An array or object that is still open; for an object, also its names so far and the name of the member being read.
+ */
 type Level = { items: unknown[]; names?: undefined } | { members: Members; names: Keys; name: string };
-/** What may come next. `first…`: the array or object may also end there. */
+/** What may come next. After `first …`, the array or object may also end. */
 type Expected = "value" | "first value" | "name" | "first name" | "end";
 type Progress = "on" | "read" | "malformed" | "too deep";
 type Read = { readonly index: number; readonly value: unknown; readonly problems: JsonProblem[]; readSome(): Progress };
 
 const unitsPerTurn = 4_000;
-const unitsOfName = 4; // a member takes about five times what an item of an array does
+const unitsOfName = 4; // a member takes about five times as long as an item of an array
 const textsAtOnce = 250;
 const plainText = /"[^"\\\u0000-\u001f]*"/y;
 const numberOrWord = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
 const space = /[ \t\n\r]*/y;
 
 /**
- * As `readJson`, but some thousand values at a time, which is a millisecond, with `turn` between them: `JSON.parse` takes 10 to 40
- * for a megabyte, and nothing else runs meanwhile. Texts are made by `JSON.parse`, since a slice would keep the whole text in memory.
+ * Like `readJson`, but reads a few thousand values at a time, about a millisecond's work, with a `turn` in between:
+ * `JSON.parse` takes 10 to 40 ms per megabyte, during which nothing else runs. Strings are made by `JSON.parse`, as
+ * slices would keep the whole text in memory.
  */
 export async function readJsonInTurns(text: string, maxDepth: number, turn: () => Promise<void>): Promise<JsonReading> {
   const reader = createReader(text, maxDepth);
@@ -47,7 +50,7 @@ export async function readJsonInTurns(text: string, maxDepth: number, turn: () =
   }
 }
 
-/** Reads a text to its end, or to where it is no JSON. */
+/** Reads a text to its end, or to the place where it is not JSON. */
 function createReader(text: string, maxDepth: number): Read {
   const levels: Level[] = [];
   const problems: JsonProblem[] = [];
@@ -78,7 +81,7 @@ function createReader(text: string, maxDepth: number): Read {
     return "on";
   }
 
-  /** The text at `index` up to `end`, and nothing but that; it is a text, or no JSON. */
+  /** Reads the string at `index`, up to its end; `undefined` if it is not JSON. */
   function readText(): string | undefined {
     plainText.lastIndex = index;
     const end = plainText.test(text) ? plainText.lastIndex : endOfString(text, index) + 1;
@@ -92,7 +95,10 @@ function createReader(text: string, maxDepth: number): Read {
     if (!isStorableText(read)) report("text must not hold U+0000 or a lone surrogate");
   }
 
-  /** Texts without escapes that follow one another, all but the last of the array: `JSON.parse` is fastest with many at once. */
+  /**
+   * Reads consecutive strings of an array without escapes, except the array's last: `JSON.parse` is fastest with many
+   * at once.
+   */
   function takeTexts(items: unknown[]): void {
     const start = index;
     let end = start;
@@ -204,7 +210,7 @@ function createReader(text: string, maxDepth: number): Read {
   };
 }
 
-/** As `JSON.parse` does it: `__proto__` is a name like any other. */
+/** Sets a member like `JSON.parse`: `__proto__` is an ordinary name. */
 function setMember(members: Members, name: string, value: unknown): void {
   if (name !== "__proto__") members[name] = value;
   else Object.defineProperty(members, name, { value, writable: true, enumerable: true, configurable: true });

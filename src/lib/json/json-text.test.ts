@@ -30,7 +30,7 @@ const { value: safeValue } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** A tree that is written as JSON by hand, so that members can be there twice, escaped in different ways. */
+/** A tree written as JSON by hand, so that members can be duplicated with different escapes. */
 type Tree = { members: [key: string, isEscaped: boolean, tree: Tree][] } | { items: Tree[] } | "leaf";
 const { tree: anyTree } = fc.letrec<{ tree: Tree }>((tie) => ({
   tree: fc.oneof(
@@ -54,7 +54,7 @@ function literal(key: string, isEscaped: boolean): string {
   return `"${[...key].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`;
 }
 
-/** Pointers of the members that are there a second time, found by walking the tree. */
+/** The pointers of duplicate members, found by walking the tree. */
 function duplicates(tree: Tree, path: PropertyKey[] = []): string[] {
   if (tree === "leaf") return [];
   if ("items" in tree) return tree.items.flatMap((item, index) => duplicates(item, [...path, index]));
@@ -74,7 +74,7 @@ describe("scanning JSON", () => {
     );
   });
 
-  test("finds the duplicate members that walking the values finds, at their places", () => {
+  test("finds the same duplicate members as walking the values, at the same places", () => {
     fc.assert(
       fc.property(anyTree, (tree) => {
         const found = scanJson(write(tree), maxDepth).map(({ pointer }) => pointer);
@@ -84,7 +84,7 @@ describe("scanning JSON", () => {
     );
   });
 
-  test("finds a member that is there twice under two spellings", () => {
+  test("finds a member repeated in another spelling", () => {
     expect(details('{"a":{"b":1,"\\u0062":2}}')).toEqual(["/a/b: this member is there twice; send it once"]);
   });
 
@@ -126,9 +126,9 @@ describe("scanning JSON", () => {
     "5e-324",
     "1.7976931348623157e308",
     "0.1",
-  ])("lets %s pass, whose value stays", (number) => expect(details(`[${number}]`)).toEqual([]));
+  ])("accepts %s, whose value stays", (number) => expect(details(`[${number}]`)).toEqual([]));
 
-  test("lets every way pass to write a decimal that a double holds, and reports it with 25 digits more", () => {
+  test("accepts every spelling of a decimal that a double can hold, and reports it with 25 more digits", () => {
     const decimal = fc.tuple(fc.integer({ min: 1, max: 10 ** 15 - 1 }), fc.integer({ min: -200, max: 200 }));
     fc.assert(
       fc.property(decimal, ([digits, exponent]) => {
@@ -152,9 +152,9 @@ describe("scanning JSON", () => {
     },
   );
 
-  test("lets a pair of escaped surrogates pass", () => expect(details('"\\ud83d\\ude00"')).toEqual([]));
+  test("accepts a pair of escaped surrogates", () => expect(details('"\\ud83d\\ude00"')).toEqual([]));
 
-  test("takes the deepest nesting that is allowed, and reports one level more alone", () => {
+  test("accepts the deepest nesting allowed, and reports one more level alone", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     expect(details(nested(maxDepth))).toEqual([]);
     expect(details(`[1e400,${nested(maxDepth)}]`)).toEqual([": JSON may be nested 32 levels deep at most"]);
@@ -165,7 +165,7 @@ describe("scanning JSON", () => {
     expect(details(`[${Array(20).fill("1e400").join(",")}]`)).toHaveLength(10);
   });
 
-  test("answers for any text, whether it is JSON or not", () => {
+  test("returns for any text, JSON or not", () => {
     const unit = fc.constantFrom('"', "\\", "{", "}", "[", "]", ",", ":", "-", "1", "e", ".", "u", "0", " ");
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 200 }), (text) =>

@@ -1,6 +1,6 @@
 import { isStorableText } from "../text/text.ts";
 
-/** What would not survive parsing, at the place that `pointer` names (RFC 6901). */
+/** Something that parsing would alter, at the place named by `pointer` (RFC 6901). */
 export type JsonProblem = { pointer: string; detail: string };
 
 /** A JSON text read without altering it, or why it cannot be. */
@@ -10,16 +10,16 @@ export type JsonReading =
   | { outcome: "altered"; problems: JsonProblem[] };
 
 type Level = { keys: Keys | undefined; key: string; index: number; expectsKey: boolean };
-/** The names of an object's members so far: few are looked through faster than they are hashed. */
+/** The names of an object's members so far: a few are searched faster than they are hashed. */
 export type Keys = { few: string[]; all: Set<string> | undefined };
 
-/** How many problems are told at most. */
+/** The maximum number of problems reported. */
 export const maxProblems = 10;
 
 const fewKeys = 8;
 const numberToken = /[-+.\deE]+/y;
 
-/** The UTF-16 units that make the structure of JSON. */
+/** The UTF-16 units of JSON's structural characters. */
 export const code = {
   quote: 0x22,
   comma: 0x2c,
@@ -49,10 +49,10 @@ export function readJson(text: string, maxDepth: number): JsonReading {
 }
 
 /**
- * One pass over JSON text, before it is parsed: finds what `JSON.parse` would accept and alter, or what would exhaust
- * the stack. Reports nesting beyond `maxDepth` (alone, and stops there), duplicate members, numbers that would change,
- * U+0000 and lone surrogates; at most ten problems. It does not check the grammar: that is `JSON.parse`'s work, and
- * text that is not JSON gives any answer, but gives it in linear time.
+ * Scans JSON text once before it is parsed, for what `JSON.parse` would accept but alter, or what would exhaust the
+ * stack. Reports nesting beyond `maxDepth` (alone, stopping there), duplicate members, numbers that would change,
+ * U+0000 and lone surrogates; at most ten problems. The grammar is left to `JSON.parse`: for text that is not JSON, the
+ * result is arbitrary but found in linear time.
  */
 export function scanJson(text: string, maxDepth: number): JsonProblem[] {
   const problems: JsonProblem[] = [];
@@ -106,17 +106,17 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
   return problems;
 }
 
-/** The one problem of JSON that nests too deep. */
+/** The problem reported for JSON nested too deep. */
 export function tooDeep(maxDepth: number): JsonProblem {
   return { pointer: "", detail: `JSON may be nested ${maxDepth} levels deep at most` };
 }
 
-/** An object without members. */
+/** Creates an empty set of names. */
 export function noKeys(): Keys {
   return { few: [], all: undefined };
 }
 
-/** Adds a name; false when it was there already. */
+/** Adds a name; false if it was there already. */
 export function addKey(keys: Keys, key: string): boolean {
   if (keys.all === undefined) {
     if (keys.few.includes(key)) return false;
@@ -132,7 +132,7 @@ function positionOf(text: string, wanted: string, from: number): number {
   return position === -1 ? text.length : position;
 }
 
-/** The index of the quote that ends the string begun at `start`, or the last index when nothing ends it. */
+/** The index of the quote that ends the string begun at `start`, or the text's length if there is none. */
 export function endOfString(text: string, start: number): number {
   let end = start;
   do {
@@ -151,21 +151,23 @@ function unescapeString(literal: string): string {
   try {
     return String(JSON.parse(literal));
   } catch {
-    return literal; // not JSON; the parser says so in a moment
+    return literal; // not JSON, as the parser will report
   }
 }
 
-/** Whether the value that `JSON.parse` makes of `token` is written back as another number, or is an integer beyond ±2^53. */
+/**
+ * Whether `JSON.parse` turns `token` into a value that prints as a different number, or into an integer beyond ±2^53.
+ */
 export function wouldChange(token: string): boolean {
   if (token.length <= 15 && /^-?\d+$/.test(token)) return false;
   const value = Number(token);
-  if (Number.isNaN(value)) return false; // not JSON; the parser says so in a moment
+  if (Number.isNaN(value)) return false; // not JSON, as the parser will report
   if (!Number.isFinite(value)) return true;
   if (/^-?\d+$/.test(token) && Math.abs(value) > 2 ** 53) return true;
   return decimal(token) !== decimal(String(value));
 }
 
-/** One spelling for all spellings of a decimal number: its digits without outer zeros, and its exponent. */
+/** Normalizes a decimal number: its digits without outer zeros, and its exponent. */
 function decimal(token: string): string {
   const [mantissa = "", exponent = "0"] = token.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.replace(/^[-+]/, "").split(".");
@@ -188,7 +190,7 @@ function pointerTo(levels: Level[]): string {
   return jsonPointer(levels.map((level) => (level.keys === undefined ? level.index : level.key)));
 }
 
-/** A JSON Pointer (RFC 6901) to the place that `path` leads to. */
+/** The JSON Pointer (RFC 6901) of a path. */
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 import { isObject, isTexts, objectWith, parseJson } from "./json-values.ts";
 
-test("a text that is no JSON holds nothing", () => {
+test("text that is not JSON has no value", () => {
   expect(parseJson('{"a":[1]}')).toEqual({ a: [1] });
   for (const text of ["", "{", "undefined", '"', "[1,]"]) expect([text, parseJson(text)]).toEqual([text, undefined]);
 });
 
-test("objects are told from lists and from nothing", () => {
+test("objects are distinguished from arrays and null", () => {
   expect([{}, { a: 1 }].map(isObject)).toEqual([true, true]);
   for (const value of [null, undefined, [], "{}", 7]) expect(isObject(value)).toBe(false);
 });
 
-test("a list of texts has nothing else in it", () => {
+test("an array of texts contains nothing else", () => {
   expect([[], ["a", ""]].map(isTexts)).toEqual([true, true]);
   for (const value of ["a", { 0: "a" }, [1], ["a", null], undefined]) expect(isTexts(value)).toBe(false);
 });

@@ -9,7 +9,7 @@ import {
 } from "./addresses.ts";
 
 describe("an address", () => {
-  test("has one spelling, and IPv4 within IPv6 is IPv4", () => {
+  test("has one canonical form, in which IPv4-mapped IPv6 is IPv4", () => {
     expect(normalizeAddress("192.0.2.1")).toBe("192.0.2.1");
     expect(normalizeAddress("::ffff:192.0.2.1")).toBe("192.0.2.1");
     expect(normalizeAddress("::FFFF:c000:0201")).toBe("192.0.2.1");
@@ -18,7 +18,7 @@ describe("an address", () => {
       expect(normalizeAddress(text)).toBeUndefined();
   });
 
-  test("is one source as IPv4, and with the others of its /64 as IPv6", () => {
+  test("is a source of its own as IPv4, and together with its /64 as IPv6", () => {
     expect(networkOf("192.0.2.1")).toBe("192.0.2.1");
     expect(networkOf("::ffff:192.0.2.1")).toBe("192.0.2.1");
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
@@ -28,7 +28,7 @@ describe("an address", () => {
     expect(networkOf("")).toBe("");
   });
 
-  test("is public only if it is nobody's own", () => {
+  test("is public only if it is not reserved", () => {
     for (const text of ["93.184.215.14", "2606:2800:21f:cb07::1", "::ffff:93.184.215.14"])
       expect({ text, isPublic: isPublicAddress(text) }).toEqual({ text, isPublic: true });
     for (const text of [
@@ -50,7 +50,7 @@ describe("an address", () => {
 });
 
 describe("the host of a URL", () => {
-  test("may be seen to be private by the URL alone, however it is spelt there", () => {
+  test("can be recognized as private by the URL alone, in any spelling", () => {
     const isPrivate = (url: string) => namesPrivateHost(new URL(url));
     for (const url of [
       "http://127.0.0.1/",
@@ -66,7 +66,7 @@ describe("the host of a URL", () => {
 });
 
 describe("a set of addresses", () => {
-  test("holds what lies within its ranges, in either spelling, and nothing else", () => {
+  test("contains what lies within its ranges, in either spelling, and nothing else", () => {
     const set = createAddressSet(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32", "::ffff:198.51.100.0/120"]);
     for (const text of ["10.255.0.1", "::ffff:10.0.0.1", "192.0.2.7", "2001:db8:ffff::1", "198.51.100.255"])
       expect({ text, isIn: set.has(text) }).toEqual({ text, isIn: true });
@@ -76,7 +76,7 @@ describe("a set of addresses", () => {
     expect(createAddressSet(["0.0.0.0/0"]).has("::1")).toBe(false);
   });
 
-  test("is made of addresses and CIDR only", () => {
+  test("accepts only addresses and CIDR", () => {
     for (const text of ["10.0.0.0/8", "::/0", "192.0.2.7", "::1", "192.0.2.7/32"])
       expect(isAddressRange(text)).toBe(true);
     for (const text of ["10.0.0.0/33", "::/129", "10/8", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.0/-1", "host", "", "*"]) {

@@ -4,13 +4,16 @@ import ipaddr from "ipaddr.js";
 /** A set of IP addresses. */
 export type AddressSet = { has(address: string): boolean };
 
-/** An address in its one spelling, an IPv4 address within IPv6 (`::ffff:…`) as IPv4; `undefined` for what is none. */
+/**
+ * The canonical form of an address, with IPv4-mapped IPv6 (`::ffff:…`) as IPv4; `undefined` if the text is not an
+ * address.
+ */
 export function normalizeAddress(text: string): string | undefined {
-  // `isIP` first: ipaddr.js also takes what inet_aton did, such as `127.1` and octal numbers.
+  // Calls `isIP` first: ipaddr.js also accepts what inet_aton did, such as `127.1` and octal numbers.
   return isIP(text) === 0 ? undefined : ipaddr.process(text).toString();
 }
 
-/** Whether text is an address, or a range such as `10.0.0.0/8` (CIDR, RFC 4632). */
+/** Whether text is an address or a range such as `10.0.0.0/8` (CIDR, RFC 4632). */
 export function isAddressRange(text: string): boolean {
   const [address = "", length, ...rest] = text.split("/");
   const bits = isIP(address) === 4 ? 32 : 128;
@@ -21,7 +24,7 @@ export function isAddressRange(text: string): boolean {
   );
 }
 
-/** The addresses within ranges; a range for which `isAddressRange` is false throws. */
+/** Creates the set of addresses in these ranges; throws for a range that `isAddressRange` rejects. */
 export function createAddressSet(ranges: readonly string[]): AddressSet {
   const parsed = ranges.map((range): [ipaddr.IPv4 | ipaddr.IPv6, number] => {
     if (!isAddressRange(range)) throw new RangeError(`${range} is no address and no range of addresses`);
@@ -29,7 +32,7 @@ export function createAddressSet(ranges: readonly string[]): AddressSet {
     const written = ipaddr.parse(text);
     const address = ipaddr.process(text);
     const bits = address.toByteArray().length * 8;
-    // The prefix of a range within `::ffff:0:0/96` counts the 96 bits that `process` takes off.
+    // The prefix of a range within `::ffff:0:0/96` includes the 96 bits that `process` removes.
     const mapped = written.toByteArray().length * 8 - bits;
     return [address, length === undefined ? bits : Math.max(0, Number(length) - mapped)];
   });
@@ -43,8 +46,8 @@ export function createAddressSet(ranges: readonly string[]): AddressSet {
 }
 
 /**
- * What counts as one source where callers are limited: an IPv4 address, or the /64 of an IPv6 address, which is what one
- * subscriber is given (RFC 6177). Anything else is left as it is.
+ * The unit in which callers are limited: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber
+ * is given (RFC 6177). Other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   if (isIP(address) === 0) return address;
@@ -53,22 +56,22 @@ export function networkOf(address: string): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString()}/64`;
 }
 
-/** Whether an address is one of the public internet: not private, loopback, link-local, or reserved for anything else. */
+/** Whether an address is public: not private, loopback, link-local or otherwise reserved. */
 export function isPublicAddress(text: string): boolean {
   return isIP(text) !== 0 && ipaddr.process(text).range() === "unicast";
 }
 
-/** Whether an address is one by which a machine talks to itself. */
+/** Whether an address is a loopback address. */
 export function isLoopbackAddress(text: string): boolean {
   return isIP(text) !== 0 && ipaddr.process(text).range() === "loopback";
 }
 
-/** Whether a server that listens on this host is reached from its own machine alone. */
+/** Whether a server that listens on this host can be reached only from its own machine. */
 export function isLoopbackHost(host: string): boolean {
   return isLoopbackAddress(host) || host === "localhost" || host.endsWith(".localhost");
 }
 
-/** Whether a URL itself says that its host is not of the public internet: `localhost`, or a literal private address. */
+/** Whether a URL itself names a host that is not public: `localhost` or a literal private address. */
 export function namesPrivateHost({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && !isPublicAddress(host));

@@ -5,7 +5,7 @@ import { createClientAddress } from "./client-address.ts";
 
 const clientAddress = createClientAddress(createAddressSet(["10.0.0.0/8", "2001:db8::/32"]));
 
-/** The address of a client that is seen from `peer` with this `X-Forwarded-For`. */
+/** The client address determined from `peer` and this `X-Forwarded-For`. */
 const seen = (peer: string, forwardedFor?: string) =>
   clientAddress(
     new Request("http://herald/", forwardedFor === undefined ? {} : { headers: { "X-Forwarded-For": forwardedFor } }),
@@ -13,14 +13,14 @@ const seen = (peer: string, forwardedFor?: string) =>
   );
 
 describe("the address of a client", () => {
-  test("is that of the connection, whatever the header says, unless a trusted proxy is at the other end", () => {
+  test("is that of the connection, whatever the header says, unless the peer is a trusted proxy", () => {
     expect(seen("192.0.2.1")).toBe("192.0.2.1");
     expect(seen("192.0.2.1", "198.51.100.1")).toBe("192.0.2.1");
     expect(seen("::ffff:192.0.2.1", "198.51.100.1")).toBe("192.0.2.1");
     expect(seen("10.0.0.1")).toBe("10.0.0.1");
   });
 
-  test("behind trusted proxies is the last one that is none of them: what a client wrote itself stands left of it", () => {
+  test("behind trusted proxies is the last untrusted one: what a client wrote itself stands to its left", () => {
     expect(seen("10.0.0.1", "198.51.100.1")).toBe("198.51.100.1");
     expect(seen("::ffff:10.0.0.1", "::ffff:198.51.100.1")).toBe("198.51.100.1");
     expect(seen("10.0.0.1", "127.0.0.1, 203.0.113.9, 198.51.100.1, 10.2.3.4")).toBe("198.51.100.1");
@@ -28,7 +28,7 @@ describe("the address of a client", () => {
     expect(seen("10.0.0.1", "10.0.0.3,10.0.0.2")).toBe("10.0.0.3");
   });
 
-  test("is read from all lines of the header together: a proxy may add one below that of the client", async () => {
+  test("is read from all lines of the header together: a proxy may add one below the client's", async () => {
     const believing = createClientAddress(createAddressSet(["127.0.0.1"]));
     await using server = Bun.serve({
       hostname: "127.0.0.1",
@@ -40,13 +40,13 @@ describe("the address of a client", () => {
     expect(answer.body).toBe("198.51.100.1");
   });
 
-  test("may stand with its port", () => {
+  test("may include a port", () => {
     expect(seen("10.0.0.1", "198.51.100.1:4711")).toBe("198.51.100.1");
     expect(seen("10.0.0.1", "[2001:4860::8]:4711")).toBe("2001:4860::8");
     expect(seen("10.0.0.1", "[2001:4860::8]")).toBe("2001:4860::8");
   });
 
-  test("is that of the last proxy where what stands before it is no address", () => {
+  test("is that of the last proxy if the entry before it is not an address", () => {
     for (const header of [
       "",
       " ",
@@ -61,7 +61,7 @@ describe("the address of a client", () => {
     expect(seen("10.0.0.1", "198.51.100.1, unknown, 10.0.0.2")).toBe("10.0.0.2");
   });
 
-  test("is told once where it is no trusted proxy and says for whom it forwards, whichever header it uses", () => {
+  test("is reported once if an untrusted peer says for whom it forwards, in either header", () => {
     for (const header of ["X-Forwarded-For", "Forwarded"]) {
       const told: string[] = [];
       const telling = createClientAddress(createAddressSet(["10.0.0.0/8"]), (address) => void told.push(address));
@@ -75,7 +75,7 @@ describe("the address of a client", () => {
     }
   });
 
-  test("is empty where the connection is gone", () => {
+  test("is empty if the connection is gone", () => {
     expect(clientAddress(new Request("http://herald/"), { requestIP: () => null })).toBe("");
   });
 });

@@ -1,24 +1,25 @@
 import { type AddressSet, normalizeAddress } from "./addresses.ts";
 
-/** What knows the other end of a request's connection, such as Bun's server. */
+/** Knows the remote address of a request's connection, as Bun's server does. */
 export type Peers = { requestIP(request: Request): { address: string; port?: number } | null };
 
-/** The address of the client that made a request; empty when its connection is gone already. */
+/** The address of the client that made a request; empty if its connection is already gone. */
 export type ClientAddress = (request: Request, peers: Peers) => string;
 
 type Peer = { client: string; isTrusted: boolean };
 
-// Clients call again and again, and reading an address costs more than all else here.
+// Results are cached, as clients call repeatedly, and parsing an address costs more than everything else here.
 const maxRemembered = 1_000;
-// A header costs a third of a microsecond to look for: each of the first requests is looked at, and later one in so many.
+// Looking for a header costs a third of a microsecond: all of the first requests are checked, later only one in so
+// many.
 const alwaysLooked = 1_000;
 const lookedThen = 64;
 
 /**
- * Reads `X-Forwarded-For` as far as trusted proxies wrote it, from the right: each adds the address that it was called from. What
- * stands left of the first address that is no trusted proxy may be anybody's invention and is not looked at, and so is
- * everything that comes from somewhere else or is no address. `onUndeclared` is called once, for the first request that names a
- * client (`X-Forwarded-For`, or `Forwarded` of RFC 7239) and comes from an address that is not trusted.
+ * Creates a reader of `X-Forwarded-For` that trusts only what trusted proxies wrote, from the right: each appends the
+ * address that it was called from. Entries to the left of the first untrusted address may be invented and are ignored,
+ * as are headers of other peers and entries that are not addresses. Calls `onUndeclared` once, for the first request
+ * from an untrusted address that names a client (`X-Forwarded-For`, or `Forwarded` of RFC 7239).
  */
 export function createClientAddress(
   trustedProxies: AddressSet,
@@ -63,7 +64,7 @@ export function createClientAddress(
   };
 }
 
-/** Some proxies add the port: `192.0.2.1:1234`, `[2001:db8::1]:1234`. */
+/** Some proxies append the port: `192.0.2.1:1234`, `[2001:db8::1]:1234`. */
 function addressOfHop(hop: string): string | undefined {
   const [, bare] = /^\[([^\]]*)\](?::\d+)?$/.exec(hop) ?? /^([\d.]+):\d+$/.exec(hop) ?? [];
   return normalizeAddress(bare ?? hop);

@@ -19,13 +19,13 @@ function serve(answer: (path: string) => Response | Promise<Response>) {
 }
 
 describe("a document", () => {
-  test("is fetched whole, up to its largest size", async () => {
+  test("is fetched completely, up to the maximum size", async () => {
     using server = serve((path) => new Response("é".repeat(Number(path.slice(1)))));
     expect(await fetchDocument(server.at("/500"), limits)).toBe("é".repeat(500));
     await expect(fetchDocument(server.at("/501"), limits)).rejects.toThrow("more than 1000 bytes");
   });
 
-  test("that never ends is given up at its largest size, and one that never comes at its time", async () => {
+  test("is abandoned at the maximum size if it never ends, and at the time-out if it never comes", async () => {
     using server = serve((path) =>
       path === "/silent"
         ? new Promise(() => undefined)
@@ -35,7 +35,7 @@ describe("a document", () => {
     await expect(fetchDocument(server.at("/silent"), { ...limits, timeoutMs: 50 })).rejects.toThrow("aborted");
   });
 
-  test("is not looked for where a redirect points to", async () => {
+  test("is not fetched from the target of a redirect", async () => {
     using server = serve((path) =>
       path === "/" ? new Response(null, { status: 302, headers: { Location: "/secret" } }) : new Response("secret"),
     );
@@ -43,9 +43,9 @@ describe("a document", () => {
     expect(server.asked).toEqual(["/"]);
   });
 
-  test("is not asked for where a name leads to a private address, unless that is allowed", async () => {
+  test("is not requested if a name leads to a private address, unless that is allowed", async () => {
     using server = serve(() => new Response("private"));
-    // The machine's own name: every machine that runs this resolves it, to an address of its own network.
+    // The machine's own name, which resolves to an address of its own network on every machine that runs this.
     const url = server.at("/", hostname());
     await expect(fetchDocument(url, limits)).rejects.toThrow("not a public address");
     expect(server.asked).toEqual([]);

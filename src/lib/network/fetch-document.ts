@@ -7,15 +7,15 @@ import { isPublicAddress, namesPrivateHost } from "./addresses.ts";
 type Options = {
   /** Whether a name may resolve to an address that is not public. */
   allowsPrivate: boolean;
-  /** For all of it: name, connection, answer. */
+  /** For name lookup, connection and response together. */
   timeoutMs: number;
   maxBytes: number;
 };
 
 /**
- * The text of a small document. Follows no redirect, and connects only to the addresses that it has checked, so that whoever
- * answers for the name cannot point at a private network (SSRF). Who writes a private address into the URL means it.
- * Rejects for anything but a whole answer with status 200 in UTF-8.
+ * Fetches a small text document. Follows no redirects and connects only to addresses it has checked, so that the name's
+ * owner cannot point at a private network (SSRF); a private address written in the URL itself is taken as intended.
+ * Rejects unless the response is complete, valid UTF-8 and has status 200.
  */
 export async function fetchDocument(url: URL, { allowsPrivate, timeoutMs, maxBytes }: Options): Promise<string> {
   const isAnyAddressGood = allowsPrivate || namesPrivateHost(url);
@@ -45,7 +45,7 @@ export async function fetchDocument(url: URL, { allowsPrivate, timeoutMs, maxByt
 function ask(url: URL, { signal, lookup }: { signal: AbortSignal; lookup: LookupFunction | undefined }) {
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise<IncomingMessage>((resolve, reject) => {
-    // No agent: a connection that is kept would be used again without looking at its address.
+    // No agent: a reused connection would skip the check of its address.
     request(
       url,
       { agent: false, signal, headers: { Accept: "application/json" }, ...(lookup !== undefined && { lookup }) },

@@ -1,29 +1,29 @@
 import type { Server } from "bun";
 import type { Tls } from "../tls/tls-files.ts";
 
-/** A server that takes connections, and may go on with another certificate. */
+/** A server that can change its certificate while it runs. */
 export type HttpServer = {
   readonly url: string;
-  /** Requests that are not answered to the end. */
+  /** Requests whose responses are not complete. */
   readonly pendingRequests: number;
-  /** Bun's native publish, to all sockets: −1 when one of them has bytes waiting. */
+  /** Bun's native publish to all sockets: −1 means that some socket has bytes waiting. */
   publish(topic: string, frame: string): number;
-  /** How many sockets follow a topic. */
+  /** The number of sockets subscribed to a topic. */
   countSubscribers(topic: string): number;
   /**
-   * Goes on with another certificate. Sockets, streams and requests that are open stay; a connection that is idle or just being
-   * made may be closed. Throws when the port was lost, and then nothing listens.
+   * Switches to another certificate. Open sockets, streams and requests continue; a connection that is idle or being
+   * established may be closed. Throws if the port was lost; then nothing listens.
    */
   replaceTls(tls: Tls): void;
-  /** Takes no more connections. Resolves when all that are open have ended. */
+  /** Accepts no more connections. Resolves once all open ones have ended. */
   stop(): Promise<void>;
-  /** Closes all that are still open. */
+  /** Closes all open connections. */
   cut(): Promise<void>;
 };
 
 /**
- * Starts a server by `serve`, on the port that it is given or else on one of its own choice. Bun cannot change the certificate
- * of a server (1.4.5), so another one takes the port, and the one before lives on for its connections.
+ * Starts a server with `serve`, on the port it is given or else one of its choice. Bun 1.4.5 cannot change a server's
+ * certificate, so a new server takes over the port, and the old one lives on for its connections.
  */
 export function createHttpServer<Data>(
   serve: (tls: Tls | undefined, port: number | undefined) => Server<Data>,
@@ -68,7 +68,7 @@ export function createHttpServer<Data>(
 
 type Handler<Data> = (request: Request, running: Server<Data>) => Promise<Response | undefined>;
 
-/** Over TLS, tells browsers to come by TLS only, for a year (RFC 6797). */
+/** Over TLS, tells browsers to use only TLS for a year (RFC 6797). */
 export function overTlsOnly<Data>(handle: Handler<Data>, tls: Tls | undefined): Handler<Data> {
   if (tls === undefined) return handle;
   return async (request, running) => {
@@ -78,7 +78,7 @@ export function overTlsOnly<Data>(handle: Handler<Data>, tls: Tls | undefined): 
   };
 }
 
-/** Where a server listens. */
+/** The URL at which a server listens. */
 export function urlOf({ hostname, port }: Pick<Server<unknown>, "hostname" | "port">, isTls: boolean): string {
   const host = hostname?.includes(":") ? `[${hostname}]` : hostname;
   return `${isTls ? "https" : "http"}://${host}:${port}`;

@@ -1,16 +1,19 @@
 import type { Clock } from "../time/clock.ts";
 
-/** Knows the HTTP connections that addresses keep alive. The runtime tells of requests, not of connections: one is known by its port. */
+/**
+ * Tracks the HTTP connections that addresses keep alive. Bun reports requests, not connections, so a connection is
+ * identified by its port.
+ */
 export type KeptAlive = {
-  /** Notes a request, and whether its address keeps more connections alive with that one than `most`; then it should be closed. */
+  /** Notes a request. Returns whether its connection brings the address above `most`; then it should be closed. */
   isOneTooMany(address: string, port: number, most: number): boolean;
-  /** How many addresses are known. */
+  /** The number of known addresses. */
   readonly addresses: number;
 };
 
-/** Forgets a connection `keptMs` after its last request, when the runtime has closed it for being idle. */
+/** Creates a tracker that forgets a connection `keptMs` after its last request, by when Bun has closed it as idle. */
 export function createKeptAlive({ keptMs, clock }: { keptMs: number; clock: Clock }): KeptAlive {
-  // Both are in the order of their last requests.
+  // Both maps are in the order of last requests.
   const known = new Map<string, { lastAt: number; ports: Map<number, number> }>();
 
   function forgetAddresses(before: number): void {

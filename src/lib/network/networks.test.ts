@@ -33,7 +33,7 @@ describe("a network", () => {
     "localhost/32",
   ])("may not be written %p", (text) => expect(isNetwork(text)).toBe(false));
 
-  test("holds the addresses that share its first bits, and no others", () => {
+  test("contains the addresses that share its prefix, and no others", () => {
     fc.assert(
       fc.property(ipv4, ipv4, fc.integer({ min: 0, max: 32 }), (networkParts, addressParts, prefix) => {
         const [network, address] = [toNumber(networkParts), toNumber(addressParts)];
@@ -47,13 +47,13 @@ describe("a network", () => {
     );
   });
 
-  test("of IPv6 holds its addresses however they are written", () => {
+  test("of IPv6 contains its addresses in any spelling", () => {
     const { has } = createAddressSet(["10.0.0.0/8", "2001:db8::/32"]);
     for (const address of ["2001:db8::1", "2001:0DB8:0:0::FFFF", "10.255.0.1"]) expect(has(address)).toBe(true);
     for (const address of ["2001:db9::1", "11.0.0.1", "", "nonsense", "::"]) expect(has(address)).toBe(false);
   });
 
-  test("lies within another when that one holds all of it", () => {
+  test("lies within another if that one contains all of it", () => {
     expect(isWithin("10.1.0.0/16", ["192.0.2.0/24", "10.0.0.0/8"])).toBe(true);
     expect(isWithin("10.0.0.0/8", ["10.0.0.0/8"])).toBe(true);
     expect(isWithin("10.0.0.0/7", ["10.0.0.0/8"])).toBe(false);

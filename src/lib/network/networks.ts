@@ -4,8 +4,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
 /**
- * Whether `text` is a network in CIDR notation as everyone reads it: IPv4 in four decimal parts or IPv6 without a zone,
- * no bits set beyond the prefix (`10.0.0.1/8` is a slip), and no IPv4 dressed up as IPv6.
+ * Whether `text` is a network in unambiguous CIDR notation: IPv4 in four decimal parts or IPv6 without a zone, no bits
+ * set beyond the prefix (`10.0.0.1/8` is a mistake), and no IPv4-mapped IPv6.
  */
 export function isNetwork(text: string): boolean {
   if (ipaddr.IPv4.isValidCIDRFourPartDecimal(text)) {
@@ -18,7 +18,9 @@ export function isNetwork(text: string): boolean {
   return isLowest && !address.isIPv4MappedAddress();
 }
 
-/** Whether every address of `network` lies in one of `networks`. Neighbours that only together hold it do not count. */
+/**
+ * Whether one of `networks` contains all of `network`. Adjacent networks that only contain it together do not count.
+ */
 export function isWithin(network: string, networks: string[]): boolean {
   const [address, prefix] = ipaddr.parseCIDR(network);
   return networks

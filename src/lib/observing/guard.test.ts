@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createGuard } from "./guard.ts";
 
-test("what work throws is told once in a while, and disturbs nobody", () => {
+test("errors of the work are reported at intervals, and disturb nobody", () => {
   const errors: unknown[] = [];
   const guard = createGuard((error) => errors.push(error));
   const done: number[] = [];

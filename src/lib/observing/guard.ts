@@ -1,9 +1,9 @@
 const tellEveryMs = 1_000;
 
-/** Runs what must not disturb its caller. */
+/** Runs work that must not disturb its caller. */
 export type Guard = (work: () => void) => void;
 
-/** `onError` is told what the work throws, once a second at most, and it goes no further. */
+/** Creates a guard that catches what the work throws and passes it to `onError`, at most once a second. */
 export function createGuard(onError: (error: unknown) => void): Guard {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (work) => {

@@ -15,7 +15,7 @@ describe("a histogram", () => {
     expect(histogram.count).toBe(10);
   });
 
-  test("takes every bound of finer buckets for what it is, and tells doublings only", () => {
+  test("assigns every bound of finer buckets correctly, and reports doublings only", () => {
     const histogram = createHistogram({ lowest: 0.1, doublings: 17, perDoubling: 4 });
     const bounds = Array.from({ length: 69 }, (_, index) => 0.1 * 2 ** (index / 4));
     for (const bound of bounds) histogram.observe(bound);
@@ -31,7 +31,7 @@ describe("a histogram", () => {
     expect([histogram.count, histogram.sum]).toEqual([1000, 3000]);
   });
 
-  test("knows quantiles as exactly as its buckets are, and none without values", () => {
+  test("knows quantiles as precisely as its buckets, and none without values", () => {
     const histogram = createHistogram({ lowest: 0.1, doublings: 17, perDoubling: 4 });
     expect(histogram.quantile(0.5, histogram.counts())).toBeUndefined();
     for (let ms = 1; ms <= 1000; ms++) histogram.observe(ms);
@@ -44,7 +44,7 @@ describe("a histogram", () => {
   });
 });
 
-test("what is recent is what came in the last turns, of all histograms together", () => {
+test("recent values are those of the last turns, of all histograms together", () => {
   const one = createHistogram({ lowest: 1, doublings: 10 });
   const two = createHistogram({ lowest: 1, doublings: 10 });
   one.observe(1000);

@@ -1,15 +1,17 @@
-/** Counts values by size, in buckets whose bounds grow by a constant factor. Cheap enough for every delivery. */
+/** Counts values in buckets whose bounds grow by a constant factor. Cheap enough to call for every delivery. */
 export type Histogram = {
-  /** Counts a value, that many times. What is below the lowest bound, or negative, goes into the first bucket. */
+  /** Counts a value `times` times. Values below the lowest bound, even negative ones, go into the first bucket. */
   observe(value: number, times?: number): void;
-  /** How many values there were, and their sum. */
+  /** The number and the sum of all values. */
   readonly count: number;
   readonly sum: number;
-  /** For each doubling of the lowest bound how many values were at most that large: what Prometheus calls `le`. */
+  /** For each doubling of the lowest bound, the number of values up to it: Prometheus's `le` buckets. */
   cumulative(): { upTo: number; count: number }[];
-  /** The counts of all buckets, the last of them for what is above the highest bound. A copy. */
+  /** A copy of the counts of all buckets; the last one holds values above the highest bound. */
   counts(): number[];
-  /** The value that this share of `counts` does not exceed, as exact as the buckets are; `undefined` without any. */
+  /**
+   * The value that this share of `counts` does not exceed, as precise as the buckets; `undefined` if there are none.
+   */
   quantile(share: number, counts: number[]): number | undefined;
 };
 
@@ -18,14 +20,14 @@ type Options = {
   lowest: number;
   /** How often the bound doubles. */
   doublings: number;
-  /** Buckets for each doubling: 4 are good for 19 %. */
+  /** Buckets per doubling: with 4, values are precise to 19 %. */
   perDoubling?: number;
 };
 
-/** For spans of time in milliseconds: from 0.1 ms to 13 s, fine enough to tell a median from them. */
+/** For durations in milliseconds: from 0.1 ms to 13 s, fine enough for medians. */
 export const spanBuckets: Options = { lowest: 0.1, doublings: 17, perDoubling: 4 };
 
-/** An empty histogram. */
+/** Creates an empty histogram. */
 export function createHistogram({ lowest, doublings, perDoubling = 1 }: Options): Histogram {
   const last = doublings * perDoubling;
   const counts = new Array<number>(last + 2).fill(0);
@@ -35,7 +37,7 @@ export function createHistogram({ lowest, doublings, perDoubling = 1 }: Options)
 
   return {
     observe(value, times = 1) {
-      // The subtraction is for bounds that the logarithm misses by a rounding error.
+      // The subtraction corrects bounds that the logarithm misses by a rounding error.
       const index = value > lowest ? Math.ceil(Math.log2(value / lowest) * perDoubling - 1e-9) : 0;
       const bucket = Math.min(index, last + 1);
       counts[bucket] = (counts[bucket] ?? 0) + times;
@@ -78,15 +80,15 @@ export function createHistogram({ lowest, doublings, perDoubling = 1 }: Options)
   };
 }
 
-/** What came into histograms lately. */
+/** The recent values of histograms. */
 export type Recent = {
-  /** Begins another span, and forgets the oldest. */
+  /** Begins a new period and forgets the oldest. */
   turn(): void;
-  /** The value that this share of what came in since does not exceed. */
+  /** The value that this share of the recent values does not exceed. */
   quantile(share: number): number | undefined;
 };
 
-/** Looks at the last `turns` spans of histograms that have the same buckets, and at the one that has begun, together. */
+/** Combines the last `turns` periods of histograms with equal buckets, including the current one. */
 export function createRecent(histograms: [Histogram, ...Histogram[]], turns: number): Recent {
   const [first] = histograms;
   const add = (left: number[], right: number[]) => left.map((one, index) => one + (right[index] ?? 0));

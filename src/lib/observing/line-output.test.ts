@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLineOutput } from "./line-output.ts";
 
-/** The other end of a pipe that takes so many bytes, and more when it has read. */
+/** The other end of a pipe, with limited room, and more once it has read. */
 function pipe(room: number) {
   let free = room;
   let heard = "";
@@ -28,7 +28,7 @@ function pipe(room: number) {
 
 const tellLost = (lines: number) => `${lines} lost\n`;
 
-test("lines wait for a reader that is slow, and are whole and in order", async () => {
+test("lines wait for a slow reader, complete and in order", async () => {
   const { heard, end, read, writeSome } = pipe(7);
   const output = createLineOutput({ writeSome, maxBytes: 100, tellLost });
   output.write("one\ntwo\n");
@@ -39,7 +39,7 @@ test("lines wait for a reader that is slow, and are whole and in order", async (
   expect(heard()).toBe("one\ntwo\nend\n");
 });
 
-test("what does not fit is left out, which is told when there is room", () => {
+test("lines that do not fit are dropped, which is reported once there is room", () => {
   const { heard, read, writeSome } = pipe(4);
   const output = createLineOutput({ writeSome, maxBytes: 8, tellLost });
   output.write("one\ntwo\n");
@@ -51,13 +51,13 @@ test("what does not fit is left out, which is told when there is room", () => {
   expect(heard()).toBe("one\ntwo\nsix\n2 lost\n");
 });
 
-test("lines that are more at once than are kept are written all the same", () => {
+test("lines that exceed the buffer at once are written all the same", () => {
   const { heard, writeSome } = pipe(1_000);
   createLineOutput({ writeSome, maxBytes: 8, tellLost }).write("a long line\nand another\n");
   expect(heard()).toBe("a long line\nand another\n");
 });
 
-test("nothing is thrown at who logs when nobody reads any more", () => {
+test("logging throws nothing when nobody reads any more", () => {
   const output = createLineOutput({
     writeSome() {
       throw Object.assign(new Error("broken pipe"), { code: "EPIPE" });
@@ -69,7 +69,7 @@ test("nothing is thrown at who logs when nobody reads any more", () => {
   output.drain();
 });
 
-test("a process goes on while nobody reads its log, and ends with what is kept", async () => {
+test("a process continues while nobody reads its log, and writes the buffered lines at exit", async () => {
   const folder = mkdtempSync(join(tmpdir(), "herald-log-"));
   const mark = join(folder, "went-on");
   const script = `
@@ -81,7 +81,7 @@ test("a process goes on while nobody reads its log, and ends with what is kept",
   `;
   const child = Bun.spawn([process.execPath, "-e", script], { cwd: import.meta.dir, stdout: "pipe" });
   const deadline = performance.now() + 5_000;
-  while (!existsSync(mark) && performance.now() < deadline) Bun.sleepSync(10); // so that this process reads nothing
+  while (!existsSync(mark) && performance.now() < deadline) Bun.sleepSync(10); // blocks, so that this process reads nothing
   expect(existsSync(mark)).toBe(true);
   const [, line] = [await child.exited, await new Response(child.stdout).text()];
   expect(JSON.parse(line).msg).toHaveLength(900_000);

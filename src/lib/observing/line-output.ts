@@ -1,19 +1,22 @@
 import { writeSync } from "node:fs";
 
-/** Where lines are written that nobody waits for. */
+/** An output for lines that nobody waits for. */
 export type LineOutput = {
-  /** Writes lines, or keeps them while the other end takes none. What does not fit is left out, and `tellLost` says so once there is room. */
+  /**
+   * Writes lines, or buffers them while the other end is not reading. Lines that do not fit are dropped; `tellLost`
+   * reports them once there is room.
+   */
   write(lines: string): void;
-  /** Writes what is kept, and waits for the other end for a second at most: before the process ends. */
+  /** Writes what is buffered, waiting up to a second for the other end. Called before the process ends. */
   drain(): void;
 };
 
 type Options = {
-  /** Writes some of the bytes and says how many; throws `EAGAIN` when the other end takes none now. */
+  /** Writes some of the bytes and returns how many; throws `EAGAIN` if the other end accepts none now. */
   writeSome(bytes: Uint8Array): number;
-  /** How many bytes are kept. */
+  /** The size of the buffer. */
   maxBytes: number;
-  /** A line that says how many were left out. */
+  /** Returns a line that says how many were dropped. */
   tellLost(lines: number): string;
 };
 
@@ -21,21 +24,21 @@ const againMs = 10;
 const drainMs = 1_000;
 const lineEnd = 10;
 
-/** Writes to an open file. */
+/** Writes to an open file descriptor. */
 export function writeTo(file: number): Options["writeSome"] {
   return (bytes) => writeSync(file, bytes);
 }
 
 /**
- * An output that does not stop the event loop for a reader that is slow: a pipe that is full is tried again by a timer. Once the
- * other end is gone, and where nothing can be written, lines are left out.
+ * Creates an output that does not block the event loop when the reader is slow: a full pipe is retried by a timer. Once
+ * the other end is gone or cannot be written to, lines are dropped.
  */
 export function createLineOutput({ writeSome, maxBytes, tellLost }: Options): LineOutput {
   let kept: Uint8Array = new Uint8Array();
   let lost = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Whether all was written that is kept. */
+  /** Whether everything buffered was written. */
   function writeKept(): boolean {
     try {
       while (kept.length > 0) kept = kept.subarray(writeSome(kept));

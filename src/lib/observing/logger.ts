@@ -7,12 +7,15 @@ const warnLevel = 40;
 const stdout = 1;
 const maxWaitingBytes = 1_048_576;
 
-/** How lines of one kind read on a terminal: as `textOf` says, unless that is `undefined`, and without the `facts` that it tells. */
+/** How a terminal shows one kind of line: as `textOf` says, without the `facts` in that text, or unchanged if it is `undefined`. */
 export type LineSummary = { facts: string[]; textOf(line: Record<string, unknown>): string | undefined };
 
 const noSummary: LineSummary = { facts: [], textOf: () => undefined };
 
-/** JSON lines on stdout; on a terminal, lines for people. `redact` is given each line, and what it gives is written. */
+/**
+ * Creates a logger that writes JSON lines to stdout, or human-readable lines to a terminal. Each line passes through
+ * `redact`.
+ */
 export function createLogger(level: string, redact: (line: string) => string, summary = noSummary): Logger {
   const options = { level, base: null, timestamp: () => `,"time":"${now()}"` };
   return pino(options, process.stdout.isTTY ? prettyStream(redact, summary) : gatheringStream(redact));
@@ -25,7 +28,10 @@ function tellLost(lines: number): string {
   return `${JSON.stringify({ level: warnLevel, time: now(), lines, msg })}\n`;
 }
 
-/** Writes the lines of a turn of the event loop together, since a system call takes as long as a good part of a request; errors at once, and all when the logger is flushed. */
+/**
+ * Writes the lines of one turn of the event loop together, as a system call takes a good part of a request's time;
+ * errors are written at once, and everything when the logger is flushed.
+ */
 function gatheringStream(redact: (line: string) => string): DestinationStream {
   const output = createLineOutput({ writeSome: writeTo(stdout), maxBytes: maxWaitingBytes, tellLost });
   let lines = "";
@@ -39,7 +45,7 @@ function gatheringStream(redact: (line: string) => string): DestinationStream {
     output.drain();
   });
   const stream = {
-    [Symbol.for("pino.metadata")]: true, // asks pino for `lastLevel`
+    [Symbol.for("pino.metadata")]: true, // makes pino set `lastLevel`
     lastLevel: 0,
     flush,
     write(line: string) {
@@ -51,7 +57,7 @@ function gatheringStream(redact: (line: string) => string): DestinationStream {
   return stream;
 }
 
-// A stream in this process and no pino transport: those run in a worker, which a compiled binary cannot load.
+// A stream in this process instead of a pino transport, which runs in a worker that a compiled binary cannot load.
 function prettyStream(redact: (line: string) => string, { facts, textOf }: LineSummary): DestinationStream {
   const stream = pretty({
     colorize: process.env.NO_COLOR === undefined,

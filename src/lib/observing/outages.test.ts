@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { tellOutages } from "./outages.ts";
 
-test("of a row of failures the first one is told, and that it is over; then it begins anew", async () => {
+test("of consecutive failures the first one is reported, and the recovery; then it starts over", async () => {
   const told: string[] = [];
   let failure: string | undefined;
   const work = tellOutages(

@@ -1,7 +1,9 @@
-/** What is told of work that fails for a while. */
+/** Callbacks for the beginning and end of an outage. */
 export type OutageEvents = { onError(error: unknown): void; onRecovery(): void };
 
-/** Makes work that is done again and again never reject: of a row of failures it tells the first one, and their end. */
+/**
+ * Wraps repeated work so that it never rejects: of consecutive failures, the first one is reported, and the recovery.
+ */
 export function tellOutages(work: () => Promise<void>, { onError, onRecovery }: OutageEvents): () => Promise<void> {
   let isFailing = false;
   return async () => {

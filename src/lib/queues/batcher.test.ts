@@ -4,7 +4,7 @@ import { createBatcher, type Pipeline, type Weights } from "./batcher.ts";
 
 const full = () => new Error("full");
 
-/** A batcher whose batches are recorded, and which holds each of them until `release` when `isHeld`. */
+/** A batcher that records its batches and, with `isHeld`, holds each of them until `release`. */
 function recorded(
   options: {
     maxBatch?: number;
@@ -39,7 +39,7 @@ const refusalOf = (added: Promise<unknown>) =>
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("a batcher", () => {
-  test("gives each item its own result, in batches that keep the order", async () => {
+  test("returns each item's own result, in batches that keep the order", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer(), { maxLength: 50 }),
@@ -58,7 +58,7 @@ describe("a batcher", () => {
     );
   });
 
-  test("puts what arrives in one turn into one batch, and what arrives meanwhile into the next", async () => {
+  test("batches items that arrive in one turn, and those that arrive meanwhile into the next batch", async () => {
     const { batcher, batches, release } = recorded({ isHeld: true });
     const first = [batcher.add(1), batcher.add(2)];
     await nextTurn();
@@ -76,7 +76,7 @@ describe("a batcher", () => {
     ]);
   });
 
-  test("hands on an outcome that is a failure as any other, beside those of its neighbours", async () => {
+  test("passes on an outcome that is a failure like any other", async () => {
     const batcher = createBatcher<number, { value: number } | { error: string }>({
       maxBatch: 10,
       maxWaiting: 10,
@@ -101,7 +101,7 @@ describe("a batcher", () => {
       },
     ],
     ["gives too few results", new Error("1 results for 2 items"), () => Promise.resolve([1])],
-  ])("fails a whole batch whose flush %s, and goes on with the next", async (_, reason, fail) => {
+  ])("fails a whole batch whose flush %s, and continues with the next", async (_, reason, fail) => {
     let isBroken = true;
     const batcher = createBatcher<number, number>({
       maxBatch: 2,
@@ -118,7 +118,7 @@ describe("a batcher", () => {
     expect(await batcher.add(3)).toBe(3);
   });
 
-  test("refuses what is more than may wait, and takes items again when there is room", async () => {
+  test("refuses more items than may wait, and accepts some again once there is room", async () => {
     const { batcher, batches, release } = recorded({ maxBatch: 2, maxWaiting: 3, isHeld: true });
     const accepted = [1, 2, 3].map((item) => batcher.add(item));
     expect(await refusalOf(batcher.add(4))).toEqual(full());
@@ -134,14 +134,14 @@ describe("a batcher", () => {
     expect(batches).toEqual([[1, 2], [3, 5], [6]]);
   });
 
-  test("puts no more weight into a batch than it may have, but an item that is heavier goes by itself", async () => {
+  test("limits the weight of a batch, but lets a heavier item go alone", async () => {
     const weights = { of: (item: number) => item, maxBatch: 10, maxWaiting: 1_000 };
     const { batcher, batches } = recorded({ weights });
     await Promise.all([4, 6, 1, 10, 11, 0, 2, 30, 9, 2].map((item) => batcher.add(item)));
     expect(batches).toEqual([[4, 6], [1], [10], [11], [0, 2], [30], [9], [2]]);
   });
 
-  test("refuses what is heavier than may wait, takes what is lighter, and takes all again when there is room", async () => {
+  test("refuses an item too heavy to wait, accepts a lighter one, and accepts all again once there is room", async () => {
     const weights = { of: (item: number) => item, maxBatch: 10, maxWaiting: 20 };
     const { batcher, batches, release } = recorded({ weights, isHeld: true });
     const accepted = [batcher.add(12), batcher.add(8)];
@@ -163,7 +163,7 @@ describe("a batcher", () => {
     expect(batches).toEqual([[12], [8, 0], [12], [99]]);
   });
 
-  test("begins the next batch before anyone is told of the last one", async () => {
+  test("begins the next batch before anyone learns of the last one", async () => {
     const { batcher, batches, release } = recorded({ isHeld: true });
     const first = batcher.add(1).then(() => structuredClone(batches));
     await nextTurn();
@@ -174,7 +174,7 @@ describe("a batcher", () => {
     await second;
   });
 
-  test("with a pipeline, begins a batch at once when it is large enough, beside the one under way, and not more of them", async () => {
+  test("with a pipeline, begins a large enough batch at once beside the one in progress, up to the depth", async () => {
     const { batcher, batches, release } = recorded({ isHeld: true, pipeline: { depth: 2, from: 3 } });
     const added = [1, 2, 3].map((item) => batcher.add(item));
     expect(batches).toEqual([[1, 2, 3]]);
@@ -192,7 +192,7 @@ describe("a batcher", () => {
     expect(await Promise.all(added)).toEqual(added.map((_, index) => `result ${index + 1}`));
   });
 
-  test("with a pipeline, a few items still wait for the end of the turn, or of all that is under way", async () => {
+  test("with a pipeline, lets a few items wait for the end of the turn, or of everything in progress", async () => {
     const { batcher, batches, release } = recorded({ isHeld: true, pipeline: { depth: 2, from: 3 } });
     const first = batcher.add(1);
     expect(batches).toEqual([]);
@@ -268,7 +268,7 @@ describe("a batcher", () => {
       return { add, batches, releaseAll };
     }
 
-    test("makes one item wait no longer than a batch, whatever another key has waiting", async () => {
+    test("makes one item wait for one batch at most, whatever another key has waiting", async () => {
       const { add, batches, releaseAll } = setUp({ maxBatch: 100, maxWaiting: 10_000 });
       const greedy = add("greedy", 1_000);
       await nextTurn();
@@ -278,7 +278,7 @@ describe("a batcher", () => {
       expect(batches.flat()).toHaveLength(1_001);
     });
 
-    test("gives those who send much the same share of a batch by number, and by weight", async () => {
+    test("gives heavy senders equal shares of a batch, by number and by weight", async () => {
       const { add, batches, releaseAll } = setUp({ maxBatch: 100, maxWaiting: 10_000 });
       await releaseAll([...add("a", 500), ...add("b", 500)]);
       for (const batch of batches) expect(batch.filter((org) => org === "a")).toHaveLength(50);
@@ -291,7 +291,7 @@ describe("a batcher", () => {
       expect(first.filter((org) => org === "light").length).toBeGreaterThan(90);
     });
 
-    test("refuses who has most waiting, and never another's first", async () => {
+    test("refuses the key with most waiting, and never another's first item", async () => {
       const { add, releaseAll } = setUp({ maxBatch: 10, maxWaiting: 100 });
       const greedy = add("greedy", 200);
       const others = Array.from({ length: 9 }, (_, index) => add(`other ${index}`)).flat();

@@ -1,14 +1,14 @@
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 
-/** Collects items into batches, and hands them on: those of one key in the order in which they came, keys in turns. */
+/** Collects items into batches: those of one key in order of arrival, keys in turns. */
 export type Batcher<Item, Result> = {
-  /** Resolves with this item's result when its batch is through; rejects when its batch was rejected. */
+  /** Resolves with the item's result once its batch is done; rejects if the batch was rejected. */
   add(item: Item): Promise<Result>;
-  /** Whether, seen from the end of a batch, more is about to end: items that wait, or another batch under way. */
+  /** Whether more is about to end: at the end of a batch, whether items are waiting or another batch is in progress. */
   hasMore(): boolean;
 };
 
-/** When a batch need not wait for the end of the one before: as soon as `from` items wait, with `depth` batches under way at most. */
+/** When a batch may overlap the previous one: once `from` items wait, with at most `depth` batches in progress. */
 export type Pipeline = { depth: number; from: number };
 
 type Waiting<Item, Result> = {
@@ -17,39 +17,40 @@ type Waiting<Item, Result> = {
   reject(reason: unknown): void;
 };
 
-/** Bounds by weight, beside those by number. An item heavier than a bound goes by itself. */
+/** Limits by weight, in addition to those by number. An item heavier than a limit goes alone. */
 export type Weights<Item> = {
   of(item: Item): number;
-  /** Of all items of one batch together. */
+  /** Total weight of a batch. */
   maxBatch: number;
-  /** Of all that wait. */
+  /** Total weight of waiting items. */
   maxWaiting: number;
 };
 
 const turnsPerBatch = 128;
 
 type Options<Item, Result> = {
-  /** Gives one result for each item, in order. A rejection rejects the whole batch. */
+  /** Returns one result per item, in order. A rejection rejects the whole batch. */
   flush(items: Item[]): Promise<Result[]>;
   maxBatch: number;
-  /** When more items than this would wait, or more weight than may, `add` rejects with what `whenFull` makes. */
+  /** If more items or more weight would be waiting, `add` rejects with the result of `whenFull`. */
   maxWaiting: number;
   whenFull(): Error;
   weights?: Weights<Item>;
   /**
-   * Who takes turns, if not all in the order in which they came. What waits for one makes another wait a batch at most, and `add`
-   * refuses first who has most waiting: at 80 % of what may wait if it is one, the less the more they are.
+   * The key by which items take turns; without it, all go in order of arrival. Items of one key delay another key's by
+   * one batch at most, and `add` refuses the keys with most waiting first: one key alone may use 80 % of the queue, and
+   * less the more keys there are.
    */
   keyOf?: ((item: Item) => string) | undefined;
-  /** Only for a `flush` that may be called again before it has ended. Without it one batch is under way at a time. */
+  /** Only for a `flush` that may be called again before it has ended. Without it, batches do not overlap. */
   pipeline?: Pipeline | undefined;
 };
 
 const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
 
 /**
- * A batcher for group commit: what arrives in one turn of the event loop goes together, and what arrives while a batch
- * is under way goes with the next. Nobody waits for a timer.
+ * Creates a batcher for group commit: items that arrive in one turn of the event loop go together, and items that
+ * arrive during a batch go with the next. Nothing waits for a timer.
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   const { depth, from } = options.pipeline ?? oneAtATime;
@@ -77,7 +78,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     }
   }
 
-  /** The next items, as many as go together. */
+  /** Takes the items of the next batch. */
   function take(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
     const before = queue.weight;
@@ -96,7 +97,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     underWay++;
     const tell = await flush(batch);
     underWay--;
-    if (mayRun()) void run(); // before anyone hears of this batch: what they do then would hold up the next one
+    if (mayRun()) void run(); // before callers get their results, as what they do then would delay the next batch
     tell();
   }
 

@@ -8,7 +8,7 @@ function drain<Item>(queue: { take(): Item | undefined }): Item[] {
   return items;
 }
 
-/** A queue of what `text` names: `a1 a2 b1` are two items of `a` and one of `b`. */
+/** Fills a queue as named by `text`: `a1 a2 b1` are two items of `a` and one of `b`. */
 function filled(text: string, options?: Parameters<typeof createFairQueue>[0]) {
   const queue = createFairQueue<string>(options);
   for (const item of text.split(" ")) queue.add(item.charAt(0), item);
@@ -16,18 +16,18 @@ function filled(text: string, options?: Parameters<typeof createFairQueue>[0]) {
 }
 
 describe("a fair queue", () => {
-  test("lets keys take turns, and keeps the order of each", () => {
+  test("lets keys take turns, and keeps each key's order", () => {
     expect(drain(filled("a1 a2 a3 a4 b1 c1 c2"))).toEqual(["a1", "b1", "c1", "a2", "c2", "a3", "a4"]);
   });
 
-  test("gives a key that comes late the next turn but those of the others", () => {
+  test("serves a late key right after one item of each of the others", () => {
     const queue = filled("a1 a2 a3 b1 b2 b3");
     expect([queue.take(), queue.take()]).toEqual(["a1", "b1"]);
     queue.add("c", "c1");
     expect(drain(queue)).toEqual(["a2", "b2", "c1", "a3", "b3"]);
   });
 
-  test("gives all that was added, each once, and nobody two turns while another waits", () => {
+  test("returns every item once, and gives no key two turns while another waits", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 60 }), (keys) => {
         const queue = createFairQueue<{ key: string; index: number }>();
@@ -47,14 +47,14 @@ describe("a fair queue", () => {
     );
   });
 
-  test("lets a key miss turns for what it weighs", () => {
+  test("makes a key skip turns according to its weight", () => {
     const queue = createFairQueue<string>({ weightPerTurn: 10 });
     for (const item of ["a1", "a2"]) queue.add("a", item, 25);
     for (const item of ["b1", "b2", "b3", "b4"]) queue.add("b", item, 1);
     expect(drain(queue)).toEqual(["a1", "b1", "b2", "b3", "a2", "b4"]);
   });
 
-  test("leaves what does not fit where it is", () => {
+  test("leaves an item that does not fit in place", () => {
     const queue = createFairQueue<string>();
     queue.add("a", "heavy", 5);
     queue.add("b", "light", 1);
@@ -63,7 +63,7 @@ describe("a fair queue", () => {
     expect(drain(queue)).toEqual(["heavy", "light"]);
   });
 
-  test("forgets what is taken out, and the key when nothing waits for it", () => {
+  test("forgets removed items, and a key once nothing waits under it", () => {
     const queue = filled("a1 a2 b1");
     const link = queue.add("c", "c1", 7);
     const second = queue.add("a", "a3");
@@ -73,7 +73,7 @@ describe("a fair queue", () => {
     expect(drain(queue)).toEqual(["a1", "b1", "a2"]);
   });
 
-  test("has room for a newcomer whatever one key has waiting", () => {
+  test("has room for a new key whatever another has waiting", () => {
     const queue = createFairQueue<number>({ maxItems: 100, share: 4 });
     let accepted = 0;
     for (; queue.hasRoom("greedy"); accepted++) queue.add("greedy", accepted);
@@ -84,7 +84,7 @@ describe("a fair queue", () => {
     expect(queue.hasRoom("third")).toBe(true);
   });
 
-  test("has room by weight as by number", () => {
+  test("limits room by weight like by number", () => {
     const queue = createFairQueue<string>({ maxWeight: 100, share: 4 });
     expect(queue.hasRoom("greedy", 1_000)).toBe(true); // nothing waits
     queue.add("greedy", "first", 60);

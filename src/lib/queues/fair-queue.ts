@@ -1,41 +1,47 @@
 import { createLinkedList, type Link, type LinkedList } from "./linked-list.ts";
 
-/** What waits, for whom, and what it weighs. */
+/** A waiting item with its key and weight. */
 export type Waiting<Item> = { readonly item: Item; readonly key: string; readonly weight: number };
 
-/** A queue in which keys take turns: however much waits for one, another's first item is next after one item of each. */
+/**
+ * A queue in which keys take turns: however many items wait under one key, another key's first item follows after one
+ * item of each.
+ */
 export type FairQueue<Item> = {
-  /** Whether an item of this weight may wait for `key`. Nobody's first item is refused because of what others have waiting. */
+  /**
+   * Whether an item of this weight may wait under `key`. A key's first item is never refused because of another key's
+   * share.
+   */
   hasRoom(key: string, weight?: number): boolean;
-  /** Adds an item behind those of its key, whether there is room or not. The link takes it out again. */
+  /** Adds an item behind those of its key, even if there is no room. Pass the link to `remove` to take it out again. */
   add(key: string, item: Item, weight?: number): Link<Waiting<Item>>;
-  /** Takes the item whose turn it is. One that does not fit stays the next. */
+  /** Takes the next item. If it does not fit, it stays the next. */
   take(fits?: (weight: number) => boolean): Item | undefined;
-  /** Takes out an item that waits. */
+  /** Removes a waiting item. */
   remove(link: Link<Waiting<Item>>): void;
-  /** How many items wait, and what they weigh together. */
+  /** The number of waiting items, and their total weight. */
   readonly size: number;
   readonly weight: number;
 };
 
-/** The `share` of a queue for many who do not know of one another: one alone may have 80 % of what may wait, two 44 % each. */
+/** The `share` for independent keys: one key alone may use 80 % of the queue, two 44 % each. */
 export const shareOfFree = 4;
 
 type Options = {
-  /** How many items may wait, and how much weight. An item that is heavier waits alone. */
+  /** How many items, and how much weight, may wait. A heavier item may wait alone. */
   maxItems?: number;
   maxWeight?: number;
-  /** For each of these that an item weighs, its key misses a turn. */
+  /** An item's key skips one turn for each multiple of this weight. */
   weightPerTurn?: number;
-  /** One key may have waiting what is still free, this many times. */
+  /** A key may have this multiple of the free room waiting. */
   share?: number;
 };
 
 type Lane<Item> = { items: LinkedList<Waiting<Item>>; size: number; weight: number; turnsToMiss: number };
 
 /**
- * An empty queue. Keys take turns in the order in which they came, an item each (surplus round robin); the items of a key keep
- * their order. A key is forgotten when nothing waits for it.
+ * Creates an empty queue. Keys take turns in order of arrival, one item each (surplus round robin); each key's items
+ * keep their order. A key is forgotten once nothing waits under it.
  */
 export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
   const { maxItems = Infinity, maxWeight = Infinity, weightPerTurn = Infinity, share = Infinity } = options;

@@ -52,7 +52,7 @@ describe("a limiter", () => {
     jest.advanceTimersByTime(ms);
   }
 
-  test("runs as many at once as it has places, and the others in the order in which they came", async () => {
+  test("runs as many at once as it has places, and the others in order of arrival", async () => {
     const { limiter, started, add, end, outcomes } = setUp();
     for (let index = 0; index < 5; index++) add(index);
     expect(started).toEqual([0, 1]);
@@ -68,7 +68,7 @@ describe("a limiter", () => {
     expect([limiter.running, limiter.waiting]).toEqual([0, 0]);
   });
 
-  test("gives its place on when a work fails", async () => {
+  test("passes on its place if a task fails", async () => {
     const { limiter, started, add, works, outcomes } = setUp(1);
     add(0);
     add(1);
@@ -79,7 +79,7 @@ describe("a limiter", () => {
     expect(limiter.running).toBe(1);
   });
 
-  test("refuses at once what would wait behind too many, and later what waits too long", async () => {
+  test("refuses tasks at once if too many wait, and later those that wait too long", async () => {
     const { started, add, end, outcomes } = setUp(1, 2);
     add(0);
     add(1);
@@ -97,7 +97,7 @@ describe("a limiter", () => {
     expect(started).toEqual([0, 2]);
   });
 
-  test("forgets who waits when the owner closes, and never begins the work", async () => {
+  test("drops a waiting task when its owner closes, and never begins it", async () => {
     const { limiter, started, add, end, outcomes } = setUp(1);
     add(0);
     const gone = add(1);
@@ -111,7 +111,7 @@ describe("a limiter", () => {
     expect(started).toEqual([0, 2]);
   });
 
-  test("never begins the work of an owner that has closed, whether or not there is a place", async () => {
+  test("never begins a task whose owner has closed, with or without a free place", async () => {
     const { add, outcomes, started } = setUp(1);
     const gone = createOwner(() => undefined);
     gone.close();
@@ -123,7 +123,7 @@ describe("a limiter", () => {
     expect(started).toEqual([1]);
   });
 
-  test("lets keys take turns, and refuses late whoever has waited too long", async () => {
+  test("lets keys take turns, and eventually refuses tasks that have waited too long", async () => {
     const { started, add, end, outcomes } = setUp(1);
     for (let index = 0; index < 4; index++) add(index, undefined, "a");
     pass(500);
@@ -138,7 +138,7 @@ describe("a limiter", () => {
     expect(outcomes).toEqual(["0 done", "1 done", "2 busy", "3 busy"]);
   });
 
-  test("has a place in the queue for another key, however many wait for one", async () => {
+  test("has a place in the queue for another key, however many wait under one", async () => {
     const { limiter, add, outcomes } = setUp(1, 10);
     for (let index = 0; index < 20; index++) add(index, undefined, "a");
     await settle();

@@ -3,12 +3,12 @@ import type { Clock } from "../time/clock.ts";
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 import { createLinkedList, type Link } from "./linked-list.ts";
 
-/** Runs a bounded number of tasks at once. The others wait: those of one key in the order in which they came, keys in turns. */
+/** Runs a bounded number of tasks at once. The others wait: those of one key in order of arrival, keys in turns. */
 export type Limiter = {
   /**
-   * Runs `work` when it has a place, and resolves or rejects as it does. Rejects with what `whenBusy` makes when too many
-   * wait, when it has waited too long, or when `owner` closes meanwhile: then `work` never runs. Of those who wait, whose key has
-   * most waiting is refused first. What waits may have a weight, which is bounded as its number is.
+   * Runs `work` once it has a place, and settles with it. Rejects with the result of `whenBusy` if too many wait, the
+   * wait is too long, or `owner` closes meanwhile; then `work` never runs. The key with most waiting is refused first.
+   * Waiting tasks may have a weight, which is limited like their number.
    */
   run<Result>(work: () => Promise<Result>, waiting?: Waiting): Promise<Result>;
   readonly running: number;
@@ -18,20 +18,20 @@ export type Limiter = {
 type Waiting = { owner?: Owner | undefined; key?: string | undefined; weight?: number };
 
 type Options = {
-  /** How many run at once. */
+  /** How many tasks run at once. */
   places: number;
   maxWaiting: number;
-  /** How much may wait together; by default as much as likes. */
+  /** The total weight that may wait; unlimited by default. */
   maxWeight?: number;
   maxWaitMs: number;
   whenBusy(): Error;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   clock: Clock;
 };
 
 type Waiter = { since: number; start(): void; refuse(): void };
 
-/** A limiter in which nothing runs. */
+/** Creates an idle limiter. */
 export function createLimiter(options: Options): Limiter {
   const { places, maxWaiting, maxWeight = Number.POSITIVE_INFINITY, maxWaitMs, whenBusy, clock } = options;
   const arrivals = createLinkedList<Waiter>();
@@ -39,7 +39,7 @@ export function createLimiter(options: Options): Limiter {
   let running = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Those who came first wait the longest, so one timer does for all. */
+  /** The first to arrive waits longest, so one timer serves all. */
   function watchFirst(): void {
     const first = arrivals.first?.value;
     if (first === undefined || timer !== undefined) return;
@@ -72,7 +72,7 @@ export function createLimiter(options: Options): Limiter {
     return new Promise((resolve, reject) => {
       let arrival: Link<Waiter> | undefined;
       let letGo: (() => void) | undefined;
-      /** False when it does not wait any more. */
+      /** False if it was no longer waiting. */
       function leave(): boolean {
         if (arrival === undefined) return false;
         arrivals.remove(arrival);

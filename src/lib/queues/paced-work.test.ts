@@ -27,7 +27,7 @@ describe("paced work", () => {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   }
 
-  test("answers at once, and begins with the next only after a pause; keys take turns", async () => {
+  test("answers at once, and begins the next only after a pause; keys take turns", async () => {
     const { done, add } = setUp();
     for (const name of ["a1", "a2", "a3"]) void add(name, "a");
     void add("b1", "b");
@@ -43,7 +43,7 @@ describe("paced work", () => {
     expect(seen).toEqual(["a1", "a1,a2", "a1,a2,b1", "a1,a2,b1,a3"]);
   });
 
-  test("rejects as the work does, and goes on", async () => {
+  test("rejects like the work, and continues", async () => {
     const { paced, done, add } = setUp();
     const failing = paced.run(() => Promise.reject(new Error("failed")), { key: "o" });
     await expect(failing).rejects.toThrow("failed");
@@ -52,7 +52,7 @@ describe("paced work", () => {
     expect(done).toEqual(["next"]);
   });
 
-  test("pauses behind nothing small", async () => {
+  test("does not pause after small work", async () => {
     const { done, add } = setUp();
     for (const name of ["small", "first", "second"]) void add(name);
     await settle();

@@ -1,18 +1,20 @@
 import type { Owner } from "../owner.ts";
 import type { Limiter } from "./limiter.ts";
 
-/** Bounds how many pieces of work are done at a time, with a pause behind each large one, in which what it used up comes free. */
+/**
+ * Limits how many pieces of work run at a time, with a pause after each large one, in which its resources are freed.
+ */
 export type PacedWork = {
   /**
-   * Runs `work` when its turn comes, and resolves or rejects as it does, or as the limiter would: the pause holds up others. Keys take
-   * turns. Work is large unless `isLarge` says otherwise of what came out of it.
+   * Runs `work` when its turn comes, and settles with it or as the limiter does; only later work waits for the pause.
+   * Keys take turns. Work counts as large unless `isLarge` returns false for its result.
    */
   run<Result>(work: () => Promise<Result>, options: WorkOptions<Result>): Promise<Result>;
 };
 
 type WorkOptions<Result> = { key: string; owner?: Owner; isLarge?: (result: Result) => boolean };
 
-/** As many pieces of work at a time as the limiter has places. A place is free again `pauseMs` after its large work. */
+/** Creates paced work with the limiter's places. After large work, a place stays taken for `pauseMs`. */
 export function createPacedWork({ limiter, pauseMs }: { limiter: Limiter; pauseMs: number }): PacedWork {
   return {
     run<Result>(work: () => Promise<Result>, { key, owner, isLarge = () => true }: WorkOptions<Result>) {

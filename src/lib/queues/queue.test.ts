@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createQueue } from "./queue.ts";
 
-test("runs one piece after another, in turns, and what fails holds up nothing", async () => {
+test("runs one piece at a time, in turns, and continues after a failure", async () => {
   const queue = createQueue(() => new Error("closed"));
   const log: string[] = [];
   const work = (name: string) => async () => {
@@ -24,7 +24,7 @@ test("runs one piece after another, in turns, and what fails holds up nothing", 
   await queue.close();
 });
 
-test("lets the event loop turn between pieces, so that what comes meanwhile has the next turn", async () => {
+test("lets the event loop turn between pieces, so that work that arrives meanwhile gets the next turn", async () => {
   const queue = createQueue(() => new Error("closed"));
   const log: string[] = [];
   const steps = async () => {
@@ -39,7 +39,7 @@ test("lets the event loop turn between pieces, so that what comes meanwhile has 
   expect(log.indexOf("batch")).toBeWithin(1, 3);
 });
 
-test("lets what was added before its close end, and refuses what comes later", async () => {
+test("finishes what was added before its close, and refuses what comes later", async () => {
   const queue = createQueue(() => new Error("closed"));
   const log: string[] = [];
   const steps = async () => {

@@ -1,17 +1,17 @@
 import { nextTurn } from "../event-loop/next-turn.ts";
 import { createTurns, type Turn } from "./turns.ts";
 
-/** Runs work one piece after another, in turns. */
+/** Runs pieces of work one at a time, in turns. */
 export type Queue = {
-  /** Resolves or rejects as the work does; what fails holds up nothing behind it. */
+  /** Settles with the work; a failure does not stop the work behind it. */
   add<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when all that was added so far is through. What is added later is refused with what `whenClosed` makes. */
+  /** Resolves once everything added so far is done. Later work is refused with the result of `whenClosed`. */
   close(): Promise<void>;
 };
 
 /**
- * An empty queue. The event loop turns after each piece but `shared` ones, so that what is sent to this thread meanwhile can have
- * the next turn, however much waits and never pauses.
+ * Creates an empty queue. The event loop turns after each piece except `shared` ones, so that messages sent to this
+ * thread meanwhile can get the next turn even if the queue never empties.
  */
 export function createQueue(whenClosed: () => Error): Queue {
   const turns = createTurns<() => Promise<void>>();

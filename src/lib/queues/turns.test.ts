@@ -8,14 +8,14 @@ function filled() {
   return turns;
 }
 
-test("what is for many has every second turn, the rest take turns by what they are of", () => {
+test("shared items have every second turn, and the rest take turns by what they are of", () => {
   const turns = filled();
   const taken = Array.from({ length: 8 }, () => turns.take());
   expect(taken).toEqual(["s1", "a1", "s2", "b1", "s3", "a2", "a3", undefined]);
   expect([turns.size, turns.oldest]).toEqual([0, undefined]);
 });
 
-test("what has waited longest can be taken out of turn", () => {
+test("the item that has waited longest can be taken out of turn", () => {
   const turns = filled();
   expect(turns.take()).toBe("s1");
   expect(turns.oldest).toBe("s2");

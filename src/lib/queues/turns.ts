@@ -1,15 +1,18 @@
 import { createFairQueue } from "./fair-queue.ts";
 import { createLinkedList } from "./linked-list.ts";
 
-/** Whose turn work waits for: `shared` is for many at once and has every second turn, whoever else waits; the rest take turns by what they are `of`. */
+/**
+ * Whose turn work belongs to: `shared` work serves many at once and has every second turn; other work takes turns by
+ * what it is `of`.
+ */
 export type Turn = "shared" | { of: string };
 
-/** What waits for its turn. */
+/** Items waiting for their turns. */
 export type Turns<Item> = {
   add(turn: Turn, item: Item): void;
   /** Takes the item whose turn it is. */
   take(): Item | undefined;
-  /** Takes the item that has waited longest, whoever's turn it is. */
+  /** Takes the item that has waited longest, regardless of turns. */
   takeOldest(): Item | undefined;
   readonly oldest: Item | undefined;
   readonly size: number;
@@ -17,7 +20,7 @@ export type Turns<Item> = {
 
 type Entry<Item> = { item: Item; unqueue(): void };
 
-/** Nothing that waits. */
+/** Creates an empty set of waiting items. */
 export function createTurns<Item>(): Turns<Item> {
   const shared = createFairQueue<() => Item>();
   const others = createFairQueue<() => Item>();

@@ -1,14 +1,16 @@
 /** Counts by name, up to a maximum. */
 export type Counters = {
-  /** Counts one more; false, and nothing counted, at the maximum, or at another for this name. Give it back with `release`, once. */
+  /**
+   * Counts one more; false, without counting, at the maximum or at `most`. Release each successful take exactly once.
+   */
   take(name: string, most?: number): boolean;
   release(name: string): void;
   countOf(name: string): number;
-  /** How many are counted under all names. */
+  /** The total over all names. */
   readonly total: number;
 };
 
-/** Counters that hold only names with a count. */
+/** Creates counters that keep only names with a count. */
 export function createCounters(maximum = Number.POSITIVE_INFINITY): Counters {
   const counts = new Map<string, number>();
   let total = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createMeters } from "./meters.ts";
 
-test("a meter shows what was noted in the last whole second, and forgets it after that", () => {
+test("a meter shows the amount of the last whole second, and forgets it after that", () => {
   const time = { now: 10_000 };
   const meters = createMeters({ clock: { now: () => time.now }, maxNames: 2 });
   expect(meters.of("a")).toBe(0);
@@ -17,7 +17,7 @@ test("a meter shows what was noted in the last whole second, and forgets it afte
   expect(meters.of("a")).toBe(0);
 });
 
-test("meters are of so many names, and of those that came last", () => {
+test("the number of meters is bounded, and the latest are kept", () => {
   const time = { now: 1_000 };
   const meters = createMeters({ clock: { now: () => time.now }, maxNames: 2 });
   for (const name of ["a", "b", "b", "c"]) meters.note(name);

@@ -1,16 +1,16 @@
 import { forgetOldest } from "../caches/forget-oldest.ts";
 import type { Clock } from "../time/clock.ts";
 
-/** How much of something each name did lately. */
+/** Measures recent amounts by name. */
 export type Meters = {
   note(name: string, amount?: number): void;
-  /** How much it was in the last whole second. */
+  /** The amount in the last whole second. */
   of(name: string): number;
 };
 
 type Meter = { second: number; amount: number; before: number };
 
-/** Meters of `maxNames` names at most: the one that was there first is forgotten first. */
+/** Creates meters for at most `maxNames` names; the oldest are forgotten first. */
 export function createMeters({ clock, maxNames = 10_000 }: { clock: Clock; maxNames?: number }): Meters {
   const meters = new Map<string, Meter>();
 

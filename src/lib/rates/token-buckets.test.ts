@@ -10,7 +10,7 @@ function create(maxBuckets?: number) {
 
 const rate = { perSecond: 10, burst: 20 };
 
-test("a bucket lets go on while it holds a unit, and says for how long to wait when it does not", () => {
+test("a caller may proceed while its bucket holds a unit, and otherwise learns how long to wait", () => {
   const { buckets, time } = create();
   for (let count = 0; count < 20; count++) {
     expect(buckets.waitMs("a", rate)).toBe(0);
@@ -24,7 +24,7 @@ test("a bucket lets go on while it holds a unit, and says for how long to wait w
   expect(buckets.waitMs("a", rate)).toBe(0);
 });
 
-test("what costs more than is left is let through once, and paid for before the next", () => {
+test("a cost beyond what is left passes once, and is paid before the next", () => {
   const { buckets, time } = create();
   buckets.charge("a", rate, 65);
   expect(buckets.waitMs("a", rate)).toBe(4_600);
@@ -32,7 +32,7 @@ test("what costs more than is left is let through once, and paid for before the 
   expect(buckets.waitMs("a", rate)).toBe(0);
 });
 
-test("units are given back, no more than the bucket holds", () => {
+test("units can be refunded, up to what the bucket holds", () => {
   const { buckets } = create();
   buckets.charge("a", rate, 20);
   buckets.charge("a", rate, -1);
@@ -42,7 +42,7 @@ test("units are given back, no more than the bucket holds", () => {
   expect(buckets.waitMs("b", rate)).toBe(200);
 });
 
-test("a rate that is lowered holds at once, and one that is lifted never makes wait", () => {
+test("a lowered rate takes effect at once, and a lifted one never makes anyone wait", () => {
   const { buckets } = create();
   buckets.charge("a", rate, 10);
   expect(buckets.waitMs("a", { perSecond: 1, burst: 2 })).toBe(0);
@@ -51,7 +51,7 @@ test("a rate that is lowered holds at once, and one that is lifted never makes w
   expect(buckets.waitMs("a", { perSecond: Number.POSITIVE_INFINITY, burst: 1 })).toBe(0);
 });
 
-test("there are no more buckets than there may be: the one that rested longest goes", () => {
+test("the number of buckets is bounded: the least recently used goes", () => {
   const { buckets } = create(2);
   buckets.charge("a", rate, 50);
   buckets.charge("b", rate, 50);
@@ -68,7 +68,7 @@ function take({ buckets }: ReturnType<typeof create>, of = rate): boolean {
   return true;
 }
 
-test("who waits as long as told may go on", () => {
+test("a caller that waits as long as told may proceed", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 50 }), (perSecond, burst) => {
       const made = create();
@@ -81,7 +81,7 @@ test("who waits as long as told may go on", () => {
   );
 });
 
-test("never does more pass than the burst and what came back since", () => {
+test("never more passes than the burst and what was refilled since", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(500), { maxLength: 100 }), (waits) => {
       const made = create();

@@ -1,23 +1,23 @@
 import { forgetOldest } from "../caches/forget-oldest.ts";
 import type { Clock } from "../time/clock.ts";
 
-/** How fast a bucket fills, in units a second, and how many it holds. Where one of them is `Infinity` it never runs dry. */
+/** How fast a bucket fills, in units per second, and how many it holds. If either is `Infinity`, it never runs dry. */
 export type Rate = { perSecond: number; burst: number };
 
 /**
- * A bucket of units for each name. Who has one unit left may go on, whatever that will cost, and pays then or later: what a request
- * costs is known when it was answered. Who owes waits until the debt is paid and one unit is there again.
+ * A bucket of units per name. A caller with at least one unit may proceed and pays afterwards, as a request's cost is
+ * known only when it is answered. A caller in debt waits until the debt is paid and one unit is available.
  */
 export type TokenBuckets = {
-  /** For how many milliseconds `name` has to wait; 0 when it may go on. */
+  /** How many milliseconds `name` has to wait; 0 if it may proceed. */
   waitMs(name: string, rate: Rate): number;
-  /** Takes `cost` units; a negative cost gives them back. */
+  /** Takes `cost` units; a negative cost refunds them. */
   charge(name: string, rate: Rate, cost: number): void;
 };
 
 type Bucket = { units: number; at: number };
 
-/** Buckets are made when first charged. There are `maxBuckets` at most: the one that rested longest is forgotten first. */
+/** Creates buckets on first charge, at most `maxBuckets`; the least recently charged is forgotten first. */
 export function createTokenBuckets({
   clock,
   maxBuckets = 10_000,
@@ -44,7 +44,7 @@ export function createTokenBuckets({
     charge(name, rate, cost) {
       if (isLifted(rate)) return;
       const bucket = buckets.get(name) ?? { units: Math.max(1, rate.burst), at: clock.now() };
-      buckets.delete(name); // so that the map is in the order of use
+      buckets.delete(name); // keeps the map in order of use
       buckets.set(name, bucket);
       forgetOldest(buckets, maxBuckets);
       refill(bucket, rate);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createWindowQuotas } from "./window-quota.ts";
 
-/** Quotas of ten in a second, on a clock that the test moves. */
+/** Quotas of ten per second, on a clock that the test moves. */
 function quotasAt(options: { quota?: number; maxNames?: number } = {}) {
   let now = 5_000;
   const quotas = createWindowQuotas({ quota: 10, windowMs: 1_000, clock: { now: () => now }, ...options });
@@ -13,7 +13,7 @@ function quotasAt(options: { quota?: number; maxNames?: number } = {}) {
   };
 }
 
-test("a name that has used up its quota waits for the end of the window that began with its first use", () => {
+test("a name that has used up its quota waits for the end of the window begun with its first use", () => {
   const { quotas, pass } = quotasAt();
   quotas.use("a", 4);
   pass(300);
@@ -30,7 +30,7 @@ test("a name that has used up its quota waits for the end of the window that beg
   expect(quotas.waitMs("a")).toBe(0);
 });
 
-test("who used the quota more than once waits as many windows", () => {
+test("a name that used its quota several times over waits as many windows", () => {
   const { quotas, pass } = quotasAt();
   quotas.use("a", 25);
   expect(quotas.waitMs("a")).toBe(2_500);
@@ -40,7 +40,7 @@ test("who used the quota more than once waits as many windows", () => {
   expect(quotas.waitMs("a")).toBe(0);
 });
 
-test("names are forgotten when their windows have ended, and the oldest beyond the most", () => {
+test("names are forgotten once their windows have ended, and the oldest beyond the maximum", () => {
   const { quotas, pass } = quotasAt({ maxNames: 3 });
   for (const name of ["a", "b", "c", "d"]) quotas.use(name, 10);
   expect(quotas.size).toBe(3);
@@ -51,7 +51,7 @@ test("names are forgotten when their windows have ended, and the oldest beyond t
   expect(quotas.size).toBe(1);
 });
 
-test("a quota without an end counts nothing", () => {
+test("an infinite quota counts nothing", () => {
   const { quotas } = quotasAt({ quota: Number.POSITIVE_INFINITY });
   quotas.use("a", 1_000_000);
   expect(quotas.waitMs("a")).toBe(0);

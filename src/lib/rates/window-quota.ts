@@ -1,26 +1,26 @@
 import type { Clock } from "../time/clock.ts";
 
-/** How much of a quota each name has used, in a window of time that begins with its first use. */
+/** Tracks each name's use of a quota, in a time window that begins with its first use. */
 export type WindowQuotas = {
-  /** Uses some of it, also more than is left: the window of a name that used its quota twice lasts twice as long. */
+  /** Uses some of the quota, even more than is left: using it twice over makes the window last twice as long. */
   use(name: string, amount: number): void;
-  /** The milliseconds until the window ends of a name that has used up its quota; 0 while something is left. */
+  /** Milliseconds until the window ends, for a name that has used up its quota; 0 while some is left. */
   waitMs(name: string): number;
-  /** How many names are known: those whose windows have not ended, `maxNames` at most. */
+  /** The number of names whose windows have not ended, at most `maxNames`. */
   readonly size: number;
 };
 
 type Options = {
   quota: number;
   windowMs: number;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   clock: Clock;
   maxNames?: number;
 };
 
 type Window = { used: number; startedAt: number };
 
-/** Quotas of which nothing is used. Beyond `maxNames` the window that began first is forgotten. */
+/** Creates unused quotas. Beyond `maxNames`, the window that began first is forgotten. */
 export function createWindowQuotas({ quota, windowMs, clock, maxNames = 100_000 }: Options): WindowQuotas {
   const windows = new Map<string, Window>(); // in the order in which they began
 
@@ -33,7 +33,7 @@ export function createWindowQuotas({ quota, windowMs, clock, maxNames = 100_000 
     return undefined;
   }
 
-  /** Windows that last longer than others may hold up the end of those behind them. */
+  /** Removes ended windows; one that lasts longer may delay the removal of those behind it. */
   function forgetEnded(): void {
     for (const [name, window] of windows) {
       if (windows.size <= maxNames && clock.now() < endOf(window)) return;

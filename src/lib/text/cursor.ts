@@ -1,13 +1,12 @@
 import { isStorableText } from "./text.ts";
 
-/** An opaque cursor that holds `value`: base64url of JSON. It is no secret and no promise, just a place in a list. */
+/** Encodes `value` as an opaque cursor: base64url of JSON. It is neither secret nor signed. */
 export function encodeCursor(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
 /**
- * What a cursor holds, or `undefined` when it is not one of ours: also when it holds text that no database may be asked about.
- * The caller checks the shape.
+ * Decodes a cursor; `undefined` if it is invalid or contains text that cannot be stored. The caller checks the shape.
  */
 export function decodeCursor(cursor: string): unknown {
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createId, derivedIdOf, timeOfId } from "./ids.ts";
 
-test("a derived id is a UUIDv7 of its time, the same for the same text alone", () => {
+test("a derived id is a UUIDv7 of its time, equal for equal texts only", () => {
   const at = 1_763_643_960_123;
   const ids = Array.from({ length: 200 }, (_, index) => derivedIdOf(at, `text ${index}`));
   for (const id of ids) {

@@ -1,9 +1,15 @@
-/** A UUIDv7 (RFC 9562, section 5.7), lower case: sorts by the time it was made, or by `at` (milliseconds). */
+/**
+ * Creates a UUIDv7 (RFC 9562, section 5.7), lower case: sorts by its creation time, or by `at` (milliseconds since the
+ * Unix epoch).
+ */
 export function createId(at?: number): string {
   return at === undefined ? Bun.randomUUIDv7() : Bun.randomUUIDv7("hex", at);
 }
 
-/** A UUIDv7 of the time `at` (milliseconds) that is the same for the same text, and another for any other. */
+/**
+ * A UUIDv7 of the time `at` (milliseconds since the Unix epoch) that is derived from a text: equal texts give equal
+ * ids.
+ */
 export function derivedIdOf(at: number, text: string): string {
   const random = new Bun.CryptoHasher("sha256").update(text).digest("hex");
   const variant = "89ab".charAt(Number.parseInt(random.charAt(3), 16) % 4);
@@ -11,13 +17,13 @@ export function derivedIdOf(at: number, text: string): string {
   return `${head}${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(8, 20)}`;
 }
 
-/** The first that any id of this time (milliseconds) or later can be: every id made before it sorts before. */
+/** The lowest id of this time (milliseconds since the Unix epoch): all ids created earlier sort before it. */
 export function firstIdOf(at: number): string {
   const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }
 
-/** The time that a UUIDv7 was made at, in milliseconds. */
+/** The creation time of a UUIDv7, in milliseconds since the Unix epoch. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

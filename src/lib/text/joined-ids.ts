@@ -1,7 +1,7 @@
-/** Keeps identifiers apart, which must hold no control characters. */
+/** Separates identifiers, which must contain no control characters. */
 export const idSeparator = "\u001f";
 
-/** One text for several identifiers, another for any others. */
+/** Joins identifiers into a text that is unique to them. */
 export function joinIds(...ids: (string | number)[]): string {
   return ids.join(idSeparator);
 }

@@ -5,7 +5,7 @@ import { compareBytes } from "./text.ts";
 
 const byBytes = (left: string, right: string) => Buffer.compare(Buffer.from(left), Buffer.from(right));
 
-test("texts compare as their UTF-8 bytes do", () => {
+test("texts compare like their UTF-8 bytes", () => {
   const text = fc.string({ unit: "binary", maxLength: 4 });
   fc.assert(
     fc.property(text, text, (left, right) => {
@@ -16,7 +16,7 @@ test("texts compare as their UTF-8 bytes do", () => {
   expect(compareBytes("a", "a")).toBe(0);
 });
 
-test("a sorted set tells what comes after a place, whatever came and went before", () => {
+test("a sorted set finds what comes after a place, whatever was added and removed before", () => {
   const text = fc.string({ unit: "binary", maxLength: 2 });
   fc.assert(
     fc.property(fc.array(text), text, (changes, place) => {

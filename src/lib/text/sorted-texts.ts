@@ -1,23 +1,23 @@
 import { compareBytes } from "./text.ts";
 
-/** A set of texts in the order of their bytes. */
+/** A set of texts in byte order. */
 export type SortedTexts = {
-  /** Adds a text that is not in it. */
+  /** Adds a text that is not in the set. */
   add(text: string): void;
-  /** Takes out a text that is in it. */
+  /** Removes a text that is in the set. */
   remove(text: string): void;
-  /** Those after `text`, in order. The set must not change while they are read. */
+  /** The texts after `text`, in order. The set must not change during the iteration. */
   after(text: string): Iterable<string>;
 };
 
 /**
- * An empty set. It is one array, searched by halving, and a change moves what lies behind: 5 µs each on average while
- * 100,000 texts come, 10 µs while they go.
+ * Creates an empty set: one array with binary search. Changes shift the rest: 5 µs on average while 100,000 texts are
+ * added, 10 µs while they are removed.
  */
 export function createSortedTexts(): SortedTexts {
   const texts: string[] = [];
 
-  /** How many texts come before `text`, or are it where `isIncluded`. */
+  /** How many texts come before `text`, including it if `isIncluded`. */
   function countBefore(text: string, isIncluded: boolean): number {
     let from = 0;
     let to = texts.length;

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countCharacters, isAtMost, isStorableText } from "./text.ts";
 
-/** Any text: code points outside the BMP, lone surrogates and U+0000 among them. */
+/** Any text, including code points outside the BMP, lone surrogates and U+0000. */
 const anyText = fc
   .string({ unit: "binary" })
   .chain((text) => fc.constantFrom("", "\u0000", "😀", "\ud800", "\udc00", "\ud800x").map((end) => text + end));
 
 describe("text", () => {
-  test("is counted in code points, as iterating over it does", () => {
+  test("is counted in code points, like iterating over it", () => {
     fc.assert(fc.property(anyText, (text) => expect(countCharacters(text)).toBe([...text].length)));
   });
 
@@ -20,13 +20,13 @@ describe("text", () => {
     );
   });
 
-  test("fits exactly at the limit, where each character takes two code units", () => {
+  test("fits exactly at the limit if each character takes two code units", () => {
     expect(isAtMost("😀".repeat(8), 8)).toBe(true);
     expect(isAtMost("😀".repeat(9), 8)).toBe(false);
     expect(isAtMost("anything", Number.POSITIVE_INFINITY)).toBe(true);
   });
 
-  test("cannot be stored with U+0000 or a lone surrogate in it", () => {
+  test("cannot be stored if it contains U+0000 or a lone surrogate", () => {
     expect(isStorableText("")).toBe(true);
     expect(isStorableText("a\u0001\u200b😀")).toBe(true);
     expect(isStorableText("a\u0000")).toBe(false);

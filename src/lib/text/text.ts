@@ -1,4 +1,4 @@
-/** The length of `text` in Unicode code points, which is what JSON Schema's `maxLength` counts (RFC 8259, section 7). */
+/** The length of `text` in Unicode code points, as counted by JSON Schema's `maxLength` (RFC 8259, section 7). */
 export function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length; index++) {
@@ -19,18 +19,21 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** Whether `text` has at most `maximum` code points. Short texts, nearly all, are not walked. */
+/** Whether `text` has at most `maximum` code points. Short texts, which most are, need no iteration. */
 export function isAtMost(text: string, maximum: number): boolean {
   if (text.length <= maximum) return true;
   return text.length <= 2 * maximum && countCharacters(text) <= maximum;
 }
 
-/** Whether `text` is Unicode that can be stored and sent unchanged: no lone surrogate, no U+0000. */
+/** Whether `text` can be stored and sent unchanged: no lone surrogate, no U+0000. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\u0000");
 }
 
-/** Compares as their UTF-8 bytes do, which is by code points; `<` compares UTF-16 units, where emoji come before U+E000. */
+/**
+ * Compares texts by their UTF-8 bytes, which is code point order; `<` compares UTF-16 units, which sorts emoji before
+ * U+E000.
+ */
 export function compareBytes(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {
@@ -41,7 +44,7 @@ export function compareBytes(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Moves surrogates behind all other units, where the code points stand that they are halves of. */
+/** Ranks surrogates above all other units, like the code points they encode. */
 function rankOf(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

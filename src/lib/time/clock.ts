@@ -1,8 +1,8 @@
-/** A time in milliseconds. Tests hand in their own. */
+/** A time in milliseconds. Tests pass their own. */
 export type Clock = { now(): number };
 
-/** The clock of the machine: milliseconds since the Unix epoch. It can be set, and so go back or leap. */
+/** The wall clock: milliseconds since the Unix epoch. It can be set, and so may jump in either direction. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** For spans of time: milliseconds since the process began. It cannot be set. */
+/** The clock for durations: milliseconds since the process began. It cannot be set. */
 export const steadyClock: Clock = { now: () => performance.now() };

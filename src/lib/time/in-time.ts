@@ -1,4 +1,4 @@
-/** Resolves as `work` does, or rejects with `explanation` when that takes longer than `ms`. */
+/** Settles like `work`, or rejects with `explanation` after `ms`. */
 export async function inTime<Result>(work: Promise<Result>, ms: number, explanation: string): Promise<Result> {
   const { promise: overdue, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(explanation)), ms);

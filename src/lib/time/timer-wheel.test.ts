@@ -20,7 +20,7 @@ function setUp(startMs = 0) {
   };
 }
 
-test("a timer is called once, no sooner than it was set for and one tick later at most", () => {
+test("a timer is called once, not early and at most one tick late", () => {
   fc.assert(
     fc.property(fc.nat(5_000_000), fc.nat(200_000), (startMs, ms) => {
       const { wheel, called, pass } = setUp(startMs);
@@ -40,7 +40,7 @@ test("a timer is called once, no sooner than it was set for and one tick later a
   );
 });
 
-test("a cancelled timer is never called, and cancelling it again or afterwards does nothing", () => {
+test("a cancelled timer is never called, and cancelling again or later does nothing", () => {
   const { wheel, called, pass } = setUp();
   const cancel = wheel.after(2_000, () => called.push("cancelled"));
   const cancelLater = wheel.after(2_000, () => called.push("kept"));
@@ -54,7 +54,7 @@ test("a cancelled timer is never called, and cancelling it again or afterwards d
   expect(wheel.size).toBe(0);
 });
 
-test("a timer may set and cancel others when it is called, those of the same tick too", () => {
+test("a timer may set and cancel others when called, even those of the same tick", () => {
   const { wheel, called, pass } = setUp();
   const cancels: (() => void)[] = [];
   wheel.after(0, () => {
@@ -68,7 +68,7 @@ test("a timer may set and cancel others when it is called, those of the same tic
   expect(called).toEqual(["next"]);
 });
 
-test("a timer that throws keeps no other from being called, and is told", () => {
+test("a timer that throws does not stop the others, and is reported", () => {
   const { wheel, called, errors, pass } = setUp();
   wheel.after(1_000, () => {
     throw new Error("broken");
@@ -78,7 +78,7 @@ test("a timer that throws keeps no other from being called, and is told", () => 
   expect([called, errors, wheel.size]).toEqual([["kept"], [new Error("broken")], 0]);
 });
 
-test("what fell due in a long pause is called in its order", () => {
+test("timers that fell due in a long pause are called in order", () => {
   const { wheel, called, pass } = setUp();
   for (const ms of [90_000, 1_000, 60_000]) wheel.after(ms, () => called.push(String(ms)));
   pass(100_000);

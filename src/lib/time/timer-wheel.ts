@@ -1,13 +1,13 @@
 import { createGuard } from "../observing/guard.ts";
 import type { Clock } from "./clock.ts";
 
-/** Many timers that need not be exact, such as the heartbeats of connections. Those that are not due cost nothing. */
+/** Many imprecise timers, such as heartbeats. Timers that are not due cost nothing. */
 export type TimerWheel = {
-  /** Calls `act` when `ms` are over, at the second turn after that at the latest. Gives the function that cancels it, at any time. */
+  /** Calls `act` after `ms`, at the second turn after that at the latest. Returns the function that cancels it. */
   after(ms: number, act: () => void): () => void;
-  /** Calls what is due. To be called once for each tick; what was missed is made up for. */
+  /** Calls the timers that are due. Call it once per tick; missed ticks are caught up. */
   turn(): void;
-  /** How many timers are set. */
+  /** The number of timers set. */
   readonly size: number;
 };
 
@@ -16,15 +16,15 @@ type Timer = () => void;
 type Options = {
   clock: Clock;
   tickMs: number;
-  /** Told what a timer throws, once a second at most: the others are called all the same. */
+  /** Called with what a timer throws, at most once a second; the other timers still run. */
   onError(error: unknown): void;
 };
 
-/** A wheel with a slot for each tick of `tickMs` in which something is due. */
+/** Creates a wheel with one slot per tick in which a timer is due. */
 export function createTimerWheel({ clock, tickMs, onError }: Options): TimerWheel {
   const guard = createGuard(onError);
   const slots = new Map<number, Set<Timer>>();
-  let turned = tickOf(clock.now()); // everything that was due up to this tick was called
+  let turned = tickOf(clock.now()); // all timers up to this tick have been called
   let size = 0;
 
   function tickOf(ms: number): number {
@@ -33,7 +33,7 @@ export function createTimerWheel({ clock, tickMs, onError }: Options): TimerWhee
 
   function callAll(slot: Set<Timer>): void {
     for (const timer of slot) {
-      slot.delete(timer); // one that is cancelled by another before its turn is not there any more
+      slot.delete(timer); // before calling it; a timer cancelled by an earlier one is no longer in the slot
       size--;
       guard(timer);
     }
@@ -44,7 +44,7 @@ export function createTimerWheel({ clock, tickMs, onError }: Options): TimerWhee
       const tick = Math.max(turned, tickOf(clock.now() + ms)) + 1;
       const slot = slots.get(tick) ?? new Set();
       slots.set(tick, slot);
-      const timer = () => act(); // its own, so that the same `act` can be set twice
+      const timer = () => act(); // a new function, so that the same `act` can be set twice
       slot.add(timer);
       size++;
       return () => {

@@ -8,9 +8,9 @@ const checkEveryMs = 10_000;
 type Options = { files: TlsFiles; current: Tls; server: Pick<HttpServer, "replaceTls">; clock: Clock; log: Logger };
 
 /**
- * Takes up a certificate that has changed, within 10 seconds, or at once on SIGHUP. Files that cannot be used change nothing and are
- * told of once. Other than events of the file system, looking at the files sees every way of replacing them. Gives the
- * function that ends it.
+ * Adopts a changed certificate within 10 seconds, or at once on SIGHUP. Unusable files change nothing and are reported
+ * once. Polling detects every way of replacing the files, unlike file system events. Returns the function that stops
+ * it.
  */
 export function followTls({ files, current, server, clock, log }: Options): () => void {
   let known = current;

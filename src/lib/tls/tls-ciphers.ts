@@ -1,8 +1,8 @@
 import { getCiphers } from "node:tls";
 
 /**
- * The suites of TLS 1.2 that a server offers unless told otherwise: forward secrecy (ECDHE) and authenticated encryption (AEAD), so
- * no CBC. TLS 1.3 has none but such.
+ * The default TLS 1.2 cipher suites: forward secrecy (ECDHE) and authenticated encryption (AEAD) only, so no CBC. TLS
+ * 1.3 has no others.
  */
 export const defaultTlsCiphers = [
   "ECDHE-ECDSA-AES128-GCM-SHA256",
@@ -13,7 +13,7 @@ export const defaultTlsCiphers = [
   "ECDHE-RSA-CHACHA20-POLY1305",
 ].join(":");
 
-/** Whether these are suites of TLS 1.2 that the runtime has, by their names in OpenSSL, with colons between them. */
+/** Whether the value is a colon-separated list of TLS 1.2 suites, by OpenSSL name, that the runtime supports. */
 export function areTlsCiphers(value: string): boolean {
   const known = new Set(getCiphers().map((name) => name.toUpperCase()));
   return value.split(":").every((name) => known.has(name) && !/^(TLS_|PSK-|ECDHE-PSK-)/.test(name));

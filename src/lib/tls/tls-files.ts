@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../time/clock.ts";
 
-/** The files of a certificate, with the chain behind it, and of its private key, both in PEM form. */
+/** The files of a certificate chain and its private key, both in PEM form. */
 export type TlsFiles = { cert: string; key: string };
 
-/** What the files hold. */
+/** The contents of the files. */
 export type Tls = { cert: string; key: string; expiresAt: number };
 
-/** Why files cannot be used, and which of them. */
+/** Why the files cannot be used, and which one is to blame. */
 export class TlsFileError extends Error {
   override readonly name = "TlsFileError";
   constructor(
@@ -20,7 +20,7 @@ export class TlsFileError extends Error {
   }
 }
 
-/** Reads a certificate and its key. Throws `TlsFileError` unless they belong together and the certificate is valid now. */
+/** Reads a certificate and its key. Throws `TlsFileError` unless they match and the certificate is valid now. */
 export function readTls(files: TlsFiles, clock: Clock): Tls {
   const [cert, key] = [read("cert", files.cert), read("key", files.key)];
   const certificate = parse("cert", files.cert, "holds no certificate in PEM form", () => new X509Certificate(cert));
@@ -36,7 +36,7 @@ export function readTls(files: TlsFiles, clock: Clock): Tls {
   if (expiresAt <= clock.now()) throw new TlsFileError("cert", `${files.cert} expired on ${certificate.validTo}`);
   if (Date.parse(certificate.validFrom) > clock.now())
     throw new TlsFileError("cert", `${files.cert} is not valid before ${certificate.validFrom}`);
-  // What the server itself will do with them, such as reading the rest of the chain.
+  // Does what the server will do, such as reading the rest of the chain.
   parse("cert", files.cert, "cannot be served; look at the chain behind the first certificate", () =>
     createSecureContext({ cert, key }),
   );
