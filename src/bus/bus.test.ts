@@ -10,10 +10,10 @@ import type { Bus } from "./bus.ts";
 import { createLocalBus } from "./local.ts";
 import { busesOn, collect, echo, event } from "./testing/bus-setup.ts";
 
-/** What every bus must do. `open` resolves when the bus is joined. */
+/** Tests the port `Bus`. `open` resolves once the bus is connected. */
 function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): void {
   describe(`the bus ${name}`, () => {
-    test("brings what is published after a subscription to each subscriber of the organization, in order", async () => {
+    test("delivers what is published after a subscription to each subscriber of the organization, in order", async () => {
       const bus = await open();
       const [one, two, other] = [collect(), collect(), collect()];
       await bus.subscribe("o", one.handler);
@@ -36,7 +36,7 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): voi
       await bus.close();
     });
 
-    test("brings events as they were, and nothing after the subscription has ended", async () => {
+    test("delivers events unchanged, and none after the subscription has ended", async () => {
       const bus = await open();
       const [one, witness] = [collect(), collect()];
       const end = await bus.subscribe("o", one.handler);
@@ -51,7 +51,7 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): voi
       await bus.close();
     });
 
-    test("brings a question to the node itself as to every other, and its answer back under the node's id", async () => {
+    test("delivers a question to the asking node like to any other, and its answer under the node's id", async () => {
       const id = createId();
       const bus = await open(id);
       bus.respond(echo);
@@ -65,7 +65,7 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): voi
       await bus.close();
     });
 
-    test("gives the answers that there are when a node that should answer does not", async () => {
+    test("returns the available answers if a node does not answer", async () => {
       const id = createId();
       const bus = await open(id);
       bus.respond(echo);
@@ -85,7 +85,7 @@ if (nats !== undefined) {
   describeBus("on NATS", (nodeId) => join(nodeId));
 
   describe("the bus on NATS", () => {
-    test("tells the offset alone of an event that is too large to send", async () => {
+    test("sends only the place of an event that is too large", async () => {
       const bus = await join();
       const one = collect();
       await bus.subscribe("o", one.handler);
@@ -96,7 +96,7 @@ if (nats !== undefined) {
       await bus.close();
     });
 
-    test("is joined when it comes up, and joined again when it was away, with all subscriptions", async () => {
+    test("connects once the server is up, and reconnects after an outage, with all subscriptions", async () => {
       let connects = 0;
       let wake = () => {};
       let bus: Bus | undefined;
@@ -108,7 +108,7 @@ if (nats !== undefined) {
         };
         bus = openNatsBus({ onConnect });
         await bus.subscribe("o", one.handler);
-        bus.publish([event("o", 1)]); // lost, and no error
+        bus.publish([event("o", 1)]); // lost without an error
       });
       const connected = async (count: number) => {
         while (connects < count) await within(new Promise<void>((resolve) => (wake = resolve)), "a connection to NATS");
@@ -124,11 +124,11 @@ if (nats !== undefined) {
       await bus?.close();
     });
 
-    test("asks every node, and has all answers as soon as those have answered that should", async () => {
+    test("asks every node, and returns once all expected nodes have answered", async () => {
       const ids = [createId(), createId(), createId()];
       const buses = await Promise.all(ids.map((id) => join(id)));
       for (const [index, bus] of buses.entries()) bus.respond(() => echo({ org: "o", uids: [`${index}`] }));
-      await Promise.all(buses.map((bus) => bus.subscribe("o", () => undefined))); // which also waits for all of its joining
+      await Promise.all(buses.map((bus) => bus.subscribe("o", () => undefined))); // also waits until all of its subscriptions are active
       for (const bus of buses) {
         const answers = await bus.request({ org: "o", uids: [] }, ids);
         expect(ids.map((id) => answers.get(id)?.online[0]?.id)).toEqual(["o/0", "o/1", "o/2"]);
@@ -136,7 +136,7 @@ if (nats !== undefined) {
       await Promise.all(buses.map((bus) => bus.close()));
     });
 
-    test("refuses a question while it is away, also when it was never there, and brings it again afterwards", async () => {
+    test("refuses questions while it is away, even if it never was there, and delivers them again afterwards", async () => {
       const id = createId();
       const bus = await join(id);
       bus.respond(echo);
@@ -151,7 +151,7 @@ if (nats !== undefined) {
       await bus.close();
     });
 
-    test("joins when the bus that refused it takes it, at the start and later, with all subscriptions", async () => {
+    test("connects once a server that refused it accepts it, at the start and later, with all subscriptions", async () => {
       const folder = mkdtempSync(joinPath(tmpdir(), "herald-nats-"));
       const file = joinPath(folder, "nats.conf");
       const setPassword = (password: string) =>
@@ -181,7 +181,7 @@ if (nats !== undefined) {
         setPassword("right");
         await guarded.outage(async () => undefined);
         await until("joined");
-        await bus.subscribe(`round ${round}`, () => undefined); // flushed, so that the other subscription is there, too
+        await bus.subscribe(`round ${round}`, () => undefined); // flushed, so that the other subscription is active, too
         bus.publish([event("o", round)]);
         expect(await one.take(1)).toEqual([round]);
         setPassword("another");
@@ -192,7 +192,7 @@ if (nats !== undefined) {
       rmSync(folder, { recursive: true });
     }, 60_000);
 
-    test("tries no more to join once it is closed", async () => {
+    test("stops trying to connect once closed", async () => {
       const port = freePort();
       const names: string[] = [];
       let wake = () => {};
@@ -213,7 +213,7 @@ if (nats !== undefined) {
         },
       });
       const other = open("open");
-      // Both would try equally often. An attempt that was under way may still arrive.
+      // Both would try equally often. An attempt in progress may still arrive.
       while (names.filter((name) => name === "open").length < 4)
         await within(new Promise<void>((resolve) => (wake = resolve)), "an attempt to connect");
       expect(names.filter((name) => name === "closed").length).toBeLessThanOrEqual(1);

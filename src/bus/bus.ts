@@ -1,44 +1,43 @@
 import type { LogEvent } from "../contract/log/log-event.ts";
 import type { OnlineUser } from "../contract/presence.ts";
 
-/** Only the place of an event, which was too large to send. Hints without a version then give the offset alone. */
+/** The place of an event that was too large to send. In hints without a version, only the offset is set. */
 type EventPlace = Pick<LogEvent, "org" | "offset" | "prev"> & { id?: string; payload?: undefined };
 
-/** Somebody says that something happened in an organization, and cannot prove who it is: nothing of what it says is believed. */
+/** An unauthenticated claim that something happened in an organization; nothing else in it is trusted. */
 export type Nudge = { org: string; offset?: undefined; payload?: undefined };
 
-/** What a subscriber hears: an event, its place, or nothing but that it should look. */
+/** What a subscriber receives: an event, its place, or only a reason to look. */
 export type Hint = LogEvent | EventPlace | Nudge;
 
 /**
- * Why a text from the bus is dropped: it bears no signature, or one that is not of this database or not for this place; it is signed
- * and cannot be read, or too long; it is a question that was asked before.
+ * Why a text from the bus was dropped: it has no signature; its signature is not of this database or not for this
+ * place; it is signed but too long or unreadable; it repeats an earlier question.
  */
 export type DropReason = "unsigned" | "forged" | "unreadable" | "repeated";
 
 /**
- * Carries events from the node that committed them to the nodes that play them. It is a hint: an event may come late,
- * twice, out of order or never, and the sequencers find the truth in the store. Besides, nodes ask one another who is
- * connected to them.
+ * Carries events from the node that committed them to the nodes that play them. These are hints: an event may arrive
+ * late, twice, out of order or never, and sequencers take the truth from the store. Nodes also ask one another who is
+ * connected.
  */
 export type Bus = {
-  /** Hands events to every subscriber of their organization. Never fails: what is lost is found by the head check. */
+  /** Hands events to every subscriber of their organization. Never fails: head checks find what is lost. */
   publish(events: LogEvent[]): void;
   /**
-   * Resolves when what is published from now on reaches `handler`, or when the bus is away and nothing does; gives the
-   * function that ends the subscription.
+   * Resolves once later events reach `handler`, or if the bus is away. Returns the function that ends the subscription.
    */
   subscribe(org: string, handler: (hint: Hint) => void): Promise<() => void>;
   /**
-   * Asks every node, this one too, and resolves with the answers by node id: as soon as all of `nodes` have answered, or
-   * after a second with those that did. Rejects with `unavailable` when the bus is away.
+   * Asks every node, including this one, and resolves with the answers by node id: once all of `nodes` have answered,
+   * or after a second with those that have. Rejects with `unavailable` if the bus is away.
    */
   request(question: PresenceQuestion, nodes: string[]): Promise<Map<string, PresenceAnswer>>;
-  /** Says how this node answers. Until then it does not. */
+  /** Sets how this node answers. Until then it does not. */
   respond(answer: (question: PresenceQuestion) => PresenceAnswer): void;
-  /** How many texts were dropped since the start. */
+  /** The number of texts dropped since the start, by reason. */
   readonly dropped: Readonly<Record<DropReason, number>>;
-  /** Whether the connection to the other nodes is there; `none` where there are no others. */
+  /** Whether this node is connected to the others; `none` if there are none. */
   state(): BusState;
   close(): Promise<void>;
 };
@@ -64,5 +63,5 @@ export type PresenceAnswer = {
   rates?: { requests: number; messages: number } | undefined;
 };
 
-/** How a bus is. While it is `down` the nodes hear of one another's events only by the head check. */
+/** The state of a bus. While it is `down`, nodes learn of one another's events only by head checks. */
 export type BusState = "up" | "down" | "none";

@@ -11,7 +11,7 @@ if (nats !== undefined) {
   const { join } = busesOn(nats.url);
 
   describe("the bus on NATS, where anybody can publish,", () => {
-    test("drops what no node of its database signed, says so once, and goes on", async () => {
+    test("drops what no node of its database signed, reports it once, and continues", async () => {
       const drops: unknown[] = [];
       const bus = await join("n", { onDrop: (...drop) => drops.push(drop) });
       const one = collect();
@@ -35,7 +35,7 @@ if (nats !== undefined) {
       await bus.close();
     });
 
-    test("hears what was signed with any secret that it knows, and of a later version drops what it cannot read", async () => {
+    test("accepts what is signed with any known secret, and drops what it cannot read of a later version", async () => {
       const [old, rotated] = [
         await join("old"),
         await join("new", { signer: signerOf("the secret of these nodes", "the next") }),
@@ -55,7 +55,7 @@ if (nats !== undefined) {
       await Promise.all([old.close(), rotated.close()]);
     });
 
-    test("takes an unsigned hint for a nudge while nodes live that do not sign, and believes nothing of it", async () => {
+    test("takes an unsigned hint for a nudge while live nodes do not sign, and trusts nothing in it", async () => {
       const unsigning = new Set(["old"]);
       const bus = await join("n", { unsigning: () => unsigning });
       const one = collect();
@@ -72,7 +72,7 @@ if (nats !== undefined) {
       await bus.close();
     });
 
-    test("sends and asks nothing before it has a secret", async () => {
+    test("sends and asks nothing until it has a secret", async () => {
       const [bus, witness] = [await join("n", { signer: signerOf() }), await join("w")];
       const one = collect();
       await witness.subscribe("o", one.handler);
@@ -83,7 +83,7 @@ if (nats !== undefined) {
       await Promise.all([bus.close(), witness.close()]);
     });
 
-    test("answers nobody who cannot sign, and no question twice; believes no answer that is not to its question", async () => {
+    test("answers nobody who cannot sign, and no question twice; trusts no answer that is not to its own question", async () => {
       const bus = await join("n");
       bus.respond(echo);
       const stranger = await connect({ servers: nats.url });
@@ -109,7 +109,7 @@ if (nats !== undefined) {
         await expect(stranger.request(presenceSubject, asked, { timeout: 100 })).rejects.toThrow();
       expect(bus.dropped).toEqual({ unsigned: 2, forged: 0, unreadable: 0, repeated: 1 });
 
-      // To every further question the stranger answers first: with that answer, and with its own for a node that is not there.
+      // The stranger answers every further question first: with that answer, and with its own for a nonexistent node.
       stranger.subscribe(presenceSubject, {
         callback(_, message) {
           for (const forgery of [
@@ -129,7 +129,7 @@ if (nats !== undefined) {
       await bus.close();
     });
 
-    test("asks nodes that do not sign yet, answers them, and believes their answers while they live", async () => {
+    test("asks nodes that do not sign yet, answers them, and trusts their answers while they are live", async () => {
       const unsigning = new Set(["old"]);
       const bus = await join("n", { unsigning: () => unsigning });
       bus.respond(echo);

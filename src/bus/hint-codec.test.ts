@@ -17,7 +17,7 @@ const event: LogEvent = {
 };
 
 describe("a hint", () => {
-  test("arrives as it left, with a version", () => {
+  test("arrives unchanged, with a version", () => {
     const text = encodeHint(event, 10_000);
     expect(JSON.parse(text).v).toBe(1);
     expect(decodeHint(text, "o")).toEqual(event);
@@ -25,21 +25,21 @@ describe("a hint", () => {
     expect(decodeHint(encodeHint(first, 10_000), "o")).toEqual(first);
   });
 
-  test("that is too large says where its event stands", () => {
+  test("that is too large carries only its event's place", () => {
     expect(decodeHint(encodeHint(event, 10), "o")).toEqual({ org: "o", offset: 7, id: "e7", prev: "e6" });
   });
 
-  test("of the version before, which says less, is read", () => {
+  test("of the previous version, which says less, is read", () => {
     const { prev: _, ...before } = event;
     expect(decodeHint(JSON.stringify(before), "o")).toEqual({ ...before, prev: undefined });
     expect(decodeHint('{"org":"o","offset":3}', "o")).toEqual({ org: "o", offset: 3, prev: undefined });
   });
 
-  test("of a kind that this version does not know takes its place", () => {
+  test("of an unknown kind keeps its place", () => {
     expect(decodeHint(JSON.stringify({ v: 1, ...event, kind: "edit" }), "o")).toEqual({ ...event, kind: "unknown" });
   });
 
-  test("that cannot be read is none, whatever is wrong with it", () => {
+  test("that is unreadable is dropped, whatever is wrong with it", () => {
     const wrong: Record<string, unknown[]> = {
       v: [0, 2, "1", null],
       org: ["p", 1, null, undefined],
@@ -65,7 +65,7 @@ describe("a hint", () => {
       });
   });
 
-  test("may be any text, and throws nothing; presence neither", () => {
+  test("may be any text, and never throws; nor does presence", () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
         decodeHint(text, "o");
@@ -77,7 +77,7 @@ describe("a hint", () => {
 });
 
 describe("presence between nodes", () => {
-  test("is read where it can be, and else is none", () => {
+  test("is read if it is valid, and dropped otherwise", () => {
     for (const question of [
       { org: "o", uids: ["a"], devices: true },
       { org: "o", uids: [] },

@@ -2,10 +2,13 @@ import { type CommitMark, kindOf, type LogEvent } from "../contract/log/log-even
 import { isObject, isTexts, parseJson } from "../lib/json/json-values.ts";
 import type { Hint } from "./bus.ts";
 
-/** The version of hints that this node writes. Older hints name no version and no `prev`, and without a payload no `id`. */
+/**
+ * The version of hints that this node writes. Older hints have neither a version nor `prev`, and no `id` unless they
+ * carry a payload.
+ */
 const version = 1;
 
-/** A hint as text: the event, or only its place when the text would be larger than `maxBytes`. */
+/** Encodes an event as a hint, or only its place if the text would exceed `maxBytes`. */
 export function encodeHint(event: LogEvent, maxBytes: number): string {
   const text = JSON.stringify({ v: version, ...event });
   if (Buffer.byteLength(text) <= maxBytes) return text;
@@ -14,8 +17,8 @@ export function encodeHint(event: LogEvent, maxBytes: number): string {
 }
 
 /**
- * Reads the hint in a text from an organization's subject; `undefined` when it cannot be read. What it says may still be wrong:
- * anyone who reaches the bus can write. Fields are checked by hand, since every event of every node comes this way.
+ * Decodes a hint from an organization's subject; `undefined` if it is unreadable. The content may still be wrong, as
+ * anyone who reaches the bus can write. Fields are checked by hand, as every event of every node passes here.
  */
 export function decodeHint(text: string, org: string): Hint | undefined {
   const read = toObject(text);
@@ -30,13 +33,13 @@ export function decodeHint(text: string, org: string): Hint | undefined {
   return { ...place, kind: kindOf(kind) };
 }
 
-/** Parses JSON text; `undefined` unless it holds an object. */
+/** Parses JSON text; `undefined` unless it is an object. */
 export function toObject(text: string): Record<string, unknown> | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
 
-/** A mark that cannot be read is dropped: then this delivery is not measured. */
+/** Parses a commit mark. An unreadable one is dropped, and the delivery is not measured. */
 function toMark(value: unknown): CommitMark | undefined {
   if (!isObject(value)) return undefined;
   const { node, steadyMs, wallMs, trace } = value;

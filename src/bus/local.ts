@@ -1,6 +1,6 @@
 import type { Bus, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
 
-/** The bus of a node that is alone: a function call. */
+/** Creates the bus of a single node: plain function calls. */
 export function createLocalBus({ nodeId }: { nodeId: string }): Bus {
   const handlers = new Map<string, Set<(hint: Hint) => void>>();
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;

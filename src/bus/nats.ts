@@ -20,8 +20,8 @@ const flushWithinMs = 1_000;
 const answerWithinMs = 1_000;
 const tellOfDropsEveryMs = 60_000;
 
-// The client's defaults give up after ten reconnects, notice a dead server after minutes, and wait 20 s for one that accepts
-// a connection and says nothing.
+// The client's defaults give up after ten reconnects, notice a dead server after minutes, and wait 20 s for a server
+// that accepts a connection but stays silent.
 const resilience = {
   waitOnFirstConnect: true,
   maxReconnectAttempts: -1,
@@ -30,33 +30,33 @@ const resilience = {
   maxPingOut: 2,
 };
 
-/** What the bus tells. */
+/** What the bus reports. */
 export type BusEvents = {
-  /** Called when the connection is there, for the first time or again: what was published meanwhile was not heard. */
+  /** Called on every connect: events published before it were not heard. */
   onConnect(): void;
   onError(error: unknown): void;
-  /** A text was dropped. Told of the first, and then once a minute at most, however many there are. */
+  /** Called for the first dropped text, and then at most once a minute. */
   onDrop(reason: DropReason, subject: string): void;
 };
 
-/** What a node's end of the bus is made of. */
+/** The options of a node's end of the bus. */
 export type NatsBusOptions = BusEvents & {
-  /** `nats://` or `tls://` URLs, with commas between them; user and password, or a token, may be in them. */
+  /** Comma-separated `nats://` or `tls://` URLs, which may contain user and password, or a token. */
   url: string;
-  /** The id of this node: its answers carry it, and NATS shows it as the name of the connection. */
+  /** The id of this node, which is in its answers; NATS shows it as the connection name. */
   nodeId: string;
-  /** Without a secret nothing is sent, and nothing believed. */
+  /** Until it has a secret, nothing is sent and nothing trusted. */
   signer: Signer;
-  /** The ids of the nodes that live and are of a version that does not sign: theirs is believed as far as nothing can come of it. */
+  /** The ids of live nodes whose version does not sign; their unsigned texts are accepted where they can do no harm. */
   unsigning(): ReadonlySet<string>;
 };
 
 type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };
 
 /**
- * The bus between nodes, on NATS core. A node starts and works without it; it is joined when it is there. A message larger
- * than half of the server's limit is not sent: its offset is. Anyone who reaches NATS can send anything: what no node of this
- * database has signed is dropped, counted and reported, and harms nothing else.
+ * Creates the bus between nodes, on NATS core. A node starts and works without it, and joins when it is available. Of a
+ * message larger than half of the server's limit, only the place is sent. Anyone who reaches NATS can send anything:
+ * texts not signed by a node of this database are dropped, counted and reported, with no other effect.
  */
 export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onError, onDrop }: NatsBusOptions): Bus {
   const subscribers = new Set<Subscriber>();
@@ -70,7 +70,10 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
 
   stayConnected().catch(onError);
 
-  /** The client gives up when it is refused, as with a wrong password; that may be mended while this node runs. */
+  /**
+   * Reopens the connection, as the client gives up when it is refused, for example over a wrong password, which may be
+   * fixed while this node runs.
+   */
   async function stayConnected(): Promise<void> {
     while (!isClosing) {
       const reason = await open().catch((error: unknown) => error);
@@ -80,13 +83,15 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
     }
   }
 
-  /** Called before each attempt to connect; there is no other way to end the attempts while there was no connection. */
+  /**
+   * Called before each attempt to connect; throwing is the only way to end the attempts before the first connection.
+   */
   function waitBeforeConnect(): number {
     if (isClosing) throw new Error("the bus is closed");
     return reconnectWaitMs;
   }
 
-  /** Resolves when the connection is over for good. */
+  /** Resolves once the connection is closed for good. */
   async function open(): Promise<unknown> {
     const name = `herald ${nodeId}`;
     const opened = await connect({ ...parseUrl(url), ...resilience, name, reconnectDelayHandler: waitBeforeConnect });
@@ -160,7 +165,7 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
       subscribers.add(subscriber);
       if (connection !== undefined && !connection.isClosed()) {
         listen(connection, subscriber);
-        // While the bus is away a flush would wait for it; the head check does instead.
+        // While the bus is away, a flush would wait for it; the head check covers that time.
         await Promise.race([connection.flush().catch(() => undefined), Bun.sleep(flushWithinMs)]);
       }
       return () => {
@@ -185,7 +190,7 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
       } catch (cause) {
         throw busAway(cause);
       }
-      // This node is asked through the bus like every other: where not even it has answered, the bus is away.
+      // This node is asked through the bus like any other: if not even it has answered, the bus is away.
       if (!answers.has(nodeId)) throw busAway();
       return answers;
     },
@@ -205,7 +210,7 @@ function busAway(cause?: unknown): HeraldError {
   return unavailable({ detail: "the bus between the nodes is away, so the other nodes cannot be asked", cause });
 }
 
-/** The servers of a list of URLs, and the credentials of the first: NATS takes one login for all. */
+/** The servers of a list of URLs, and the credentials of the first: NATS takes one login for all of them. */
 function parseUrl(url: string): ConnectionOptions {
   const urls = url.split(",").map((one) => new URL(one.trim()));
   const [{ username, password, protocol } = new URL(url)] = urls;

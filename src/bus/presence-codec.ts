@@ -23,18 +23,18 @@ const answered: z.ZodType<NodeAnswer> = z.object({
   }),
 });
 
-/** A question with its random id, to which the answers are bound; a version that does not sign gives it none. */
+/** A question with its random id, to which answers are bound; versions that do not sign omit the id. */
 export type AskedQuestion = PresenceQuestion & { ask?: string | undefined };
 
-/** The answer of one node, and which node that is. */
+/** The answer of one node, with its id. */
 export type NodeAnswer = { node: string; answer: PresenceAnswer };
 
-/** Reads the question in a text; `undefined` when it cannot be read. */
+/** Decodes a question; `undefined` if it is unreadable. */
 export function decodeQuestion(text: string): AskedQuestion | undefined {
   return question.safeParse(toObject(text)).data;
 }
 
-/** The same for an answer. */
+/** Decodes an answer; `undefined` if it is unreadable. */
 export function decodeAnswer(text: string): NodeAnswer | undefined {
   return answered.safeParse(toObject(text)).data;
 }

@@ -17,7 +17,7 @@ function signed(secret: string, kind: "hint" | "question" | "answer" = "hint", p
 }
 
 describe("a signature", () => {
-  test("is the first half of an HMAC-SHA-256 over the kind, the place and the text, as the last member of the text", () => {
+  test("is the first half of an HMAC-SHA-256 over purpose, place and text, as the last member of the text", () => {
     const mac = createHmac("sha256", "secret")
       .update(`herald 1\nhint\ns\n${text.slice(0, -1)}`)
       .digest();
@@ -26,7 +26,7 @@ describe("a signature", () => {
     expect(signed("secret").length).toBe(text.length + signatureLength);
   });
 
-  test("is good for its text, its kind and its place, under a secret that is known", () => {
+  test("is valid for its text, purpose and place, under a known secret", () => {
     const { signer } = signerOf("one", "two");
     for (const secret of ["one", "two"]) expect(signer.verify("hint", "s", signed(secret))).toBe("signed");
     expect(signer.verify("hint", "s", signed("three"))).toBe("forged");
@@ -37,7 +37,7 @@ describe("a signature", () => {
     expect(signerOf().signer.verify("hint", "s", signed("one"))).toBe("forged");
   });
 
-  test("covers every character, so that no change and no cut of a text passes, and no text throws", () => {
+  test("covers every character, so that no modified or truncated text passes, and no text throws", () => {
     const { signer } = signerOf("one");
     const whole = signed("one");
     fc.assert(
@@ -58,7 +58,7 @@ describe("a signature", () => {
       expect(signer.verify("hint", "s", `${text.slice(0, -1)},"mac":"${mac}"}`)).not.toBe("signed");
   });
 
-  test("covers what JSON and UTF-8 change nothing about", () => {
+  test("also covers changes that JSON and UTF-8 ignore", () => {
     const { signer } = signerOf("one");
     const body = JSON.stringify({ payload: 'zoë 😀 \ud800 "}' });
     const through = new TextDecoder().decode(new TextEncoder().encode(signed("one", "hint", "s", body)));
@@ -67,7 +67,7 @@ describe("a signature", () => {
 });
 
 describe("secrets", () => {
-  test("are followed: a new one is read at once, used after 30 s, and one that is gone is worth nothing", () => {
+  test("are followed: a new one is accepted at once and used after 30 s, and a removed one is invalid", () => {
     const { signer, clock } = signerOf("old");
     const writes = (secret: string) => expect(signer.sign("hint", "s", text)).toBe(signed(secret));
     writes("old");
@@ -86,7 +86,7 @@ describe("secrets", () => {
     expect(signer.verify("hint", "s", signed("old"))).toBe("forged");
   });
 
-  test("that a node finds at its start are all old ones to it: it writes with the oldest, which every node knows", () => {
+  test("present at a node's start all count as new: it signs with the oldest, which every node knows", () => {
     const { signer, clock } = signerOf("old", "new");
     expect(signer.sign("hint", "s", text)).toBe(signed("old"));
     clock.at = 30_000;
@@ -94,7 +94,7 @@ describe("secrets", () => {
     expect(signer.sign("hint", "s", text)).toBe(signed("new"));
   });
 
-  test("are needed for writing", () => {
+  test("are required for signing", () => {
     expect(signerOf().signer.sign("hint", "s", text)).toBeUndefined();
   });
 });

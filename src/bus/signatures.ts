@@ -1,37 +1,42 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Clock } from "../lib/time/clock.ts";
 
-/** What a text on the bus is for. One that is signed as one kind is never taken for another. */
+/** The purpose of a text on the bus. A text signed for one purpose is not accepted for another. */
 export type TextKind = "hint" | "question" | "answer";
 
-/** What a text turned out to be: `unsigned` bears no signature at all, `forged` one that no secret here made for this place. */
+/**
+ * The result of checking a signature: `unsigned` means that there is none, `forged` that no known secret made it for
+ * this place.
+ */
 export type Verdict = "signed" | "unsigned" | "forged";
 
 /**
- * Signs what nodes tell one another, with a secret that all nodes of a database share. `place` is where a text belongs, as its
- * subject, or the id of the question that it answers: elsewhere its signature is worth nothing.
+ * Signs texts between nodes with a secret that all nodes of a database share. `place` is where a text belongs, such as
+ * its subject or the id of the question it answers: its signature is invalid elsewhere.
  */
 export type Signer = {
-  /** Takes the secrets as they are now, the oldest first. Called every few seconds: with time a new one comes into use. */
+  /**
+   * Receives the current secrets, oldest first. Called every few seconds: a new secret comes into use after a while.
+   */
   take(secrets: readonly string[]): void;
-  /** The JSON text of an object with its signature as the last member; `undefined` as long as there is no secret. */
+  /** Appends the signature to an object's JSON text as its last member; `undefined` while there is no secret. */
   sign(kind: TextKind, place: string, text: string): string | undefined;
-  /** Says whether a text was signed for this place. In constant time, and before anything of it is parsed. */
+  /** Checks that a text was signed for this place, in constant time and without parsing it. */
   verify(kind: TextKind, place: string, text: string): Verdict;
 };
 
 const signedAfterMs = 30_000;
-// Half of the digest's bits, the least that RFC 2104 (section 5) would have; nobody guesses 128 bits online (NIST SP 800-107, 5.3.3).
+// Half of the digest, the minimum of RFC 2104 (section 5); 128 bits cannot be guessed online (NIST SP 800-107, 5.3.3).
 const macBytes = 16;
 const opening = ',"mac":"';
 const closing = '"}';
 const macCharacters = Math.ceil((macBytes * 8) / 6);
-/** How many characters a signature adds to a text. */
+/** The number of characters a signature adds to a text. */
 export const signatureLength = opening.length + macCharacters + closing.length - 1;
 
 /**
- * Signs with HMAC-SHA-256, cut to 16 bytes. All secrets that are known are good for reading; for writing it is the newest that has
- * been known for 30 s, when the other nodes know it as well, and before that the oldest.
+ * Creates a signer that uses HMAC-SHA-256, truncated to 16 bytes. Verifies with all known secrets; signs with the
+ * newest one known for 30 s, by when the other nodes know it too, or else with the oldest.
  */
 export function createSigner(clock: Clock): Signer {
   let knownSince = new Map<string, number>();
@@ -45,7 +50,7 @@ export function createSigner(clock: Clock): Signer {
     },
     sign(kind, place, text) {
       if (current === undefined) return undefined;
-      const body = text.slice(0, -1); // without the brace that ends it
+      const body = text.slice(0, -1); // without the closing brace
       const mac = macOf(current, kind, place, body).toString("base64url");
       return `${body}${opening}${mac}${closing}`;
     },

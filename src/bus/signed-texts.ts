@@ -8,14 +8,14 @@ import type { Signer, TextKind } from "./signatures.ts";
 import { logSubject, presenceSubject } from "./subjects.ts";
 
 /**
- * All that goes over the bus, as signed text. What is written is `undefined` as long as there is no secret; what is read, when it
- * was dropped. Nothing of a text is parsed before its signature was found good, and reading never throws.
+ * Writes and reads all texts on the bus. Writing returns `undefined` while there is no secret; reading returns
+ * `undefined` for a dropped text, and never throws. Signatures are checked before anything is parsed.
  */
 export type SignedTexts = {
   writeHint(event: LogEvent, maxBytes: number): string | undefined;
-  /** An unsigned hint is a nudge while nodes live that do not sign yet. */
+  /** An unsigned hint counts as a nudge while there are live nodes that do not sign. */
   readHint(org: string, text: string): Hint | undefined;
-  /** With the id that its answers are bound to. */
+  /** Returns the text, and the id that its answers are bound to. */
   writeQuestion(question: PresenceQuestion): { ask: string; text: string } | undefined;
   readQuestion(text: string): AskedQuestion | undefined;
   writeAnswer(ask: string | undefined, answer: PresenceAnswer): string | undefined;
@@ -26,24 +26,24 @@ export type SignedTexts = {
 type Dependencies = {
   nodeId: string;
   signer: Signer;
-  /** The ids of the nodes that live and are of a version that does not sign. */
+  /** The ids of live nodes whose version does not sign. */
   unsigning(): ReadonlySet<string>;
   onDrop(reason: DropReason, subject: string): void;
 };
 
 const mostAsked = 65_536;
 
-/** Writes and reads for one node. */
+/** Creates the signed texts of one node. */
 export function createSignedTexts({ nodeId, signer, unsigning, onDrop }: Dependencies): SignedTexts {
   const dropped = { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 };
-  const asked = createSeen(mostAsked); // so that nobody has a question answered again
+  const asked = createSeen(mostAsked); // so that a replayed question is not answered
 
   function drop(reason: DropReason, subject: string): undefined {
     dropped[reason]++;
     onDrop(reason, subject);
   }
 
-  /** What `decode` finds in a text that is signed, or bears no signature though `isBelieved` without one. */
+  /** Decodes a text that is signed, or that has no signature and is accepted by `isBelieved`. */
   function read<Found>(
     kind: TextKind,
     { place, subject, text }: { place: string; subject: string; text: string },

@@ -1,4 +1,4 @@
-/** The subject of an organization's log. Base64url, since an identifier may hold `.`, `*`, `>` and spaces. */
+/** The subject of an organization's log. Base64url, as identifiers may contain `.`, `*`, `>` and spaces. */
 export function logSubject(org: string): string {
   return `herald.log.${Buffer.from(org).toString("base64url")}`;
 }

@@ -15,7 +15,7 @@ export const event = (org: string, offset: number, payload = "{}"): LogEvent => 
   uids: undefined,
 });
 
-/** Collects what a subscription hears; `take` waits for that many. */
+/** Collects the hints of a subscription; `take` waits for a number of them. */
 export function collect() {
   const hints: Hint[] = [];
   let wake = () => {};
@@ -32,21 +32,23 @@ export function collect() {
   };
 }
 
-/** Answers with what it was asked about, once connected each. */
+/** Answers with the ids asked about, each with one connection. */
 export function echo(question: PresenceQuestion): PresenceAnswer {
   const ids = "uids" in question ? question.uids : [`${question.after}+${question.limit}`];
   const online = ids.map((id) => ({ id: `${question.org}/${id}`, connections: 1 }));
   return { online, hasMore: true, total: { users: 1, connections: 1 } };
 }
 
-/** A signer that knows these secrets. */
+/** Creates a signer that knows these secrets. */
 export function signerOf(...secrets: string[]) {
   const signer = createSigner({ now: () => 0 });
   signer.take(secrets);
   return signer;
 }
 
-/** Opens nodes' ends of a bus on a NATS server, with one secret unless told otherwise; `join` resolves when it is joined. */
+/**
+ * Opens nodes' ends of a bus on a NATS server, with one secret unless told otherwise; `join` resolves once connected.
+ */
 export function busesOn(url: string) {
   const open = (options: Partial<NatsBusOptions>) =>
     createNatsBus({
