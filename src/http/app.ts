@@ -61,15 +61,15 @@ type Dependencies = {
   onError(error: unknown, requestId: string): void;
 };
 
-/** The HTTP side. */
+/** The HTTP API. */
 export type App = {
-  /** Takes a request to the service that does it, and the outcome back as an answer. Never rejects. */
+  /** Routes a request to its service and returns the response. Never rejects. */
   handle(request: Request, from: Runtime): Promise<Response>;
-  /** What it answers, as `GET /admin/organizations/:org`. */
+  /** All routes, as `GET /admin/organizations/:org`. */
   routes: string[];
 };
 
-/** Binds every operation of the contract, and what is open to everyone. */
+/** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
   const { authentication, rateLimit, use, clientAddress, audit, limits, follow, onError } = dependencies;
   const app: Router = new Hono();
@@ -108,7 +108,7 @@ export function createApp(dependencies: Dependencies): App {
 }
 
 /**
- * The answer where no route matched: 405 if another method would have, else 404. It is found out only now, since a second
+ * Responds when no route matched: 405 if the path has other methods, otherwise 404. Determined only now, as a second
  * handler on every path would send every request through Hono's middleware chain.
  */
 function answerUnmatched(app: Router, request: HonoRequest): Response {
@@ -121,7 +121,7 @@ function answerUnmatched(app: Router, request: HonoRequest): Response {
   return problemResponse(new HeraldError("method_not_allowed", undefined, { headers }), requestId);
 }
 
-/** What is wrong with an address, if anything: HTTP/1.0 without `Host`, or percent-encoding that is not UTF-8. */
+/** What is wrong with a URL, if anything: HTTP/1.0 without `Host`, or percent-encoding that is not UTF-8. */
 function faultOf(url: string): string | undefined {
   if (!/^https?:\/\//.test(url)) return "send HTTP/1.1 with a `Host` header";
   if (!url.includes("%")) return undefined;

@@ -4,23 +4,26 @@ import type { Operation } from "../contract/operations/operation.ts";
 import type { Audit, AuditedCall } from "../services/audit.ts";
 import type { Caller } from "../services/keys/permissions.ts";
 
-/** Tells the audit log of one call. */
+/** Reports one call to the audit log. */
 export type Trail = {
-  /** The key was taken. */
+  /** The key was accepted. */
   admit(caller: Caller): void;
-  /** What the body names, and what the service answered about. */
+  /** Adds what the body or the service's result names. */
   name(target: AuditTarget): void;
-  /** The call goes to its service now: from here on it may have changed something. */
+  /** The call goes to its service: from here on, it may have changed something. */
   begin(): void;
-  /** The service did it. Resolves when that is written down; rejects when it cannot be. `undefined` where nothing is written. */
+  /** The service succeeded. Resolves once that is recorded; rejects if it cannot be. `undefined` if nothing is recorded. */
   succeed(status: number): Promise<void> | undefined;
-  /** The call ended with this error. Nothing was changed or nobody knows, so the answer does not wait for the entry. */
+  /**
+   * The call ended with this error. Nothing was changed or the outcome is unknown, so the response does not wait for
+   * the entry.
+   */
   fail(error: HeraldError): void;
 };
 
 type Call = {
   requestId: string;
-  /** Empty when nobody knows it. */
+  /** Empty if unknown. */
   address: string;
   params: () => Record<string, string>;
 };
@@ -32,7 +35,7 @@ const denials = new Set<ErrorCode>([
   "sender_forbidden",
 ]);
 
-/** Follows the calls of an operation, as far as the operation is audited. */
+/** Creates the function that follows the calls of an operation, as far as the operation is audited. */
 export function createTrails(
   { operationId, method, scope, audit: extent }: Operation,
   audit: Pick<Audit, "record" | "note">,
@@ -76,7 +79,7 @@ export function createTrails(
         hasBegun = true;
       },
       succeed(status) {
-        hasBegun = false; // what goes wrong now is not the call
+        hasBegun = false; // later errors are not errors of the call
         return isAudited ? audit.record(callOf(status)) : undefined;
       },
       fail({ status, code }) {

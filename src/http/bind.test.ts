@@ -8,7 +8,7 @@ import { createBind, type Router, type Runtime } from "./bind.ts";
 import { newCall } from "./calls.ts";
 
 const runtime: Runtime = { requestIP: () => ({ address: "192.0.2.1" }), timeout: () => undefined };
-const most = 128; // calls that are begun in a turn of the event loop
+const most = 128; // calls begun per turn of the event loop
 
 const operation = defineOperation({
   operationId: "note",
@@ -25,7 +25,10 @@ const operation = defineOperation({
   errors: [],
 });
 
-/** A server of one operation, and the organizations whose calls it has begun. A key is `<org>` or, of no organization, `any`. */
+/**
+ * A server with one operation, and the organizations whose calls it has begun. A key is `<org>`, or `any` for a key of
+ * no organization.
+ */
 function serve() {
   const app: Router = new Hono();
   const begun: string[] = [];
@@ -65,7 +68,7 @@ function serve() {
 }
 
 test.each([undefined, "any"])(
-  "a crowd of one organization holds up a call of another by a turn, with key %p",
+  "a crowd of one organization delays a call of another by one turn, with key %p",
   async (key) => {
     const { begun, call } = serve();
     const calls = Array.from({ length: 10 * most }, () => call("crowd", key === undefined ? {} : { key }));
@@ -80,7 +83,7 @@ test.each([undefined, "any"])(
   },
 );
 
-test("of calls with long bodies fewer are begun in a turn", async () => {
+test("fewer calls with long bodies are begun per turn", async () => {
   const { begun, call } = serve();
   const calls = Array.from({ length: most }, () => call("crowd", { text: "x".repeat(60_000) }));
   await nextTurn();

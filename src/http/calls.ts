@@ -1,24 +1,24 @@
 import type { Peers } from "../lib/network/client-address.ts";
 
-/** What calls are told apart by: a method and a path with its parameters, of which there are a fixed number. */
+/** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
 
-/** A call from its arrival to its answer; of a stream or a socket, to its opening. Who answers it writes down what it learns. */
+/** A call from arrival to response; for a stream or a socket, to its opening. Handlers fill in what they learn. */
 export type Call = {
   route: Route;
-  /** The server that took it, which knows where it came from. */
+  /** The server that accepted it, which knows its address. */
   readonly from: Peers;
-  /** Where it came from, if somebody asked; empty when nobody knows it. */
+  /** The caller's address, if it was determined; empty if unknown. */
   address: string | undefined;
-  /** The API key that was taken. */
+  /** The API key that was accepted. */
   keyId: string | undefined;
-  /** The organization that it names, once that was found to be an identifier. */
+  /** The organization it names, once validated as an identifier. */
   org: string | undefined;
   /** Its `X-Request-Id`. */
   requestId: string | undefined;
-  /** Whether it was a retry that was given its first answer again. */
+  /** Whether it was a retry that got its first response again. */
   isReplay: boolean;
-  /** Of the answer; 0 before. */
+  /** The response status; 0 before. */
   status: number;
   tookMs: number;
 };
@@ -27,13 +27,13 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const unmatched = new Map<string, Route>(methods.map((method) => [method, { method, path: "unmatched" }]));
 const unknownMethod: Route = { method: "_OTHER", path: "unmatched" };
 
-/** The two that are answered outside of the router. */
+/** The two routes answered outside the router. */
 export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
   webSocket: { method: "GET", path: "/ws" },
   stream: { method: "GET", path: "/sse" },
 };
 
-/** A call of a route. */
+/** Creates a call of a route. */
 export function callOf(route: Route, from: Peers, requestId?: string): Call {
   return {
     route,
@@ -48,12 +48,12 @@ export function callOf(route: Route, from: Peers, requestId?: string): Call {
   };
 }
 
-/** A call before anybody knows what it is. Callers make up methods and paths as they like, so neither is kept. */
+/** Creates a call whose route is not known yet. Callers can invent methods and paths, so neither is kept. */
 export function newCall({ method }: Request, from: Peers): Call {
   return callOf(unmatched.get(method) ?? unknownMethod, from);
 }
 
-/** Answers a call, and looks on. */
+/** Answers a call while observing it. */
 export type TraceCall = <Answer extends Response | undefined>(
   request: Request,
   call: Call,
@@ -61,31 +61,34 @@ export type TraceCall = <Answer extends Response | undefined>(
 ) => Promise<Answer>;
 
 type Observers = {
-  /** Takes credentials out of a text. */
+  /** Removes credentials from a text. */
   redact(text: string): string;
-  /** Told of each call when it was answered. */
+  /** Called for each call once it is answered. */
   onAnswer(call: Call): void;
-  /** Put around each answer, if it is there. */
+  /** Wraps each answer, if set. */
   traceCall?: TraceCall | undefined;
-  /** Resolves when a cheap answer may go out. */
+  /** Resolves when the response to a cheap call may be sent. */
   hold(request: Request, call: Call, response: Response): Promise<void>;
 };
 
-/** Whether anybody may ask for such an answer as often as they like: no key was shown, nor a token that opened a stream, or the call was refused. */
+/**
+ * Whether anyone may get such a response as often as they like: no key and no token of an open stream was presented, or
+ * the call was refused.
+ */
 function isCheap({ keyId, route, status }: Call): boolean {
   return status >= 400 || (keyId === undefined && route !== realTimeRoutes.stream);
 }
 
 /**
- * Follows calls from outside. No answer is an upgrade to a socket. Cheap answers are held back: the runtime would
- * answer what a connection has pipelined at once, thousands of them, while all others wait; but it closes a connection that
- * asks on while an answer is pending.
+ * Creates the observer of incoming calls. An undefined response is an upgrade to a socket. Cheap responses are held
+ * back: Bun would answer thousands of pipelined requests at once while everyone else waits, but closes a connection
+ * that sends more requests while a response is pending.
  */
 export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): TraceCall {
   return async (request, call, answer) => {
     const startedAt = performance.now();
     const givenId = request.headers.get("x-request-id");
-    // An id goes everywhere: into answers, logs, traces, the audit log. One that is a credential is not taken.
+    // The id goes into responses, logs, traces and the audit log, so one that contains a credential is discarded.
     if (givenId !== null && redact(givenId) !== givenId) request.headers.delete("x-request-id");
     const response = await (traceCall === undefined ? answer() : traceCall(request, call, answer));
     call.status = response?.status ?? 101;

@@ -32,7 +32,7 @@ function useHeld() {
 
 const crowd = 100;
 
-test("of those who are told to come back later a few are answered at once, and the others as time goes on", async () => {
+test("of the 429 responses some are sent at once, and the others over time", async () => {
   const { answered, answer } = useHeld();
   for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: "many" });
   await nextTurn();
@@ -42,7 +42,7 @@ test("of those who are told to come back later a few are answered at once, and t
   expect(answered.length).toBeLessThanOrEqual(16);
 });
 
-test("whoever shows no key is answered at the same pace, and addresses take turns", async () => {
+test("responses without a key are sent at the same rate, and addresses take turns", async () => {
   const { answered, answer } = useHeld();
   for (let count = 0; count < crowd; count++) void answer({ status: 200, address: "192.0.2.1" });
   await nextTurn();
@@ -50,14 +50,14 @@ test("whoever shows no key is answered at the same pace, and addresses take turn
   expect(answered.length).toBeLessThanOrEqual(16);
 });
 
-test("what was paid for is answered in the next turn, whatever it is", async () => {
+test("a response that was charged for is sent in the next turn, whatever it is", async () => {
   const { answered, answer } = useHeld();
   for (let count = 0; count < crowd; count++) void answer({ status: 404, keyId: "many" });
   await nextTurn();
   expect(answered).toHaveLength(crowd);
 });
 
-test("no body is held: however many wait, what comes is dropped, nobody is closed, and of long ones one goes out at a time", async () => {
+test("no body is held: the bodies of waiting responses are dropped, no connection is closed, and long ones are answered one at a time", async () => {
   const { answered, dropped, answer } = useHeld();
   for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: `key-${count}`, bodyBytes: 1_048_576 });
   for (let turn = 0; turn < 3; turn++) await nextTurn();
@@ -73,7 +73,7 @@ test("a body that was read is answered like any other", async () => {
   expect(request.bodyUsed).toBe(true);
 });
 
-test("a node that stops lets all answers go out", async () => {
+test("a stopping node sends all responses", async () => {
   const { answered, answer, end } = useHeld();
   for (let count = 0; count < crowd; count++) void answer({ status: 429, keyId: "many" });
   await nextTurn();

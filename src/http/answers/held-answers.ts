@@ -5,39 +5,39 @@ import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
 import type { Call } from "../calls.ts";
 import { discard } from "./response.ts";
 
-// 2,000 a second of them, which take a tenth of a core; 60 of those with bodies of a megabyte.
+// 2,000 answers a second, which take a tenth of a core; or 60 with request bodies of a megabyte.
 const pace = { perTurn: 8, turnMs: 4 };
 const bytesOfOne = 32 * 1024;
 const mostWeighed = 1_200_000; // bytes
 
-/** Answers that wait before they go out. */
+/** Responses that wait before they are sent. */
 export type HeldAnswers = {
-  /** Resolves when an answer that is cheap to ask for may go out: in the next turn of the event loop or later. */
+  /** Resolves when the response to a cheap request may be sent: in the next turn of the event loop or later. */
   hold(request: Request, call: Call, response: Response): Promise<void>;
-  /** Lets all go out, as a node does that stops. */
+  /** Sends all responses, for a node that stops. */
   end(): void;
 };
 
 type Dependencies = {
   clientAddress: ClientAddress;
-  /** Whether the address of a request keeps more connections alive than it may, this one among them. */
+  /** Whether the request's address keeps more connections alive than allowed, this one included. */
   isOneTooMany(request: Request, from: Peers): boolean;
 };
 
 /**
- * Holds back what anybody may have as often as they like, without a key or with 429: who asks again at once is answered at a
- * pace, and keys and addresses take turns. What comes of their bodies meanwhile is dropped. What else is refused was paid for, and
- * waits for a turn of the event loop.
+ * Delays responses that anyone can get as often as they like, without a key or with status 429: repeated requests are
+ * answered at a limited rate, and keys and addresses take turns. Meanwhile their bodies are dropped. Other refusals were
+ * charged for, and wait one turn of the event loop.
  */
 export function createHeldAnswers({ clientAddress, isOneTooMany }: Dependencies): HeldAnswers {
   const exit = createTurnstile(pace.perTurn, pace);
   return {
     async hold(request, call, response) {
-      // Whoever has a key is limited by that, and may keep alive as many connections as there are.
+      // Callers with a key are limited by that, and may keep any number of connections alive.
       if (isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
       if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       const name = call.keyId ?? networkOf(call.address ?? clientAddress(request, call.from));
-      if (!request.bodyUsed) await discard(request.body ?? undefined); // else the runtime would keep a megabyte of each
+      if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to a megabyte of it
       await nextTurn();
       await exit.pass(name, { weight: 1 + Math.floor(bytesOf(request.headers) / bytesOfOne) });
     },
@@ -45,7 +45,7 @@ export function createHeldAnswers({ clientAddress, isOneTooMany }: Dependencies)
   };
 }
 
-/** How much of a body the runtime takes in, as far as that counts. */
+/** How much of a body Bun receives, up to the most that is weighed. */
 function bytesOf(headers: Headers): number {
   const declared = headers.get("content-length");
   if (declared !== null) return Math.min(Number(declared), mostWeighed);

@@ -7,7 +7,7 @@ const unused = () => {
   throw new Error("not used here");
 };
 
-/** A server whose every answer is one of so many bytes, and what counts them. */
+/** A server whose every response has `length` bytes, and its counters. */
 function setUp(length: number) {
   const bytes = new Uint8Array(length).map((_, index) => index % 251);
   const watched = new Set<Untaken>();
@@ -43,7 +43,7 @@ function setUp(length: number) {
   return { bytes, watched, begun: begun.promise, ended: ended.promise, seen, server };
 }
 
-/** Asks, and reads nothing. */
+/** Sends a request and reads nothing. */
 async function askDeaf(port: number | undefined): Promise<Socket> {
   const socket = connect(port ?? 0, "127.0.0.1");
   socket.on("error", () => undefined);
@@ -53,8 +53,8 @@ async function askDeaf(port: number | undefined): Promise<Socket> {
   return socket;
 }
 
-describe("a long answer", () => {
-  test("arrives as it is, counts for its organization until it is taken, and leaves the connection to the next", async () => {
+describe("a long response", () => {
+  test("arrives unchanged, counts towards its organization until it is taken, and leaves the connection to the next", async () => {
     const { bytes, watched, begun, ended, server } = setUp(3 * mebibyte + 1);
     await using _ = server;
     const response = await fetch(server.url);
@@ -88,7 +88,7 @@ describe("a long answer", () => {
     expect(read).toBeLessThan(bytes.length);
   });
 
-  test("of a caller who hangs up is let go of", async () => {
+  test("is released if its caller hangs up", async () => {
     const { begun, ended, seen, server } = setUp(64 * mebibyte);
     await using _ = server;
     const socket = await askDeaf(server.port);
@@ -100,7 +100,7 @@ describe("a long answer", () => {
   });
 });
 
-/** Resolves when a number has been the same in many turns of the event loop. */
+/** Resolves once a number has stayed the same for many turns of the event loop. */
 async function untilSteady(read: () => number): Promise<void> {
   for (let [last, same] = [read(), 0]; same < 200; ) {
     await new Promise((resolve) => setTimeout(resolve, 1));

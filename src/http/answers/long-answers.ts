@@ -1,66 +1,67 @@
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 
-/** An answer that its caller has not taken to the end. */
+/** A response that its caller has not received completely. */
 export type Untaken = {
   readonly owner: Owner;
-  /** The organization that its bytes count for. */
+  /** The organization that its bytes count towards. */
   readonly org: string | undefined;
   waitingBytes(): number;
-  /** Rises whenever the socket has taken a piece. */
+  /** Increases whenever the socket has taken a piece. */
   readonly takings: number;
   /** Ends it at once. */
   cut(): void;
 };
 
-/** Bodies of answers that are too long to be forgotten once they are made. */
+/** Bodies of responses that are too long to be handed over at once. */
 export type LongAnswers = {
-  /** The body of an answer with this text: the text itself, unless it is long. */
+  /** The body for this text: the text itself, unless it is long. */
   bodyOf(text: string, toBytes: ToBytes, call: Answering): string | ReadableStream<Uint8Array>;
 };
 
-/** What an answer has to know of its call. */
+/** What a response needs to know about its call. */
 export type Answering = {
   org: string | undefined;
-  /** Its signal aborts when the caller has hung up. The runtime makes it when it is first asked for. */
+  /** Its signal aborts when the caller hangs up. Bun creates the signal when it is first read. */
   request: Pick<Request, "signal">;
-  /** What was handed out must be taken within seconds, or the connection is cut. */
+  /** Requires the bytes handed out so far to be taken within seconds; otherwise the connection is cut. */
   endSoon(): void;
 };
 
-/** Counts what is held for those who do not take it, and cuts them. */
+/** Counts the bytes held for slow callers, and cuts them. */
 export type AnswerBacklog = {
   watch(answer: Untaken): void;
   forget(answer: Pick<Untaken, "owner">): void;
-  /** An answer was cut. */
+  /** Called when a response was cut. */
   onCut(): void;
 };
 
 type Dependencies = { backlog: AnswerBacklog; onError(error: unknown): void };
 
-/** What makes bytes of a text. */
+/** Encodes a text as bytes. */
 export type ToBytes = (text: string) => Uint8Array;
 
-/** An answer of more bytes is a long one. */
+/** A response of more bytes is long. */
 const longAnswerBytes = 64 * 1024;
-const mostBytesOfUnit = 3; // of UTF-16, in UTF-8
+const mostBytesOfUnit = 3; // UTF-8 bytes per UTF-16 unit, at most
 
 /**
- * Long answers go out in pieces. The queue of their stream has no room, so the runtime asks for a piece when the socket has taken the one before
- * (measured with Bun 1.4.5, decision 0036): so it is known when all was taken. Each piece has a turn of the event loop.
+ * Creates long responses, which are sent in pieces. The queue of the stream has no room, so Bun pulls a piece only once
+ * the socket has taken the previous one (measured with Bun 1.4.5, decision 0036); hence it is known when all is taken.
+ * Each piece waits for a turn of the event loop.
  */
 export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswers {
-  /** Its bytes count for `org` until the last of them is taken, or the caller has hung up, or is cut. */
+  /** Streams bytes that count towards `org` until the last of them is taken or the caller hangs up or is cut. */
   function streamOf(bytes: Uint8Array, { org, request, endSoon }: Answering): ReadableStream<Uint8Array> {
     const owner = createOwner(onError);
-    let begin = 0; // of what was not handed out
+    let begin = 0; // of what is not handed out yet
     let takings = 0;
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
     const answer: Untaken = {
       owner,
       org,
-      waitingBytes: () => (owner.isClosed ? 0 : bytes.length), // it is held as a whole
+      waitingBytes: () => (owner.isClosed ? 0 : bytes.length), // held as a whole
       get takings() {
         return takings;
       },
@@ -68,7 +69,7 @@ export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswe
         if (owner.isClosed) return;
         owner.close();
         backlog.onCut();
-        controller?.error(); // Bun prints what it is given
+        controller?.error(); // without a reason, which Bun would print
         endSoon();
       },
     };
@@ -104,7 +105,7 @@ export function createLongAnswers({ backlog, onError }: Dependencies): LongAnswe
   return { bodyOf: (text, toBytes, call) => (isLong(text) ? streamOf(toBytes(text), call) : text) };
 }
 
-/** Makes bytes of a text, once while it stays the same: the documents that anybody may ask for, as often as they like. */
+/** Caches the bytes of the last text, for documents that anyone may request as often as they like. */
 export function rememberBytes(): ToBytes {
   let last: { text: string; bytes: Uint8Array } | undefined;
   return (text) => {

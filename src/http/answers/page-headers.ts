@@ -1,4 +1,4 @@
-/** A Content-Security-Policy that allows what is named here and nothing else; nobody may frame such a page. */
+/** A Content-Security-Policy that allows only what is named here; nobody may frame the page. */
 export function contentSecurityPolicy(allowed: Record<string, string>): string {
   const directives = {
     "default-src": "'none'",
@@ -12,7 +12,7 @@ export function contentSecurityPolicy(allowed: Record<string, string>): string {
     .join("; ");
 }
 
-/** On every page for people, and on what belongs to it: no other site may frame it, open it or read it. */
+/** Headers of every HTML page and its assets: no other site may frame, open or read them. */
 export const isolationHeaders = {
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",

@@ -3,8 +3,9 @@ import type { AuditTarget } from "../../contract/audit.ts";
 import { isObject } from "../../lib/json/json-values.ts";
 
 /**
- * What a handler answers. Without a `body` the answer has none; `stream` is one of server-sent events instead, and open for as
- * long as it likes. `isReplay`: an earlier call did it, and was answered so. `target` goes into the audit log, not into the answer.
+ * What a handler returns. Without `body`, the response has none; `stream` is a body of server-sent events that stays
+ * open. `isReplay`: an earlier call did the work and got the same answer. `target` goes to the audit log, not into the
+ * response.
  */
 export type Answer = {
   status: number;
@@ -14,12 +15,12 @@ export type Answer = {
   target?: AuditTarget;
 } & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 
-/** How many there are in the page that an answer holds. */
+/** The number of items, if the body is a page of a list. */
 export function rowsIn(body: unknown): number {
   return isObject(body) && Array.isArray(body.items) ? body.items.length : 0;
 }
 
-/** The response of an answer that is no stream. `toBody` is given the text of its body. */
+/** Builds the response for an answer without a stream. `toBody` gets the text of the body. */
 export function toResponse(
   { status, body, contentType, headers, isReplay = false }: Answer,
   requestId: string,
@@ -40,7 +41,10 @@ export function toResponse(
   });
 }
 
-/** Answers with server-sent events, which the connection carries to its end. Who asks for the head alone is given no stream. */
+/**
+ * Responds with server-sent events, the last response on the connection. HEAD requests get the headers without the
+ * stream.
+ */
 export async function toStream(
   stream: ReadableStream<Uint8Array>,
   request: Request,
@@ -55,12 +59,12 @@ export async function toStream(
       "X-Accel-Buffering": "no",
       "X-Request-Id": requestId,
       ...answerHeaders,
-      Connection: "close", // Bun keeps "no time-out" for whatever follows on the connection, so nothing may follow
+      Connection: "close", // Bun keeps the disabled time-out for later requests on the connection, so there must be none
     },
   });
 }
 
-/** Ends a stream that nobody will read; one that has failed already has ended. */
+/** Ends a stream that nobody will read; one that has failed is ended already. */
 export async function discard(stream: ReadableStream<Uint8Array> | undefined): Promise<void> {
   await stream?.cancel().catch(() => undefined);
 }

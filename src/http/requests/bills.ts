@@ -3,26 +3,28 @@ import { type Caller, nobody } from "../../services/keys/permissions.ts";
 import { costOfBytes, type RateLimit } from "../../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../../services/limits/organization-use.ts";
 
-/** What one call has cost so far, and whom: its key, and the organization of that key, or else the one that the call names. */
+/** What one call has cost so far, and who pays: its key, and the key's organization or else the one that the call names. */
 export type Bill = { cost: number; payer: Caller; org: string | undefined; hasOrgPaid: boolean };
 
-/** Makes the bills of calls. A call without a key has one that nobody pays. */
+/** Charges calls. The bill of a call without a key is charged to nobody. */
 export type Bills = {
-  /** The bill of a call whose key was not taken yet. */
+  /** Opens the bill of a call whose key is not accepted yet. */
   open(): Bill;
-  /** The key was taken: it pays for the call, and so does its organization. Throws `rate_limited`. */
+  /** Charges the call to its key, and to the key's organization if it has one. Throws `rate_limited`. */
   admit(bill: Bill, caller: Caller): Promise<void> | undefined;
-  /** The call is about this organization, or about none, which pays where the key has none. Throws `rate_limited`. */
+  /** Charges the organization that the call names, or none, if the key has no organization. Throws `rate_limited`. */
   name(bill: Bill, org: string | undefined): Promise<void> | undefined;
-  /** The body comes, or has come if nobody knew how large it would be. */
+  /** Adds the size of the body, before it is read if the size is known. */
   addBody(bill: Bill, bytes: number): void;
-  /** What the body asks for, beyond one request. */
+  /** Adds work that the body asks for, beyond one request. */
   addWork(bill: Bill, cost: number): void;
-  /** The call has waited for its turn, and others have been paid for. Throws `rate_limited` if it may not go on, and then it costs nothing. */
+  /**
+   * Checks the limits again after the call has waited. Throws `rate_limited` if it may not continue, and refunds it.
+   */
   askAgain(bill: Bill): void;
-  /** The answer is ready. */
+  /** Adds the size of the response. */
   addAnswer(bill: Bill, text: string): void;
-  /** The call was refused: what named no organization by then never will. */
+  /** Ends the bill of a refused call, charging it to no organization if it never named one. */
   close(bill: Bill): void;
 };
 
@@ -31,9 +33,9 @@ type Dependencies = {
   use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
 };
 
-const surelyCheapCharacters = 16_384; // four bytes each at most
+const surelyCheapCharacters = 16_384; // at most four bytes each
 
-/** Charges keys by their rate limit, and organizations by their use. */
+/** Creates the bills of calls, which keys pay by their rate limit, and organizations by their use. */
 export function createBills({ rateLimit, use }: Dependencies): Bills {
   function pay(bill: Bill, org: string | undefined): void {
     use.admitRequest(org, bill.cost);
@@ -41,9 +43,9 @@ export function createBills({ rateLimit, use }: Dependencies): Bills {
     bill.hasOrgPaid = true;
   }
 
-  /** Nearly always at once: it waits only where the node does not know the organization. */
+  /** Waits only if the node does not know the organization yet. */
   function admitOrganization(bill: Bill, named: string | undefined): Promise<void> | undefined {
-    const org = named !== undefined && isIdentifier(named) ? named : undefined; // what is none is refused in a moment
+    const org = named !== undefined && isIdentifier(named) ? named : undefined; // an invalid id is about to be refused
     const asked = org === undefined ? undefined : use.know(org);
     if (asked !== undefined) return asked.then(() => pay(bill, org));
     pay(bill, org);
@@ -70,7 +72,7 @@ export function createBills({ rateLimit, use }: Dependencies): Bills {
     addWork: charge,
     askAgain(bill) {
       const own = bill.cost;
-      charge(bill, -own); // a limit may be lower than what one call costs
+      charge(bill, -own); // a limit may be lower than the cost of a single call
       rateLimit.admit(bill.payer.keyId, 0);
       if (bill.hasOrgPaid) use.admitRequest(bill.org, 0);
       charge(bill, own);

@@ -6,21 +6,24 @@ type Options<Body> = {
   maxBytes: number;
   maxDepth: number;
   isOptional: boolean;
-  /** Told how many bytes come: before they are read, where the request says so. */
+  /** Called with the number of bytes: before they are read, if the request declares it. */
   onLength(bytes: number): void;
-  /** Waited for before a short body is parsed, unless it is undefined. */
+  /** Awaited before a short body is parsed, unless it returns `undefined`. */
   turn(bytes: Uint8Array): Promise<void> | undefined;
-  /** Makes of the value what it is to be, or throws. */
+  /** Validates and converts the value, or throws. */
   check(value: unknown): Body;
-  /** Runs what reads a long body, when that has its turn: one after another, so that what all of them become is not in memory at once. */
+  /**
+   * Runs the reading of a long body when it is its turn: one at a time, so that the parsed values of all are not in
+   * memory at once.
+   */
   alone(read: () => Promise<Body>): Promise<Body>;
 };
 
 const longBytes = 64 * 1024;
 
 /**
- * What a request's body says in JSON, with nothing altered on the way. Throws what the contract names for bad bodies. A long one
- * is read in many short turns of the event loop.
+ * Reads a request's JSON body without altering it. Throws the contract's errors for bad bodies. A long body is read in
+ * many short turns of the event loop.
  */
 export async function readJsonBody<Body>(
   request: Request,
@@ -49,7 +52,7 @@ export async function readJsonBody<Body>(
 const organizationMember = /"organizationId"\s*:\s*"([^"]{1,128})"/;
 const mostSearched = 4_096;
 
-/** The organization that a body seems to name, before it is parsed: good enough to take turns by. */
+/** The organization that an unparsed body seems to name; good enough to take turns by. */
 export function organizationIn({ buffer, byteOffset, length }: Uint8Array): string | undefined {
   const start = Buffer.from(buffer, byteOffset, length).toString("latin1", 0, mostSearched);
   return organizationMember.exec(start)?.[1];
@@ -78,7 +81,7 @@ function readBytes(request: Request, maxBytes: number, onLength: (bytes: number)
   return request.bytes();
 }
 
-/** A body of unannounced length: no more of it is kept than may be. */
+/** Reads a body of undeclared length, keeping no more of it than allowed. */
 async function collect(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -7,7 +7,7 @@ const lists = new Set(["uids"]);
 const read = (query: string) => readQuery(`http://herald/online${query}`, lists);
 
 describe("a query", () => {
-  test("knows its lists by the schema", () => {
+  test("knows its lists from the schema", () => {
     const schema = z.strictObject({ a: z.string(), b: z.array(z.string()), c: z.array(z.string()).optional() });
     expect(listsOf(schema)).toEqual(new Set(["b", "c"]));
   });
@@ -27,7 +27,7 @@ describe("a query", () => {
     expect(read("?")).toEqual({});
   });
 
-  test("brings back any ids that were percent-encoded one by one", () => {
+  test("restores any ids that were percent-encoded individually", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 1 }), (ids) => {
         expect(read(`?uids=${ids.map(encodeURIComponent).join(",")}`)).toEqual({ uids: ids });
@@ -36,7 +36,7 @@ describe("a query", () => {
     );
   });
 
-  test("is refused where a parameter is there twice, or is no percent-encoded UTF-8", () => {
+  test("is refused if a parameter occurs twice or is not percent-encoded UTF-8", () => {
     for (const [query, pointer] of [
       ["?limit=1&limit=2", "/limit"],
       ["?uids=a,%FF", "/uids"],

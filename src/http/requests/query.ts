@@ -11,8 +11,8 @@ export function listsOf(query: z.ZodType): Set<string> {
 }
 
 /**
- * The query parameters of an address. Each may be there once, but for `lists`: those may be repeated, and are split at
- * their commas before they are decoded, so that `%2C` is a comma within an item (RFC 6570, section 3.2.8).
+ * Parses the query parameters of a URL. Each may occur once, except `lists`: those may repeat, and are split at commas
+ * before decoding, so that `%2C` is a comma within an item (RFC 6570, section 3.2.8).
  */
 export function readQuery(url: string, lists: ReadonlySet<string>): Record<string, string | string[]> {
   const start = url.indexOf("?");
@@ -34,7 +34,7 @@ export function readQuery(url: string, lists: ReadonlySet<string>): Record<strin
   return Object.fromEntries(query);
 }
 
-/** Decodes as HTML forms encode: also `+` is a space. */
+/** Decodes like an HTML form, in which `+` is a space, too. */
 function decode(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));

@@ -3,24 +3,24 @@ import { problemResponse } from "../../contract/errors/problem.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { type Router, requestIdOf } from "../bind.ts";
 
-/** How the bytes of a file may travel. */
+/** The content encodings of files. */
 export type Encoding = "br" | "gzip" | "identity";
 
 /** A file of the console, ready to be sent in each encoding. */
 export type PageFile = { type: string; etag: string; bytes: Record<Encoding, Uint8Array<ArrayBuffer>> };
 
 /**
- * The pages under `/console` and what they load. A file is named by its path below the console's folder, as `index.html` or
- * `assets/index-1a2b3c.js`; the names of assets change with their content.
+ * The pages under `/console` and their assets. A file is named by its path in the console's folder, as `index.html` or
+ * `assets/index-1a2b3c.js`; names of assets change with their content.
  */
 export type Pages = { find(name: string): Promise<PageFile | undefined> };
 
-/** Each page and the address that it is served at. A new page gets a line here and one in `src/server/console-pages.ts`. */
+/** The pages and their files. A new page needs a line here and one in `src/server/console-pages.ts`. */
 const pages = { "/console": "index.html", "/console/demo": "demo/index.html" } as const;
 
 const day = 24 * 3600;
 
-/** Scripts, styles and calls of this very origin; nothing inline, no `eval`, and no markup made of strings. */
+/** Allows scripts, styles and calls of this origin only; nothing inline, no `eval`, and no markup from strings. */
 const headers = {
   ...isolationHeaders,
   "Content-Security-Policy": contentSecurityPolicy({
@@ -33,7 +33,10 @@ const headers = {
   "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 };
 
-/** The console and the demo page (docs/decisions/0030). They are open; what they call asks for a key or a token. */
+/**
+ * Binds the console and the demo page (docs/decisions/0030). They are open; the API they call requires a key or a
+ * token.
+ */
 export function bindConsole(app: Router, { find }: Pages): void {
   const serve = async (request: Request, name: string, cacheControl: string): Promise<Response> => {
     const requestId = requestIdOf(request);

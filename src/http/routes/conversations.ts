@@ -6,7 +6,7 @@ import { putAnswer } from "./directory.ts";
 
 type Services = { conversations: ConversationDirectory; history: HistoryReader };
 
-/** Conversations, their participants and their history. */
+/** Binds conversations, their participants and their history. */
 export function bindConversations(bind: Bind, operations: Operations, { conversations, history }: Services): void {
   bind(operations.putConversation, async ({ params, body }) =>
     putAnswer(await conversations.put(params.org, params.cid, body)),

@@ -2,7 +2,7 @@ import type { Operations } from "../../contract/operations/all.ts";
 import type { DeliveryReports } from "../../services/delivery/delivery-reports.ts";
 import type { Bind } from "../bind.ts";
 
-/** What was sent, and what became of it. */
+/** Binds the delivery reports. */
 export function bindDelivery(bind: Bind, operations: Operations, reports: DeliveryReports): void {
   bind(operations.getMessage, async ({ params }) => {
     const body = await reports.message(params.org, params.server_mid);

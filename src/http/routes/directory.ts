@@ -6,12 +6,12 @@ import type { Bind } from "../bind.ts";
 
 type Services = { directory: Directory; organizations: OrganizationDirectory };
 
-/** 201 for what was made, 200 for what was there. */
+/** The answer to a `PUT`: 201 if it created something, 200 if that existed. */
 export function putAnswer({ resource, isNew }: PutResource): Answer {
   return { status: isNew ? 201 : 200, body: resource };
 }
 
-/** Organizations, users, tokens and sessions. */
+/** Binds organizations, users, tokens and sessions. */
 export function bindDirectory(bind: Bind, operations: Operations, { directory, organizations }: Services): void {
   bind(operations.putOrganization, async ({ caller, params, body }) =>
     putAnswer(await organizations.put(caller, params.org, body)),

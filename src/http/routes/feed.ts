@@ -2,7 +2,7 @@ import type { Operations } from "../../contract/operations/all.ts";
 import type { Feeds } from "../../services/feeds.ts";
 import type { Bind } from "../bind.ts";
 
-/** The live feed of an organization. */
+/** Binds the live feed of an organization. */
 export function bindFeed(bind: Bind, operations: Operations, feeds: Feeds): void {
   bind(operations.streamEvents, async ({ params: { org }, query: filter }, { address, request, permit, endSoon }) => ({
     status: 200,

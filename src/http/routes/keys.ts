@@ -4,7 +4,7 @@ import type { Operations } from "../../contract/operations/all.ts";
 import type { Keys } from "../../services/keys/keys.ts";
 import type { Bind } from "../bind.ts";
 
-/** API keys. */
+/** Binds API keys. */
 export function bindKeys(bind: Bind, operations: Operations, keys: Keys): void {
   bind(operations.createKey, async ({ caller, body }) => {
     const made = await keys.create(caller, body);

@@ -6,7 +6,7 @@ import type { Bind } from "../bind.ts";
 
 type Services = { messages: Messages; systemMessages: SystemMessages; dryRuns: DryRuns };
 
-/** The two operations that send, or try it out. */
+/** Binds the two operations that send, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {
   const { messages, systemMessages, dryRuns } = services;
   bind(operations.sendMessage, async ({ caller, query, body }) =>

@@ -5,18 +5,18 @@ import { isLoopbackAddress } from "../../lib/network/addresses.ts";
 import { bearerToken } from "../../lib/network/bearer.ts";
 import type { Bind } from "../bind.ts";
 
-/** What `GET /metrics` shows, and the token that it asks for, if any. */
+/** The content of `GET /metrics`, and the token it requires, if any. */
 export type Metrics = { type: string; token: string | undefined; print(): Promise<string> };
 
-/** What proxies add. A call that has one comes from elsewhere, whoever opened its connection. */
+/** Headers that proxies add: a call with one of them comes from elsewhere, whoever opened the connection. */
 const addedByProxies = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 const closed =
   "without HERALD_METRICS_TOKEN the metrics are told to programs of the same machine only, and not through a proxy";
 
 /**
- * The metrics of this node. With a token in the settings only who has that one sees them, and without one only who asks from
- * this machine: for all others there is nothing here.
+ * Binds the metrics of this node. They are visible only with the configured token, or if there is none, only from this
+ * machine; to all others the route does not exist.
  */
 export function bindMetrics(bind: Bind, operations: Operations, { type, token, print }: Metrics): void {
   const expected = token === undefined ? undefined : digestOf(token);
@@ -35,7 +35,7 @@ function isFromHere(address: string, headers: Headers): boolean {
   return isLoopbackAddress(address) && !addedByProxies.some((name) => headers.has(name));
 }
 
-/** Digests are equally long, so that how long a comparison takes says nothing of the token. */
+/** Digests have equal lengths, so the time of a comparison reveals nothing about the token. */
 function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -9,13 +9,13 @@ import type { Operations } from "../../contract/operations/all.ts";
 import { contentSecurityPolicy, isolationHeaders } from "../answers/page-headers.ts";
 import { type Bind, type Router, requestIdOf } from "../bind.ts";
 
-/** What a node says of itself: a check that is not `ok` says what is wrong, which need not mean that the whole is not. */
+/** The health of a node: a check that is not `ok` says what is wrong, without necessarily affecting `isOk`. */
 export type Health = { isOk: boolean; checks: Record<string, string> };
 
-/** Whether a node is alive, and whether it takes requests. */
+/** Checks whether a node is alive, and whether it accepts requests. */
 export type HealthChecks = { liveness(): Promise<Health>; readiness(): Promise<Health> };
 
-/** Pages run no script, load nothing, and use the one stylesheet that they hold; no other page may frame or open them. */
+/** Pages run no scripts, load nothing, and use only their embedded stylesheet; no other page may frame or open them. */
 const pageHeaders = {
   "Content-Type": "text/html; charset=utf-8",
   ...isolationHeaders,
@@ -24,7 +24,7 @@ const pageHeaders = {
   }),
 };
 
-/** What is open to everyone: health, the documents, the reference pages. */
+/** Binds what is open to everyone: health, the documents, the reference pages. */
 export function bindOpen(
   app: Router,
   bind: Bind,
@@ -32,7 +32,7 @@ export function bindOpen(
   limits: PayloadLimits,
   { liveness, readiness }: HealthChecks,
 ): void {
-  // As text once and for all: written for each caller they would be the dearest answers that anybody may ask for.
+  // Serialized once: doing so per request would make these the most expensive responses that anyone may get.
   const openApi = JSON.stringify(openApiDocument(limits));
   const asyncApi = JSON.stringify(asyncApiDocument());
   const contentType = "application/json";

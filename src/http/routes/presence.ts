@@ -5,7 +5,7 @@ import type { Bind } from "../bind.ts";
 
 type Services = { presence: Presence; nodes: Pick<Nodes, "list"> };
 
-/** Who is connected, and to which nodes. */
+/** Binds presence and the list of nodes. */
 export function bindPresence(bind: Bind, operations: Operations, { presence, nodes }: Services): void {
   bind(operations.listOnline, async ({ params, query: { count, uids, devices, ...page } }) => ({
     status: 200,

@@ -2,22 +2,22 @@ import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
 import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
-/** How many requests a key may make, in units of what they cost. */
+/** Limits the requests of each key, in units of cost. */
 export type RateLimit = {
-  /** Takes a request of this cost or throws `rate_limited`. */
+  /** Charges a request of this cost or throws `rate_limited`. */
   admit(keyId: string, cost: number): void;
-  /** Adds to what a request cost. */
+  /** Adds to the cost of a request. */
   charge(keyId: string, cost: number): void;
 };
 
 const bytesPerUnit = 65_536;
 
-/** What bytes add to the cost of a request, which is 1 without them: 1 for each 64 KiB that is full, of its body and of its answer. */
+/** The cost of bytes in addition to the 1 of every request: 1 for each full 64 KiB of body or response. */
 export function costOfBytes(bytes: number): number {
   return Math.floor(bytes / bytesPerUnit);
 }
 
-/** A bucket for each key. */
+/** Creates a rate limit with one bucket per key. */
 export function createRateLimit(options: { perSecond: number; burst: number; clock: Clock }): RateLimit {
   const { perSecond, burst, clock } = options;
   const rate = { perSecond, burst };
