@@ -46,7 +46,7 @@ import { createPresence } from "./services/presence.ts";
 import { createStore, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5_000;
-const stopMayTakeMs = 12_000; // more than requests, plays and closes take, less than the store gives a database that hangs
+const stopMayTakeMs = 12_000; // more than requests, plays and closes take, and less than the store allows a database that hangs
 const stopExplanation = `not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`;
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
@@ -67,15 +67,15 @@ const logBreakAdvice =
 export type Herald = {
   url: string;
   adminKey: Secret;
-  /** There when `HERALD_DEMO` is on and the database holds the demo organization. */
+  /** Set if `HERALD_DEMO` is on and the database holds the demo organization. */
   demo: Demo | undefined;
-  /** Everything that it serves, as `GET /admin/organizations/:org`; `ALL` is any method. */
+  /** All routes, as `GET /admin/organizations/:org`; `ALL` means any method. */
   routes: string[];
-  /** What this process measures now. */
+  /** The current metrics of this process. */
   metrics(): MetricFamily[];
   /**
-   * Stops as a node should: not ready, no new connections, requests finished and played, connections closed with 1012 over a
-   * few seconds, the store and the bus left. Rejects when that takes longer than 12 seconds: then the process should end.
+   * Stops in order: not ready, no new connections, pending requests finished and played, connections closed with 1012
+   * over a few seconds, store and bus closed. Rejects after 12 seconds; then the process should end.
    */
   stop(): Promise<void>;
 };
@@ -83,7 +83,7 @@ export type Herald = {
 /** What the workers of one machine share. */
 export type Shared = { url: string; port: number; adminKey: Secret; log: Logger };
 
-/** Makes what workers share and must not each make: the secrets, and the choice of a port, on which nobody may listen yet. */
+/** Creates what workers must share: the secrets, and a port on which nobody else listens. */
 export async function prepareWorkers(config: Config): Promise<Shared> {
   prepareDataFolder(config);
   const { HERALD_HOST: hostname, HERALD_PORT: port } = config;
@@ -98,7 +98,7 @@ export async function prepareWorkers(config: Config): Promise<Shared> {
   return { ...shared, adminKey: secretsOf(config, { log, redaction }).adminKey, log };
 }
 
-/** Brings the database of a configuration up to date, and tells how that goes. Returns the schema's version before and after. */
+/** Brings the configured database up to date, reporting progress. Returns the schema version before and after. */
 export async function migrate(
   config: Config,
   onMigration: DatabaseEvents["onMigration"],
@@ -109,12 +109,12 @@ export async function migrate(
   return migrated;
 }
 
-/** What a node has to know if it shares its port with others: its number among them, and how to come by the metrics of all. */
+/** The options of a worker, which shares its port: its number, and how to get the metrics of all workers. */
 type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFamily[][]> };
 
 /**
- * Starts a node: the store, the services, then the port. Rejects when any of it fails, and then nothing stays open. A worker,
- * whose number goes into its log lines, shares its port with the other workers.
+ * Starts a node: the store, the services, then the port. If any of it fails, rejects and leaves nothing open. A worker
+ * shares its port with the others, and its number is in its log lines.
  */
 export async function startHerald(config: Config, { worker, gatherMetrics }: WorkerOptions = {}): Promise<Herald> {
   const { log, redaction } = openLog(config, worker);
@@ -143,7 +143,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const tracing = await openTracing(config, { nodeId, redact, log });
   starting.defer(() => atMost(tracesMayTakeMs, tracing?.stop().catch(onError)));
   const guard = createGuard(onError);
-  // After the commit: what fails here must not fail what was acknowledged, and the head check finds what was not published.
+  // Runs after the commit, so an error must not fail an acknowledged send; head checks find unpublished events.
   const announce = (events: LogEvent[]) =>
     guard(() => (tracing === undefined ? bus.publish(events) : tracing.publish(events, bus.publish)));
   const database = await openDatabase(config, {
@@ -302,11 +302,11 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
         hostname: config.HERALD_HOST,
         port: port ?? config.HERALD_PORT,
         development: false,
-        // Without it `development: false` lets a second server share the port, and half of the calls go there.
+        // Set explicitly: with `development: false`, Bun lets a second server share the port and take half the calls.
         reusePort: worker !== undefined,
-        // Also the time in which a TLS handshake and a request's head must have come, however they trickle (measured).
+        // Also limits how long a TLS handshake or a request's head may take, even if bytes trickle in (measured).
         idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
-        // Herald answers 413 itself, with a problem document; the runtime's own limit must not come first.
+        // Herald itself answers 413 with a problem document, so Bun's own limit must not apply first.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key, ciphers: config.HERALD_TLS_CIPHERS } }),
         routes: {
@@ -324,7 +324,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   );
   server = listening;
   starting.defer(async () => {
-    // Closes what is idle, too. What it returns would wait for the connections, and for half a request of anybody.
+    // Closes idle connections, too. Not awaited, as the result would wait for open connections and incomplete requests.
     void listening.stop();
     connections.hurry();
     held.end();
@@ -356,7 +356,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (worker === undefined) warnOfPlainHttp(config, log);
   if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
   log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
-  log.flush(); // whoever starts it may have something to print, too
+  log.flush(); // the caller may have something to print after it
 
   const engines = starting.move();
   return {
@@ -369,14 +369,14 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       if (state.isStopping) return;
       state.isStopping = true;
       log.info("stopping");
-      // In reverse: no new calls and the last ones answered, connections closed, store, bus.
+      // In reverse order: no new calls, pending ones answered, connections closed, store, bus.
       await inTime(engines.disposeAsync(), stopMayTakeMs, stopExplanation);
       log.info("stopped");
     },
   };
 }
 
-/** Resolves when the work is done or has taken so long that a stop cannot wait for it. */
+/** Resolves once the work is done, or after `ms`, as a stop cannot wait for longer. */
 async function atMost(ms: number, work: Promise<unknown> | undefined): Promise<void> {
   await Promise.race([work, Bun.sleep(ms)]);
 }

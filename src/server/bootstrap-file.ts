@@ -10,8 +10,8 @@ const digest = z.string().regex(/^[\w-]{43}$/); // 32 bytes
 const former = z.array(z.strictObject({ digest, endsAt: z.int() }));
 
 /**
- * The bootstrap key as it is kept: itself in its file, and beside it, in one that ends in `-former`, the digests of those before it.
- * One of the settings is kept nowhere.
+ * Opens the stored bootstrap key: the key in its own file, and the digests of earlier ones in another, which ends in
+ * `-former`. A key from the settings is not stored.
  */
 export function openBootstrap({ value, file }: Secret): { initial: KeptBootstrap; store: BootstrapStore | undefined } {
   if (file === undefined) return { initial: { key: value, former: [] }, store: undefined };
@@ -23,7 +23,7 @@ export function openBootstrap({ value, file }: Secret): { initial: KeptBootstrap
     },
     async replace(kept) {
       try {
-        // The digests first: should the process die in between, the key that is still kept is the one that goes on working.
+        // Digests first: if the process dies in between, the key still in its file is the one that keeps working.
         replaceSecret(formerFile, JSON.stringify(kept.former));
         replaceSecret(file, kept.key);
       } catch (cause) {
@@ -44,6 +44,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return ""; // not there, or not readable now
+    return ""; // missing, or unreadable now
   }
 }

@@ -13,13 +13,13 @@ const dropAdvice =
 type Options = {
   nodeId: string;
   log: Logger;
-  /** The ids of the nodes that do not sign yet, once that is known. */
+  /** The ids of the live nodes that do not sign, once known. */
   unsigning(): ReadonlySet<string> | undefined;
   onConnect(): void;
   onError(error: unknown): void;
 };
 
-/** The bus of the settings, and what takes the secrets that it signs with: until they come, it says and believes nothing. */
+/** Opens the configured bus. It sends and trusts nothing until `takeSecrets` gives it secrets. */
 export function openBus(
   { HERALD_BUS_URL: url }: Config,
   { nodeId, log, unsigning, onConnect, onError }: Options,

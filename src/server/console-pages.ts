@@ -9,8 +9,9 @@ const pages = ["index.html", demoPage];
 const brotliQuality = 9; // 11 makes files 4 % smaller and takes eight times as long
 
 /**
- * The console, bundled from its source when the first of its files is asked for, and kept. It takes some tens of milliseconds, so
- * that there is no build step, and a server whose console nobody opens never pays for it. A build that failed is tried again. The demo page is there with `hasDemo` alone.
+ * Creates the console's pages, bundled from source when the first file is requested, and cached. Bundling takes tens of
+ * milliseconds, so there is no build step, and a server whose console nobody opens never pays for it. A failed build is
+ * retried. The demo page exists only with `hasDemo`.
  */
 export function createConsolePages({ hasDemo }: { hasDemo: boolean }): Pages {
   let bundle: Promise<Map<string, PageFile>> | undefined;

@@ -4,16 +4,19 @@ import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createKeptAlive } from "../lib/network/kept-alive.ts";
 import { steadyClock } from "../lib/time/clock.ts";
 
-const closedLateMs = 5_000; // the runtime looks at idle connections every four seconds
+const closedLateMs = 5_000; // Bun checks idle connections every four seconds
 
 type Dependencies = {
   config: Config;
   clientAddress: ClientAddress;
-  /** How many sockets and streams an address has. */
+  /** The number of an address's sockets and streams. */
   countOfAddress(address: string): number;
 };
 
-/** Tells whether the address of a request keeps more connections alive than it may, its sockets and streams among them. */
+/**
+ * Creates the function that tells whether a request's address keeps more connections alive than allowed, including its
+ * sockets and streams.
+ */
 export function createCrowds({ config, clientAddress, countOfAddress }: Dependencies) {
   const mostOfAddress = config.HERALD_LIMIT_CONNECTIONS_PER_ADDRESS;
   const keptAlive = createKeptAlive({ keptMs: config.HERALD_LIMIT_IDLE_SECONDS + closedLateMs, clock: steadyClock });

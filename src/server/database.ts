@@ -8,7 +8,10 @@ import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
 import { openSqliteThread } from "../store/sqlite/thread.ts";
 import type { Database, DatabaseEvents } from "../store/store.ts";
 
-/** Opens the database of the settings, SQLite in the data folder or PostgreSQL. What the operator can mend is a `ConfigError`. */
+/**
+ * Opens the configured database: SQLite in the data folder, or PostgreSQL. Throws `ConfigError` for what the operator
+ * can fix.
+ */
 export async function openDatabase(config: Config, events: DatabaseEvents): Promise<Database> {
   prepareDataFolder(config);
   const { HERALD_DATABASE_URL: url, HERALD_MIGRATION_URL: migrationUrl, HERALD_DATA_DIR: folder } = config;
@@ -34,7 +37,7 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
   }
 }
 
-/** Makes the data folder, or says in a `ConfigError` why it cannot be used. */
+/** Creates the data folder; throws `ConfigError` if it cannot be used. */
 export function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   try {
     mkdirSync(folder, { recursive: true });
@@ -47,19 +50,22 @@ export function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   }
 }
 
-/** `ok`, or that the database cannot be read. Anybody may ask, so the cause goes to `onError` and not into the answer. */
+/**
+ * Returns `ok`, or that the database cannot be read. Anyone may ask, so the cause goes to `onError` and not into the
+ * response.
+ */
 export async function checkStore(reader: Pick<Reader, "all">, onError: (error: unknown) => void): Promise<string> {
   try {
     await reader.all("SELECT version FROM schema_version");
     return "ok";
   } catch (error) {
-    if (error instanceof HeraldError) return "does not answer"; // an outage, of which others tell the log
+    if (error instanceof HeraldError) return "does not answer"; // an outage, which is logged elsewhere
     onError(error);
     return "cannot be read; the log of this node says why";
   }
 }
 
-/** SQLSTATE insufficient_privilege (PostgreSQL, appendix A). */
+/** Whether the error is SQLSTATE insufficient_privilege (PostgreSQL, appendix A). */
 function isForbidden(error: unknown): boolean {
   return error instanceof Error && "errno" in error && error.errno === "42501";
 }

@@ -8,10 +8,10 @@ const storeEveryMs = 250;
 
 type Dependencies = { deliveries: Deliveries; clock: Clock; log: Logger; outages: OutageEvents };
 
-/** Starts the ledger of this node's deliveries, and stores what is in it several times a second. */
+/** Starts the ledger of this node's deliveries, and stores its content several times a second. */
 export function startDeliveryLedger({ deliveries, clock, log, outages }: Dependencies): {
   ledger: DeliveryLedger;
-  /** Stores what is left. To be called when nothing is played any more. */
+  /** Stores the rest. Call it once nothing is played any more. */
   stop(): Promise<void>;
 } {
   let lost = 0;
@@ -36,7 +36,7 @@ export function startDeliveryLedger({ deliveries, clock, log, outages }: Depende
     async stop() {
       clearInterval(timer);
       await store();
-      await store(); // the first may have been under way before the last was played
+      await store(); // the first may have begun before the last event was played
       tellLost();
     },
   };

@@ -15,12 +15,12 @@ const undeclaredProxyAdvice =
 type Dependencies = {
   config: Config;
   store: ReturnType<typeof createStore>;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   steadyClock: Clock;
   onError(error: unknown): void;
 };
 
-/** What holds keys and organizations to their limits. `organizationLimits` asks the store now and then, until it is stopped. */
+/** Starts the limits of keys and organizations. `organizationLimits` polls the store until it is stopped. */
 export function startLimits({ config, store, steadyClock, onError }: Dependencies) {
   const { HERALD_LIMIT_REQUESTS_PER_SECOND: perSecond, HERALD_LIMIT_REQUESTS_BURST: burst } = config;
   const organizationLimits = createOrganizationLimits({
@@ -29,7 +29,7 @@ export function startLimits({ config, store, steadyClock, onError }: Dependencie
     elapsed: steadyClock,
     onError,
   });
-  const burstSeconds = burst / perSecond; // organizations may use as many seconds' worth at once as keys may
+  const burstSeconds = burst / perSecond; // organizations may burst for as many seconds as keys
   const use = createOrganizationUse({
     ...store,
     limits: organizationLimits,
@@ -39,7 +39,7 @@ export function startLimits({ config, store, steadyClock, onError }: Dependencie
   return { organizationLimits, use, rateLimit: createRateLimit({ perSecond, burst, clock: steadyClock }) };
 }
 
-/** Tells where requests come from; warns once of a proxy that the settings do not name. */
+/** Creates the reader of client addresses, which warns once of a proxy missing from the settings. */
 export function createAddressReader(config: Config, log: Logger): ClientAddress {
   return createClientAddress(createAddressSet(config.HERALD_TRUSTED_PROXIES), (address) =>
     log.warn({ address }, undeclaredProxyAdvice),

@@ -5,7 +5,7 @@ import { plainHttpAdvice } from "./plain-http.ts";
 const adviceFor = (env: Record<string, string>) => plainHttpAdvice(loadConfig(env));
 
 test.each(["0.0.0.0", "::", "192.0.2.7", "10.0.0.4", "2001:db8::1", "herald.example.org", "localhost.example.org"])(
-  "plain HTTP on %s is warned of, unless TLS ends here or in a proxy",
+  "warns of plain HTTP on %s, unless TLS ends here or in a proxy",
   (host) => {
     expect(adviceFor({ HERALD_HOST: host })).toContain("HERALD_TLS_CERT");
     expect(adviceFor({ HERALD_HOST: host, HERALD_TRUSTED_PROXIES: "10.0.0.1" })).toBeUndefined();
@@ -14,7 +14,7 @@ test.each(["0.0.0.0", "::", "192.0.2.7", "10.0.0.4", "2001:db8::1", "herald.exam
 );
 
 test.each(["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1", "localhost", "herald.localhost"])(
-  "plain HTTP on %s is not",
+  "does not warn of plain HTTP on %s",
   (host) => {
     expect(adviceFor({ HERALD_HOST: host })).toBeUndefined();
   },

@@ -5,13 +5,13 @@ import { isLoopbackHost } from "../lib/network/addresses.ts";
 const advice =
   "Herald speaks plain HTTP on an address that other machines reach, so whoever is on the way reads keys and tokens; set HERALD_TLS_CERT and HERALD_TLS_KEY, or end TLS in a proxy and name it in HERALD_TRUSTED_PROXIES, or listen on 127.0.0.1 (see docs/how-to/configure.md)";
 
-/** What to do where keys and tokens would travel in the clear; `undefined` with TLS, behind a proxy, and on loopback. */
+/** The warning for keys and tokens sent in the clear; `undefined` with TLS, behind a proxy, and on loopback. */
 export function plainHttpAdvice(config: Config): string | undefined {
   const { HERALD_HOST: host, HERALD_TLS_CERT: cert, HERALD_TRUSTED_PROXIES: proxies } = config;
   return cert !== undefined || proxies.length > 0 || isLoopbackHost(host) ? undefined : advice;
 }
 
-/** Tells the operator so in the log. */
+/** Logs that warning, if it applies. */
 export function warnOfPlainHttp(config: Config, log: Logger): void {
   const advice = plainHttpAdvice(config);
   if (advice !== undefined) log.warn(advice);

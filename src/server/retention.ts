@@ -11,7 +11,7 @@ type Dependencies = Omit<Parameters<typeof createRetention>[0], "onSkew"> & {
   outages: OutageEvents;
 };
 
-/** Removes what is kept no longer, now and every minute. */
+/** Removes expired data, now and every minute. */
 export function startRetention({ log, outages, ...dependencies }: Dependencies): { stop(): Promise<void> } {
   const retention = createRetention({
     ...dependencies,

@@ -12,7 +12,7 @@ const ownSecretsAdvice =
 
 const isSecret = /_(API_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
 
-/** The secrets of the settings, or else those in the data folder, which the first start makes. */
+/** The configured secrets, or else those in the data folder, which the first start creates. */
 export function secretsOf(
   config: Config,
   { log, redaction }: { log: Logger; redaction: Pick<Redaction, "add"> },
@@ -21,21 +21,24 @@ export function secretsOf(
   const adminKey = givenOrMade(givenKey, join(folder, "admin-api-key"), () => createApiKey().key);
   const tokenSecret = givenOrMade(givenSecret, join(folder, "token-secret"), createSecret);
   if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) log.warn(ownSecretsAdvice);
-  // What the digests of API keys are made with. Nodes on one database must share it, so there it is the secret they share.
+  // The secret for the digests of API keys. Nodes that share a database must share it, so there it is the token secret.
   const isShared = config.HERALD_DATABASE_URL !== undefined;
   const keySecret = isShared ? tokenSecret : givenOrMade(undefined, join(folder, "key-secret"), createSecret);
   redaction.add([adminKey, tokenSecret, keySecret].map(({ value }) => value));
   return { adminKey, tokenSecret: tokenSecret.value, keySecret: keySecret.value };
 }
 
-/** The log of this process, and what keeps credentials out of it and out of all else that is written down. */
+/**
+ * Opens this process's log, and the redaction that keeps credentials out of it and out of everything else that is
+ * recorded.
+ */
 export function openLog(config: Config, worker?: number): { log: Logger; redaction: Redaction } {
   const redaction = createRedaction(secretsIn(config));
   const log = createLogger(config.HERALD_LOG_LEVEL, redaction.redact, requestSummary);
   return { log: worker === undefined ? log : log.child({ worker }), redaction };
 }
 
-/** Every secret that stands in the settings: those that are one, and the names and passwords in addresses. */
+/** All secrets in the settings, including passwords in URLs. */
 function secretsIn(config: Config): string[] {
   return Object.entries(config).flatMap(([name, value]) => {
     if (typeof value !== "string") return [];

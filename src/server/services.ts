@@ -26,7 +26,7 @@ import type { createStore } from "../store/store.ts";
 
 const keySetMayTakeMs = 5_000;
 const maxKeySetBytes = 256 * 1024;
-// Pages of more than 64 KiB of messages, of up to half a MiB each, are read one at a time: some 60 MiB in a second.
+// Pages of more than 64 KiB of messages, up to 512 KiB each, are read one at a time: about 60 MiB per second.
 const longPages = { places: 1, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const pauseAfterLongPageMs = 8;
 const mostUnreadableTold = 1_024;
@@ -52,7 +52,7 @@ const tellToReadLater = () =>
     retryAfterSeconds: 1,
   });
 
-/** The rules, over a store. */
+/** Creates the services on a store. */
 export function createServices(dependencies: Dependencies) {
   const { config, tokenSecret, store, use, refusals, clock, steadyClock, log } = dependencies;
   const tokens = createTokens({
@@ -97,7 +97,10 @@ export function createServices(dependencies: Dependencies) {
   };
 }
 
-/** The identity provider of the settings. Its keys are fetched when the first token needs them, so that its absence stops no start. */
+/**
+ * Creates the configured identity provider. Its keys are fetched when the first token needs them, so that it can be
+ * away at the start.
+ */
 function createProvider(config: Config, clock: Clock, log: Logger) {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
   if (jwksUrl === undefined) return undefined;

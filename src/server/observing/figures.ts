@@ -7,31 +7,31 @@ import { watchEventLoop } from "../../lib/event-loop/event-loop.ts";
 import { createHistogram, createRecent, type Histogram, spanBuckets } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 
-/** A node looks at this many of its beats, which are 2 s apart, for what happened lately. */
+/** How many beats, 2 s apart, count as recent. */
 const recentBeats = 15;
 const largestBatchDoublings = 9; // 512: more than a commit takes
 const sendRoutes = { "/admin/message": "message", "/admin/message/system": "system_message" } as const;
 const noSends = { stored: 0, replayed: 0, dry_run: 0, refused: 0, failed: 0 };
 
-/** What became of a send, as it is counted. */
+/** The outcome of a send, as counted. */
 export type SendResult = keyof typeof noSends;
 
-/** What is counted of the calls of one route. */
+/** The counts of one route. */
 export type RouteFigures = Route & { statuses: Map<number, number>; durations: Histogram };
 
-/** What a node counts since its start, in plain numbers; times in milliseconds. */
+/** Counters of a node since its start, as plain numbers; times in milliseconds. */
 export type Figures = {
   gateway: GatewayFigures;
   sends: Record<(typeof sendRoutes)[keyof typeof sendRoutes], Record<SendResult, number>>;
   calls: Map<Route, RouteFigures>;
-  /** How many sends each commit took, and how long it took. */
+  /** The number of sends per commit, and the duration. */
   commits: { sizes: Histogram; durations: Histogram };
   eventLoopDelays: Histogram;
 };
 
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
 
-/** Counts what a node does. The gateway's figures are its own. */
+/** Creates the counters of a node, except those of the gateway. */
 export function createCounting({ nodeId, clock, steadyClock }: Dependencies) {
   const commits = {
     sizes: createHistogram({ lowest: 1, doublings: largestBatchDoublings }),
@@ -43,13 +43,13 @@ export function createCounting({ nodeId, clock, steadyClock }: Dependencies) {
 
   return {
     figures: { sends, calls, commits, eventLoopDelays },
-    /** Counts a commit of this many sends, and gives the mark of its events. */
+    /** Counts a commit of this many sends, and returns the mark of its events. */
     onCommit(count: number, tookMs: number): CommitMark {
       commits.sizes.observe(count);
       commits.durations.observe(tookMs);
       return { node: nodeId, steadyMs: steadyClock.now(), wallMs: clock.now() };
     },
-    /** For what answers calls. */
+    /** Counts an answered call. */
     onAnswer(call: Call): void {
       const { route, status, tookMs } = call;
       let figures = calls.get(route);
@@ -62,7 +62,7 @@ export function createCounting({ nodeId, clock, steadyClock }: Dependencies) {
       const operation = sendRoutes[route.path as keyof typeof sendRoutes];
       if (operation !== undefined) sends[operation][resultOf(call)]++;
     },
-    /** Begins to watch the event loop; gives the function that ends it. */
+    /** Starts watching the event loop; returns the function that stops it. */
     watchEventLoop: () => watchEventLoop(eventLoopDelays),
   };
 }
@@ -73,7 +73,7 @@ function resultOf({ status, isReplay }: Call): SendResult {
   return status < 500 ? "refused" : "failed";
 }
 
-/** What `GET /admin/nodes` shows of the figures. Called once for each beat: it is the beats that make out what is recent. */
+/** Creates the figures shown by `GET /admin/nodes`. Call the result once per beat, as beats delimit what is recent. */
 export function createNodeFigures({ gateway, sends, eventLoopDelays }: Figures, bus: Pick<Bus, "state">) {
   const { own, bus: heard, store } = gateway.latency;
   const latency = createRecent([own, heard, store], recentBeats);

@@ -16,16 +16,20 @@ type Dependencies = {
   checkStore(): Promise<string>;
   busState(): BusState;
   eventLoopDelays: Histogram;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   clock: Clock;
 };
 
-/** What a node says of itself to load balancers and orchestrators: what is wrong, and whether that keeps it from working. */
+/**
+ * Creates the health checks for load balancers and orchestrators: what is wrong, and whether that prevents the node
+ * from working.
+ */
 export function createHealth({ isStopping, checkStore, busState, eventLoopDelays, clock }: Dependencies) {
   const delays = createRecent([eventLoopDelays], looks);
   const timer = setInterval(() => delays.turn(), lookEveryMs);
   timer.unref();
-  // A database that hangs is not asked once more by each probe, nor one that answers by each of many strangers.
+  // Shares recent results, so that probes do not pile up on a database that hangs, and strangers cannot load one that
+  // answers.
   const askStore = createRecentCopy(checkStore, { maxAgeMs: storeMayBeOldMs, clock });
 
   function checkProcess(): Health["checks"] {
@@ -53,11 +57,11 @@ export function createHealth({ isStopping, checkStore, busState, eventLoopDelays
   }
 
   return {
-    /** Whether the process is alive: whoever can ask is answered. A database that is away is no reason to start it anew. */
+    /** Whether the process is alive; answering is proof enough. A database that is away is no reason for a restart. */
     async liveness(): Promise<Health> {
       return { isOk: true, checks: checkProcess() };
     },
-    /** Whether it takes requests. Without the bus it does, only later; without the database it cannot. */
+    /** Whether it accepts requests. It does without the bus, with delays; it cannot without the database. */
     async readiness(): Promise<Health> {
       const store = await checkStoreInTime();
       const checks = { ...checkProcess(), store, ...checkBus() };

@@ -3,7 +3,9 @@ import type { Logger } from "pino";
 const settlesWithinMs = 1_000;
 const lookAgainMs = 10;
 
-/** Says in the log when something is still held for connections although all of them were closed. Waits a second at most for their ends. */
+/**
+ * Logs an error if anything is still held for connections after all have closed. Waits up to a second for them to end.
+ */
 export async function tellLeaks(held: () => Record<string, number>, log: Logger): Promise<void> {
   const end = performance.now() + settlesWithinMs;
   let left = heldOf(held());

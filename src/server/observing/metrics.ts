@@ -11,7 +11,7 @@ import { measureProcess } from "./process-figures.ts";
 
 const maxAgeMs = 1_000;
 
-/** What is measured when it is asked for. */
+/** The inputs of a measurement. */
 type Measured = {
   figures: Figures;
   node: { id: string; name: string | undefined; worker: number | undefined };
@@ -23,10 +23,10 @@ type Measured = {
   busDropped: Readonly<Record<DropReason, number>>;
 };
 
-/** The media type of what a scrape gives. */
+/** The media type of the metrics. */
 export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Every metric of this process; those of a worker carry its number. */
+/** Returns every metric of this process; those of a worker carry its number. */
 export function measure({
   figures,
   node,
@@ -96,7 +96,7 @@ export function measure({
   }));
 }
 
-/** The text that Prometheus reads: the metrics of one process or of several, whose labels must tell them apart. */
+/** Formats metrics for Prometheus, of one process or of several whose labels distinguish them. */
 async function printMetrics(processes: MetricFamily[][]): Promise<string> {
   const described = processes.map((families) =>
     families.map(({ name, values }) => ({ name, values, aggregator: "first", ...metricCatalogue[name] })),
@@ -104,7 +104,10 @@ async function printMetrics(processes: MetricFamily[][]): Promise<string> {
   return await AggregatorRegistry.aggregate(described).metrics();
 }
 
-/** The text of the metrics that `gather` tells, at most a second old: writing it takes milliseconds, and strangers may ask. */
+/**
+ * Creates a function that prints the metrics that `gather` returns, cached for a second: printing takes milliseconds,
+ * and strangers may ask.
+ */
 export function createScrape(gather: () => Promise<MetricFamily[][]>, clock: Clock): () => Promise<string> {
   return createRecentCopy(async () => await printMetrics(await gather()), { maxAgeMs, clock });
 }
@@ -121,7 +124,7 @@ function each(counts: Record<string, number>, labelsOf: (name: string) => Metric
   return Object.entries(counts).map(([name, value]) => ({ labels: labelsOf(name), value }));
 }
 
-/** A histogram of milliseconds, in seconds. */
+/** Converts a histogram of milliseconds to seconds. */
 function seconds(name: MetricName, spans: Histogram, labels: MetricSample["labels"] = {}): MetricSample[] {
   return buckets(name, spans, 1000, labels);
 }

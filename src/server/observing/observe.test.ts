@@ -3,7 +3,7 @@ import { createGuard } from "../../lib/observing/guard.ts";
 import { messageOf } from "../../store/testing/log-suite.ts";
 import { observeCommits } from "./observe.ts";
 
-test("a count or a trace that fails fails no send, and is told", () => {
+test("a counter or trace that fails fails no send, and is reported", () => {
   const errors: unknown[] = [];
   const guard = createGuard((error) => errors.push(error));
   const mark = { node: "n", steadyMs: 1, wallMs: 1 };

@@ -7,7 +7,7 @@ import type { createCounting } from "./figures.ts";
 import type { Tracing } from "./tracing.ts";
 
 /**
- * Watches commits: it counts sends and, where there are traces, continues them. What fails here fails no send.
+ * Creates the observer of commits: counts sends and, with tracing, continues their traces. An error here fails no send.
  */
 export function observeCommits(
   counting: Pick<ReturnType<typeof createCounting>, "onCommit">,
@@ -34,7 +34,7 @@ export function observeCommits(
   };
 }
 
-/** The traces of the settings. Without a collector nothing of OpenTelemetry is even loaded. */
+/** Opens the configured tracing. Without a collector, OpenTelemetry is not even loaded. */
 export async function openTracing(
   config: Config,
   { nodeId, redact, log }: { nodeId: string; redact(text: string): string; log: Logger },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What the system knows of this process, by the names that Prometheus has for it. Files are counted on Linux only. */
+/** Reads the process metrics, by their Prometheus names. Open files are counted on Linux only. */
 export function measureProcess() {
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
@@ -16,7 +16,7 @@ export function measureProcess() {
 function openFiles() {
   const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
   return {
-    process_open_fds: readdirSync("/proc/self/fd").length - 1, // the folder itself is open meanwhile
+    process_open_fds: readdirSync("/proc/self/fd").length - 1, // the folder itself is open during the read
     ...(limit !== undefined && { process_max_fds: Number(limit) }),
   };
 }

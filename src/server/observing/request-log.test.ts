@@ -23,7 +23,7 @@ function lines(level: string, ...calls: Partial<Call>[]): Record<string, unknown
 const levels = (level: string, ...calls: Partial<Call>[]) =>
   lines(level, ...calls).map(({ level: number }) => pino.levels.labels[Number(number)]);
 
-test("a line holds the route and not the path, the status, the time, and ids", () => {
+test("a line holds the route but not the path, the status, the duration, and ids", () => {
   const route = { method: "DELETE", path: "/admin/organizations/{org}/users/{uid}" };
   expect(lines("info", { route, status: 204 })).toEqual([
     {
@@ -40,7 +40,7 @@ test("a line holds the route and not the path, the status, the time, and ids", (
   ]);
 });
 
-test("sends that are stored and probes that find all well are told at debug, unless they took a second", () => {
+test("stored sends and successful probes are logged at debug, unless they took a second", () => {
   const probe = { route: { method: "GET", path: "/readyz" }, status: 200 };
   const scrape = { route: { method: "GET", path: "/metrics" }, status: 200 };
   const system = { route: { method: "POST", path: "/admin/message/system" } };
@@ -49,7 +49,7 @@ test("sends that are stored and probes that find all well are told at debug, unl
   expect(levels("debug", { tookMs: 1000 }, { ...probe, tookMs: 1500 })).toEqual(["info", "info"]);
 });
 
-test("what is refused is told at info, what fails at warn, also of sends and probes", () => {
+test("refusals are logged at info and failures at warn, even of sends and probes", () => {
   const probe = { route: { method: "GET", path: "/readyz" } };
   expect(levels("info", { status: 422 }, { ...probe, status: 503 }, { status: 507 })).toEqual(["info", "warn", "warn"]);
   const made = { route: { method: "PUT", path: "/admin/organizations/{org}" }, status: 201 };

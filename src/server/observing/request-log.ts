@@ -3,12 +3,12 @@ import type { Call } from "../../http/calls.ts";
 import type { LineSummary } from "../../lib/observing/logger.ts";
 
 const slowMs = 1_000;
-/** What is asked all the time, by programs that keep count of it themselves. */
+/** Routes that monitoring programs call all the time. */
 const probes = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /**
- * Writes a line for each answered call: its route and never its address, which may hold names; ids, and nothing of a body or of
- * a credential. What went well as a thousand times before is told at `debug`: sends that are stored, and probes.
+ * Creates a log of answered calls: the route, but not the path, which may contain names; ids, but nothing of a body or
+ * a credential. Routine calls, stored sends and successful probes, are logged at `debug`.
  */
 export function createRequestLog(log: Logger): (call: Call) => void {
   return (call) => {

@@ -27,21 +27,21 @@ const exportEveryMs = 1_000;
 const exportMayTakeMs = 5_000;
 
 type Options = {
-  /** Where OTLP over HTTP is taken, without `/v1/traces`. */
+  /** The OTLP/HTTP endpoint, without `/v1/traces`. */
   url: string;
-  /** The share of calls that are traced although their callers said nothing. */
+  /** The share of calls to trace whose callers do not say. */
   ratio: number;
   node: { id: string; name: string | undefined };
-  /** Takes credentials out of a text. */
+  /** Removes credentials from a text. */
   redact(text: string): string;
-  /** Told of the first export that fails in a row, and that one worked again. */
+  /** Called for the first of consecutive failed exports, and when one succeeds again. */
   onError(error: unknown): void;
   onRecovery(): void;
 };
 
 /**
- * Follows a call by spans: the request, its commit, its publication, and its play on each node. What is not sampled costs a
- * look at a header. The context goes with the event from node to node, and never into what recipients are sent.
+ * Creates tracing of calls by spans: the request, its commit, its publication, and its play on each node. A call that
+ * is not sampled costs one header lookup. The context travels with the event between nodes, but never to recipients.
  */
 export function createTracing({ url, ratio, node, redact, onError, onRecovery }: Options) {
   const provider = new TracerProvider({
@@ -83,21 +83,21 @@ export function createTracing({ url, ratio, node, redact, onError, onRecovery }:
 
   return {
     traceCall,
-    /** A send waits for its commit. */
+    /** Begins the span of a send's commit. */
     onAppend(send: NewSend): void {
       const spans = active.getStore();
       if (spans === undefined) return;
       spans.commit = begin("commit", SpanKind.INTERNAL, trace.setSpan(ROOT_CONTEXT, spans.request));
       commits.set(send, spans.commit);
     },
-    /** The commit of a send is through. Its mark goes on with the trace, if the send has one. */
+    /** Ends the span of a send's commit; its mark continues the trace, if there is one. */
     onCommit(send: NewSend, batchSize: number, mark: CommitMark): CommitMark {
       const span = commits.get(send);
       if (span === undefined) return mark;
       span.setAttribute("herald.commit.batch_size", batchSize).end();
       return { ...mark, trace: traceParentOf(span) };
     },
-    /** Publishes events, each within a span if it belongs to a trace. */
+    /** Publishes events, those with a trace inside a span. */
     publish(events: LogEvent[], publish: (events: LogEvent[]) => void): void {
       const spans: Span[] = [];
       const traced = events.map((event) => {
@@ -111,7 +111,7 @@ export function createTracing({ url, ratio, node, redact, onError, onRecovery }:
       publish(traced);
       for (const span of spans) span.end();
     },
-    /** Plays an event, within a span if it belongs to a trace. `play` gives how many connections it was handed to. */
+    /** Plays an event, inside a span if it has a trace. `play` returns the number of connections it was handed to. */
     play(event: LogEvent, play: () => number): void {
       const parent = event.committed?.trace;
       if (parent === undefined) return void play();
@@ -119,19 +119,19 @@ export function createTracing({ url, ratio, node, redact, onError, onRecovery }:
       const connections = play();
       span.setAttributes({ ...attributesOf(event), "herald.deliveries": connections }).end();
     },
-    /** Sends what was not sent yet. */
+    /** Exports what is left. */
     stop: () => provider.shutdown(),
   };
 }
 
-/** What follows calls by spans. */
+/** The tracing of one node. */
 export type Tracing = ReturnType<typeof createTracing>;
 
 function endRequest(spans: { request: Span; commit: Span | undefined }, call: Call, response: Response | undefined) {
   const { request, commit } = spans;
   const { route, keyId, org } = call;
   const status = response?.status ?? 101;
-  // Its commit failed, or is over.
+  // Still open only if its commit failed.
   if (commit?.isRecording()) commit.setStatus({ code: SpanStatusCode.ERROR }).end();
   request.updateName(`${route.method} ${route.path}`).setAttributes({
     "http.request.method": route.method,
@@ -149,7 +149,7 @@ function attributesOf({ org, offset, kind, id }: LogEvent) {
   return { "herald.organization": org, "herald.offset": offset, "herald.kind": kind, "herald.event_id": id };
 }
 
-/** The context of a `traceparent` (W3C Trace Context, section 3.2); an empty one where it is none. */
+/** Parses a `traceparent` (W3C Trace Context, section 3.2); returns an empty context if it is invalid. */
 function contextOf(traceParent: string): Context {
   const parent = parseTraceParent(traceParent);
   return parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
@@ -162,7 +162,9 @@ function traceParentOf(span: Span): string {
 
 type Telling = Pick<Options, "redact" | "onError" | "onRecovery">;
 
-/** The exporter swallows what goes wrong; here it is told, once for each outage. Nothing leaves it with a credential in it. */
+/**
+ * Wraps an exporter, which hides errors, to report each outage once. Also removes credentials from what is exported.
+ */
 function tellingOutages(exporter: SpanExporter, { redact, onError, onRecovery }: Telling) {
   let isFailing = false;
   const telling: SpanExporter = {
