@@ -1,7 +1,7 @@
-// What sends feel of a migration on PostgreSQL: `exec bun bench/migration.ts --events 200000 --old <folder>` fills a database with
-// so many events and starts the version in that folder (a clone of an earlier revision, after `npm ci`), to which eight callers send
-// at a steady rate. Meanwhile this version migrates: what it brings itself, and then a sample that changes the largest table, with a column, a
-// backfill of all rows and an index.
+// Measures what sends feel of a migration on PostgreSQL: `exec bun bench/migration.ts --events 200000 --old <folder>`
+// fills a database with so many events and starts the version in that folder (a clone of an earlier revision, after
+// `npm ci`), to which eight callers send at a steady rate. Meanwhile this version migrates: first its own migrations,
+// then a sample that changes the largest table by a column, a backfill of all rows and an index.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,10 @@ CREATE INDEX CONCURRENTLY event_by_shade ON event (org, shade);
 
 type Send = { ms: number; status: number };
 
-/** Events of a hundred conversations in the one organization that is sent to. Ids are UUIDv7, ids of sends random. */
+/**
+ * Creates events in a hundred conversations of the organization that receives the sends. Ids are UUIDv7, ids of sends
+ * random.
+ */
 async function fill(url: string): Promise<void> {
   const sql = new SQL(url, { max: 1 });
   await sql.unsafe("SET synchronous_commit = off");
@@ -110,7 +113,7 @@ function ask(url: string, method: string, path: string, body: object): Promise<R
   return fetch(url + path, { method, headers, body: JSON.stringify(body) });
 }
 
-/** Sends at the rate, whatever the answers take, until `isOver`. A time counts from when the send was due. */
+/** Sends at a steady rate, however long responses take, until `isOver`. Durations count from when the send was due. */
 async function sendSteadily(url: string, isOver: () => boolean): Promise<Send[]> {
   const sends: Send[] = [];
   const startedAt = performance.now();
@@ -118,7 +121,7 @@ async function sendSteadily(url: string, isOver: () => boolean): Promise<Send[]>
     for (let turn = 0; !isOver(); turn++) {
       const dueAt = startedAt + ((turn * callers + caller) * 1_000) / rate;
       await Bun.sleep(Math.max(0, dueAt - performance.now()));
-      const begunAt = Math.min(dueAt, performance.now()); // a sleep may end a little early
+      const begunAt = Math.min(dueAt, performance.now()); // a sleep may end slightly early
       const message = { id: crypto.randomUUID(), cid, body: "x".repeat(100) };
       const status = await ask(url, "POST", "/admin/message", { organizationId: org, senderId: "alice", message })
         .then((answer) => answer.bytes().then(() => answer.status))

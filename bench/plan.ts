@@ -1,4 +1,4 @@
-// Plans servers for many connections from the costs that were measured here: `npm run plan`. See docs/explanation/scaling.md.
+// Plans servers for many connections from the costs measured here: `npm run plan`. See docs/explanation/scaling.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,6 +1,6 @@
-// What sends feel of retention: `exec bun bench/purge.ts` fills a database with 200,000 old messages (or as many as the first
-// argument says), starts a server that removes them, and times sends while it does and after it has. Both engines, one after
-// the other, sixteen callers.
+// Measures what sends feel of retention: `exec bun bench/purge.ts` fills a database with 200,000 old messages (or the
+// number given as first argument), starts a server that removes them, and times sends during the removal and after it.
+// Both engines in turn, sixteen callers.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ async function fill(driver: ReturnType<typeof openSqlite>): Promise<void> {
   await driver.close();
 }
 
-/** Sends from sixteen callers, one after another each, until `isOver`; how long each took, in milliseconds. */
+/** Sends from sixteen callers, each one message at a time, until `isOver`; returns the durations in milliseconds. */
 async function timeSends(send: () => Promise<unknown>, isOver: () => boolean): Promise<number[]> {
   const times: number[] = [];
   const call = async () => {

@@ -1,4 +1,5 @@
-// Lays siege to one node, raid by raid, while somebody else sends: `npm run siege`. See "Under siege" in docs/explanation/security.md.
+// Besieges one node, raid by raid, while somebody else sends: `npm run siege`. See "Under siege" in
+// docs/explanation/security.md.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -59,7 +60,7 @@ function storesOf(wanted: string | undefined): Store[] {
   return [store[wanted]];
 }
 
-/** Every raid of the plan on one store, round after round; checkouts take turns. */
+/** Plays every raid of the plan on one store, round after round; checkouts take turns. */
 async function besiege(
   store: Store,
   folder: string,
@@ -69,7 +70,7 @@ async function besiege(
   const found: SiegeSeries = {};
   if (chosen.length === 0) return found;
   const postgres = store === "PostgreSQL" ? await startPostgres() : undefined;
-  if (store === "PostgreSQL" && postgres === undefined) return found; // which has said that it is not installed
+  if (store === "PostgreSQL" && postgres === undefined) return found; // it has said that it is not installed
   const grounds: [Checkout, SiegeGround][] = [];
   for (const checkout of checkouts)
     grounds.push([checkout, await openGround(join(folder, store, checkout.name), checkout, postgres)]);
@@ -111,7 +112,7 @@ async function main(): Promise<boolean> {
   const keep = (more: SiegeSeries) => {
     series = { ...series, ...more };
     const results = { setting, pace: { rounds, runMs: ms }, series, ...(against && { against: revisionOf(against) }) };
-    if (isWhole || options.save) save(results); // after each raid, so that a run that breaks off leaves what it found
+    if (isWhole || options.save) save(results); // after each raid, so that an aborted run leaves its results
   };
   try {
     for (const store of stores) await besiege(store, dataDir.path, plan, keep);

@@ -158,11 +158,11 @@ const beside: Case = async (dataDir, pace) => {
 async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<HeraldPeer> {
   const herald = await startHerald(dataDir);
   await herald.putConversation(house.quiet, []);
-  await warmUp(herald, warmUpMs * 10); // the compiler is busy with it for some eight seconds
+  await warmUp(herald, warmUpMs * 10); // the compiler needs about eight seconds for it
   return herald;
 }
 
-/** Every part, by its name on the command line, in the order in which they run. */
+/** Every part of the bench by its command line name, in the order in which they run. */
 export const cases: Readonly<Record<string, Case>> = {
   sends,
   deliveries,
@@ -176,7 +176,7 @@ export const cases: Readonly<Record<string, Case>> = {
   replay,
 };
 
-/** Those that run only when they are named: they ask whether a change was worth it. */
+/** Parts that run only when named, as they serve to judge a change. */
 export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay"]);
 
 function frameOf(bytes: number): Record<string, string> {

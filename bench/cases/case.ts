@@ -1,20 +1,20 @@
 import type { Row } from "../harness/report/report.ts";
 import type { Pace, Series } from "../harness/report/rounds.ts";
 
-/** What a part of the bench found: every run, the lines of the table, and tables of its own. */
+/** The findings of a part of the bench: every run, the rows of the table, and further tables. */
 export type Findings = { series: Record<string, Series>; rows: Row[]; tables?: string[] };
 
-/** Options of the command line, for the parts that heed them. */
+/** Command line options, for the parts that use them. */
 export type Wishes = {
-  /** The folder of another checkout, to be measured beside this one. */
+  /** The folder of another checkout to measure beside this one. */
   against: string | undefined;
-  /** How many connections. */
+  /** The number of connections. */
   size: number | undefined;
-  /** SQLite in place of PostgreSQL. */
+  /** Use SQLite instead of PostgreSQL. */
   isEmbedded: boolean;
-  /** The share of a core that PostgreSQL may have. */
+  /** The share of a core that PostgreSQL may use. */
   databaseShare: number | undefined;
 };
 
-/** A part of the bench; it starts its own servers, and stops them. */
+/** A part of the bench; it starts and stops its own servers. */
 export type Case = (dataDir: string, pace: Pace, wishes: Wishes) => Promise<Findings>;

@@ -4,12 +4,12 @@ import type { Contender, Measures } from "../harness/report/rounds.ts";
 import type { Stage } from "../harness/stage.ts";
 import { shares } from "./sends.ts";
 
-/** Set before a run, called when a message has reached every listener. */
+/** Set before a run; called when a message has reached every listener. */
 export type Cue = { onComplete(): void };
 
 /**
- * Frames that arrive in a second while `inFlight` messages are under way. A message is under way from its POST until it is
- * answered 201 and has reached every listener: the next one is sent when fewer than `inFlight` are.
+ * Measures frames per second while `inFlight` messages are in flight: from POST until both the 201 and the frame at
+ * every listener have arrived. The next one is sent when fewer than `inFlight` are.
  */
 export function deliveriesOn({ peer, request, audience }: Stage, cue: Cue, inFlight: number): Contender {
   return {
@@ -57,7 +57,10 @@ export function deliveriesOn({ peer, request, audience }: Stage, cue: Cue, inFli
   };
 }
 
-/** The same of a loop in the bare publisher's own process: `inFlight` frames in each turn, and nobody who triggers it. */
+/**
+ * Measures the same in a loop inside the bare publisher's process: `inFlight` frames per turn, with nothing to trigger
+ * it.
+ */
 export function deliveriesOfLoop({ peer, topic, audience }: Stage, inFlight: number): Contender {
   return {
     name: `${peer.name}-loop`,

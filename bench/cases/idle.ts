@@ -24,8 +24,8 @@ const slowHall = "slow-hall";
 const slowUser: Person = { org: house.org, uid: "slow" };
 
 /**
- * `watchFor`: for how many lengths of a run the CPU is watched, before the probe asks. Each connection is pinged once in 25 seconds,
- * so a shorter time does not show what pings cost. A reader that has stopped answers no ping, and would be cut.
+ * `watchFor`: how many run lengths to watch the CPU before the probe asks. Each connection is pinged once in 25
+ * seconds, so a shorter time would not show the cost of pings. A stopped reader answers no ping, and would be cut.
  */
 const crowds = [
   { what: "sockets, no pings", kind: "socket", pings: {}, hasReader: true, watchFor: [5, 1], roundsAtMost: 5 },
@@ -54,7 +54,10 @@ const measured = {
 /** A node with an idle crowd, and one more connection that may stop reading. */
 type Place = { name: string; herald: HeraldPeer; reader: Reader | undefined; leave(): Promise<void> };
 
-/** What 10,000 idle connections cost a node: alone, while another connection is sent messages, and while that one does not read. */
+/**
+ * Measures what 10,000 idle connections cost a node: alone, while another connection is sent messages, and while that
+ * one does not read.
+ */
 export const idle: Case = async (dataDir, pace, { against, size = defaultSize }) => {
   const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
   const probe = startProbe();
@@ -116,7 +119,7 @@ async function openPlace(
   };
 }
 
-/** Sends the reader more than the kernel buffers, so that Herald has to keep some of it. */
+/** Sends the reader more than the kernel buffers, so that Herald has to hold some of it. */
 async function burden({ herald, reader }: Place): Promise<void> {
   reader?.pause();
   const body = "🐌".repeat(30_000);
@@ -137,7 +140,7 @@ async function burden({ herald, reader }: Place): Promise<void> {
   if (held === 0 || held > burdenBytes * 0.9) throw new Error(`of ${burdenBytes} bytes the kernel holds ${held}`);
 }
 
-/** Watches the node's CPU, and then how long it leaves others waiting; meanwhile sends to the reader at a steady interval. */
+/** Watches the node's CPU, and then its response times; meanwhile sends to the reader at a steady interval. */
 function watching({ name, herald }: Place, probe: Probe, { watchFor }: Crowd, everyMs: number | undefined): Contender {
   const [watch, ask] = watchFor;
   return {
@@ -163,7 +166,7 @@ function watching({ name, herald }: Place, probe: Probe, { watchFor }: Crowd, ev
   };
 }
 
-/** Sends to the reader at a steady interval, one message at a time, until it is told to end. */
+/** Sends to the reader at a steady interval, one message at a time, until stopped. */
 async function startSends({ url }: HeraldPeer, everyMs: number): Promise<() => Promise<void>> {
   const lane = await openLane(createRequestTemplate(url, "/admin/message", house.key, sendBody(slowHall)));
   let sending = Promise.resolve();

@@ -5,12 +5,15 @@ import { percentile, spreadOf } from "../harness/report/statistics.ts";
 import type { Stage } from "../harness/stage.ts";
 import { shares } from "./sends.ts";
 
-/** Set before a run, called for each frame that a listener gets. */
+/** Set before a run; called for each frame that a listener gets. */
 export type Ear = { onFrame(): void };
 
 const pauseMs = 5;
 
-/** Milliseconds from the POST to each recipient's frame, and to the answer, with one message at a time on an idle server. */
+/**
+ * Measures milliseconds from the POST to each recipient's frame and to the response, one message at a time on an idle
+ * server.
+ */
 export function latencyOn({ peer, request, audience }: Stage, ear: Ear): Contender {
   return {
     name: peer.name,

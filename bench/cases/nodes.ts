@@ -14,7 +14,10 @@ import { startCallers } from "./sends.ts";
 const callers = 64;
 const smallShare = 0.2;
 
-/** Sends that nodes on one PostgreSQL and one NATS accept together, beside those that one of them accepts alone. */
+/**
+ * Measures the sends that nodes on one PostgreSQL and one NATS accept together, beside those that one of them accepts
+ * alone.
+ */
 export const nodes: Case = async (dataDir, pace) => {
   const postgres = await startPostgres();
   const nats = await startNats();
@@ -26,7 +29,7 @@ export const nodes: Case = async (dataDir, pace) => {
   for (let index = 0; index < callers; index++) await first.putConversation(house.quiet, [], orgOf(index));
   await using database = new Bun.SQL(settings.HERALD_DATABASE_URL, { max: 1 });
   await sendsToNodes("warm-up", pair, orgOf, database).run(pace.warmUpMs * 3);
-  await database`ANALYZE`; // as PostgreSQL does by itself in a database's first minute: until then it reads by the wrong index
+  await database`ANALYZE`; // PostgreSQL does so itself within a database's first minute; until then it uses the wrong index
 
   const shared = (index: number) => orgOf(Math.floor(index / 2));
   const contenders = (org: typeof orgOf) => [
@@ -58,7 +61,7 @@ export const nodes: Case = async (dataDir, pace) => {
   return { series, rows };
 };
 
-/** Callers on these nodes by turns; `orgOf` tells the organization of each. */
+/** Sends to these nodes in turn; `orgOf` gives the organization of each caller. */
 function sendsToNodes(
   name: string,
   peers: readonly HeraldPeer[],
@@ -104,7 +107,7 @@ function cpuOf(peers: readonly HeraldPeer[]): number {
   return peers.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0);
 }
 
-/** Of every process that works for the database server, but its first one, which only starts others. */
+/** The CPU of all processes of the database server except the first, which only starts the others. */
 async function cpuOfDatabase(database: Bun.SQL): Promise<number> {
   const rows: { pid: number }[] = await database`SELECT pid FROM pg_stat_activity`;
   return rows.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0);

@@ -5,10 +5,10 @@ import { spreadOf } from "../harness/report/statistics.ts";
 import type { Peer } from "../harness/servers.ts";
 import { shares, startLoad } from "./sends.ts";
 
-/** A process that asks for `/healthz`, a request a millisecond, and tells how long each took. */
+/** A process that requests `/healthz` every millisecond and reports how long each request took. */
 export type Probe = { ask(url: string, ms: number): Promise<number[]>; stop(): void };
 
-/** Starts the probe, which rests until it is asked. */
+/** Starts the probe, which is idle until asked. */
 export function startProbe(): Probe {
   let heard: ((times: number[]) => void) | undefined;
   const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../processes/probe.ts")], {
@@ -27,7 +27,10 @@ export function startProbe(): Probe {
   };
 }
 
-/** How long the server leaves another request waiting while `callers` callers send. Without callers: an idle server. */
+/**
+ * Measures how long the server keeps another request waiting while `callers` callers send; without callers, on an idle
+ * server.
+ */
 export function pausesOf(peer: Peer, probe: Probe, callers: number): Contender {
   return {
     name: callers === 0 ? `${peer.name}-idle` : peer.name,

@@ -14,7 +14,7 @@ import type { Case, Findings } from "./case.ts";
 import { type Probe, startProbe } from "./pauses.ts";
 import { warmUp } from "./sends.ts";
 
-const sizes = [250, 500, 1_000, 4_000]; // the last one is beyond the limit, which is lifted
+const sizes = [250, 500, 1_000, 4_000]; // the last one exceeds the limit, which is lifted
 const stocks = [
   { conversations: 1, characters: 64 },
   { conversations: 50, characters: 64 },
@@ -34,7 +34,10 @@ const measured = {
   worstPauseMs: ["/healthz meanwhile: worst", "ms"],
 } as const;
 
-/** What a replay costs, by how many messages `since` brings, of one conversation or of fifty: does the cost grow with what is sent? */
+/**
+ * Measures the cost of a replay by the number of messages that `since` recovers, from one conversation or from fifty:
+ * does it grow with what is sent?
+ */
 export const replay: Case = async (dataDir, pace, { against, isEmbedded }) => {
   const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
   const probe = startProbe();
@@ -80,12 +83,12 @@ async function openPlace(
   const ids = await fill(herald, conversations, "x".repeat(characters));
   if (databaseUrl !== undefined) {
     await using database = new SQL(databaseUrl, { max: 1 });
-    await database`ANALYZE`; // as PostgreSQL does by itself in a database's first minute
+    await database`ANALYZE`; // PostgreSQL does so itself within a database's first minute
   }
   return { name, herald, ids };
 }
 
-/** Sends one message more than is ever missed, in an order that is known; resolves with their ids. */
+/** Sends one message more than is ever missed, in a known order; resolves with their ids. */
 async function fill(herald: HeraldPeer, conversations: number, body: string): Promise<string[]> {
   const cids = Array.from({ length: conversations }, (_, index) => `talk-${index}`);
   for (const cid of cids) await herald.putConversation(cid, [listener]);
@@ -112,7 +115,7 @@ async function send({ url }: HeraldPeer, cid: string, body: string): Promise<str
   return ask.server_mid;
 }
 
-/** One replay after another, for the length of a run. */
+/** Replays repeatedly for the length of a run. */
 function replaying({ name, herald, ids }: Place, size: number, probe: Probe): Contender {
   return {
     name,
@@ -140,7 +143,7 @@ function replaying({ name, herald, ids }: Place, size: number, probe: Probe): Co
   };
 }
 
-/** Connects and resolves when `size` messages have come; throws when they are not the expected ones. */
+/** Connects and resolves once `size` messages have come; throws if they are not the expected ones. */
 async function hearMissed({ url }: HeraldPeer, token: string, since: string, size: number): Promise<void> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -6,13 +6,13 @@ import type { Peer } from "../harness/servers.ts";
 
 /** Callers that send as fast as they are answered. */
 export type Load = {
-  /** Answers 201 so far. */
+  /** Sends answered 201 so far. */
   count(): number;
-  /** Sends no more, and resolves when everything that was sent is answered. Rejects if an answer was not 201. */
+  /** Stops sending, and resolves once everything sent is answered. Rejects if any answer was not 201. */
   stop(): Promise<void>;
 };
 
-/** Starts `callers` callers, each on a connection of its own with one request in flight. */
+/** Starts `callers` callers, each with a connection of its own and one request in flight. */
 export async function startLoad({ url }: Peer, callers: number, ids: IdKind = "random"): Promise<Load> {
   const request = createRequestTemplate(url, "/admin/message", house.key, sendBody(house.quiet), ids);
   return startCallers(await openLanes(request, callers));
@@ -45,14 +45,16 @@ export function startCallers(lanes: Lane[]): Load {
   };
 }
 
-/** Lets 64 callers send for a while, so that the server's code is compiled as it is in one that has run for a minute. */
+/**
+ * Lets 64 callers send for a while, so that the server's code is compiled like that of one that has run for a minute.
+ */
 export async function warmUp(peer: Peer, ms: number): Promise<void> {
   const load = await startLoad(peer, 64);
   await Bun.sleep(ms);
   await load.stop();
 }
 
-/** Sends answered 201 in a second, and what they cost. */
+/** Measures sends answered 201 per second, and what they cost. */
 export function sendsTo(peer: Peer, callers: number, ids: IdKind = "random"): Contender {
   return {
     name: peer.name,
@@ -73,7 +75,7 @@ export function sendsTo(peer: Peer, callers: number, ids: IdKind = "random"): Co
   };
 }
 
-/** Inserts of a loop in the peer's own process. */
+/** Measures inserts of a loop in the peer's own process. */
 export function insertsOf(peer: Peer): Contender {
   return {
     name: peer.name,
@@ -92,7 +94,7 @@ export function insertsOf(peer: Peer): Contender {
   };
 }
 
-/** How busy each was, in cores. */
+/** How busy each process was, in cores. */
 export function shares({ server, generator, others }: ReturnType<ReturnType<typeof startMeter>>): Measures {
   return { serverBusy: server, generatorBusy: generator, othersBusy: others };
 }

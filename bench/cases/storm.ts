@@ -41,7 +41,10 @@ const measured = {
   loadBefore: ["load of the machine before (1 min)", ""],
 } as const;
 
-/** Everybody wants in at once, and comes back as the SDK does; a caller of another organization goes on sending meanwhile. Each storm meets a node that has just started. */
+/**
+ * Measures a storm: everyone connects at once and retries like the SDK, while a caller of another organization keeps
+ * sending. Each storm hits a node that has just started.
+ */
 export const storm: Case = async (dataDir, { rounds }, wishes) => {
   const { against, size = defaultSize, isEmbedded, databaseShare } = wishes;
   const postgres = isEmbedded ? undefined : await startPostgres();
@@ -73,7 +76,7 @@ export const storm: Case = async (dataDir, { rounds }, wishes) => {
   return found;
 };
 
-/** Gives the server at this address a share of a core, with all the connections that it takes from now on. */
+/** Limits the server at this address to a share of a core, including all connections that it accepts from now on. */
 async function throttlePostgres(url: string | undefined, share: number): Promise<Throttle | undefined> {
   const throttle = createThrottle();
   if (url === undefined || throttle === undefined) throw new Error("there is no PostgreSQL, or no way to hold it back");
@@ -83,7 +86,7 @@ async function throttlePostgres(url: string | undefined, share: number): Promise
   return throttle;
 }
 
-/** Gives every run a number for each kind of ending that any run saw, and the table a line for it. */
+/** Gives every run a count for each kind of ending seen in any run, and the table a row for it. */
 function evenOut(runs: readonly Measures[]): Record<string, readonly [string, string]> {
   const names = new Set(runs.flatMap((run) => Object.keys(run)).filter((name) => name.includes(": ")));
   for (const run of runs) for (const name of names) run[name] ??= 0;

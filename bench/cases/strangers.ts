@@ -7,14 +7,17 @@ import type { Contender } from "../harness/report/rounds.ts";
 import { spreadOf } from "../harness/report/statistics.ts";
 import { shares } from "./sends.ts";
 
-/** How many strangers there are: handshakes that stop half-way, and bodies that trickle. */
+/** How many strangers there are: handshakes that stop half-way, and bodies that trickle in. */
 export type Strangers = { halves: number; uploads: number };
 
 const callers = 8;
 const pauseMs = 4;
 const runFor = 4; // as long as other runs: a p99 needs its samples
 
-/** How long sends take for callers who do not hurry, while strangers hold connections, or with nobody else there. */
+/**
+ * Measures how long sends take for callers who do not hurry, while strangers hold connections, or with nobody else
+ * there.
+ */
 export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined): Contender {
   return {
     name: strangers === undefined ? `${herald.name}-undisturbed` : herald.name,
@@ -48,7 +51,7 @@ export function sendsBeside(herald: HeraldPeer, strangers: Strangers | undefined
   };
 }
 
-/** Resolves when all strangers are connected. */
+/** Resolves once all strangers are connected. */
 async function gather({ url }: HeraldPeer, strangers: Strangers): Promise<{ lift(): Promise<void> }> {
   const { promise: areOpen, resolve: open } = Promise.withResolvers<void>();
   const child = Bun.spawn([process.execPath, resolve(import.meta.dir, "../processes/strangers.ts")], {

@@ -7,7 +7,7 @@ export type Checkout = { name: string; root: string };
 
 const here = resolve(import.meta.dir, "../..");
 
-/** This checkout, and the other that it is measured against, if there is one. They take turns. */
+/** This checkout, and the one to compare it with, if any. They take turns. */
 export function checkoutsOf(against: string | undefined): Checkout[] {
   const checkouts = [{ name: "herald", root: here }];
   if (against === undefined) return checkouts;
@@ -17,7 +17,7 @@ export function checkoutsOf(against: string | undefined): Checkout[] {
   return [...checkouts, { name: "before", root }];
 }
 
-/** The revision of a checkout, as Git tells it. */
+/** The Git revision of a checkout. */
 export function revisionOf(root: string): string {
   return execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
 }

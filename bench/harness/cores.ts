@@ -5,20 +5,20 @@ import { join } from "node:path";
 const controller = "/sys/fs/cgroup/cpu"; // cgroup v1; version 2 has no folder of that name
 const periodMicros = 10_000;
 
-/** Keeps a process and all its threads on one core (taskset(1)). */
+/** Pins a process and all its threads to one core (taskset(1)). */
 export function pinTo(core: number, pid: number): void {
   execFileSync("taskset", ["-a", "-c", "-p", String(core), String(pid)], { stdio: "ignore" });
 }
 
-/** Lets processes have no more than a share of a core each, together with those that they start from then on. */
+/** Limits each process to a share of a core, together with the processes it starts later. */
 export type Throttle = { limit(pid: number, share: number): void; lift(): void };
 
-/** The process that started this one (ppid, proc(5)). */
+/** The parent of a process (ppid, proc(5)). */
 export function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
-/** A throttle made of control groups, or `undefined` where this user may not make them. */
+/** Creates a throttle from control groups; `undefined` if this user may not create them. */
 export function createThrottle(): Throttle | undefined {
   if (!existsSync(join(controller, "cpu.cfs_quota_us"))) return undefined;
   const groups = new Set<string>();

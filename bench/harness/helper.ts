@@ -1,14 +1,17 @@
 import { resolve } from "node:path";
 
-/** A script of the bench in a process of its own, which takes orders and reports, one message after another. */
+/** A bench script in a process of its own, which takes orders and reports, one message at a time. */
 export type Helper<Order, Report> = {
   tell(order: Order): void;
-  /** The next report that nobody has taken. Rejects when the process has ended. */
+  /** The next unread report. Rejects if the process has ended. */
   next(): Promise<Report>;
   stop(): Promise<void>;
 };
 
-/** Starts `bench/<script>`, whose messages are `Report`s: the types are that script's promise. With `niceness` others come first (nice(1)). */
+/**
+ * Starts `bench/<script>`, which sends `Report`s; its types are the script's promise. With `niceness`, other processes
+ * have priority (nice(1)).
+ */
 export function startHelper<Order, Report>(script: string, niceness = 0): Helper<Order, Report> {
   const reports: Report[] = [];
   let heard: (() => void) | undefined;

@@ -4,12 +4,12 @@ import { type Peer, type PeerOptions, startPeer } from "./servers.ts";
 
 /** Herald as a peer, with what a bench needs to fill it. */
 export type HeraldPeer = Peer & {
-  /** Makes a conversation of the sender and these users, who come to exist with it. */
+  /** Creates a conversation of the sender and these users, creating the users as well. */
   putConversation(cid: string, uids: readonly string[], org?: string): Promise<void>;
   tokensOf(uids: readonly string[]): Promise<string[]>;
 };
 
-/** Signs the user tokens of every run, so that a crowd can make its own. */
+/** The secret of user tokens in every run, so that a crowd can sign its own. */
 export const tokenSecret = "bench-token-secret-0123456789abcdefghijklmnop";
 
 const lifted = [
@@ -23,10 +23,13 @@ const lifted = [
 ];
 const atOnce = 50;
 
-/** Where the server comes from; with `areLimitsKept` it runs with every limit as it is by default, pings among them. */
+/** Where the server comes from; with `areLimitsKept`, it runs with all default limits, including pings. */
 export type HeraldPeerOptions = PeerOptions & { areLimitsKept?: boolean };
 
-/** Starts the real server with every rate and connection limit lifted, quiet, and without pings, which count as bytes. */
+/**
+ * Starts the real server without rate and connection limits, with little logging, and without pings, which would count
+ * as bytes.
+ */
 export async function startHerald(
   dataDir: string,
   settings: Record<string, string> = {},

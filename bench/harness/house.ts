@@ -1,15 +1,15 @@
 import { idPlaceholder } from "./crowds/lane.ts";
 
-/** The organization of every run, its one sender and its API key. */
+/** The organization of every run, its only sender and its API key. */
 export const house = {
   key: "bench-key-0123456789abcdefghijklmnopqrstuvwxyz",
   org: "bench",
   sender: "sender",
-  /** A conversation whose only participant is the sender: nobody is connected to it. */
+  /** A conversation whose only participant is the sender, and which nobody hears. */
   quiet: "quiet",
 } as const;
 
-/** The message that every figure is made with: 100 characters, one parameter, no attachment. */
+/** The message used for every figure: 100 characters, one parameter, no attachment. */
 export function sendBody(cid: string, org: string = house.org): object {
   const body = "The quick brown fox jumps over the lazy dog, and then it does so once more, until the line is full.";
   return {
@@ -28,7 +28,7 @@ export function systemBody(uids: readonly string[]): object {
   };
 }
 
-/** Answers as Herald does, byte for byte as long. */
+/** A response like Herald's, with the same length. */
 export const sampleAnswer = {
   ask: { mid: idPlaceholder, server_mid: "00000000-0000-7000-8000-000000000000", t: 1_700_000_000 },
 };

@@ -2,18 +2,24 @@ import { readFileSync } from "node:fs";
 
 const clockTickMs = 10; // USER_HZ is 100 on every Linux that Bun runs on (proc(5))
 
-/** Processor time of one span, in cores: 1 is one core all the time. */
+/** CPU time of a period, in cores: 1 is one core all the time. */
 export type Busy = {
   elapsedMs: number;
-  /** Processor time of the server, user and system, in milliseconds. */
+  /** CPU time of the server, user and system, in milliseconds. */
   serverCpuMs: number;
   server: number;
   generator: number;
-  /** Everything else on the machine, the probe and other people's work alike. Far above 0, the run was disturbed. */
+  /**
+   * Everything else on the machine, the probe and other programs alike. A value far above 0 means that the run was
+   * disturbed.
+   */
   others: number;
 };
 
-/** Starts to watch the server process `pid` (or this one alone), this process and the machine. The function that it gives ends the span. */
+/**
+ * Starts measuring the server process `pid` (or just this process), this process and the machine. The returned function
+ * ends the period.
+ */
 export function startMeter(pid: number): () => Busy {
   const startedAt = performance.now();
   const [server, generator, machine] = [cpuMsOf(pid), cpuMsOf(process.pid), busyMsOfMachine()];
@@ -40,30 +46,35 @@ export function cpuMsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * clockTickMs;
 }
 
-/** Time on a processor of a process's first thread, in milliseconds, to the nanosecond: for programs that have no other thread. */
+/**
+ * CPU time of a process's first thread in milliseconds, precise to the nanosecond: for programs without other threads.
+ */
 export function exactCpuMsOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
 
-/** The most memory that a process has held since it started (VmHWM, proc(5)), in bytes. */
+/** The peak memory of a process since its start (VmHWM, proc(5)), in bytes. */
 export function peakMemoryOf(pid: number): number {
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kibibytes) * 1024;
 }
 
-/** Memory that a process holds (VmRSS, proc(5)), in bytes. */
+/** The memory of a process (VmRSS, proc(5)), in bytes. */
 export function memoryOf(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kibibytes) * 1024;
 }
 
-/** What the kernel holds for its own objects on the whole machine, sockets among them (Slab, proc(5)), in bytes. */
+/** The memory of kernel objects on the whole machine, including sockets (Slab, proc(5)), in bytes. */
 export function memoryOfKernel(): number {
   const [, kibibytes] = /^Slab:\s+(\d+) kB$/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
   return Number(kibibytes) * 1024;
 }
 
-/** Everything of the first line of `/proc/stat` but idle and iowait, without guest time, which user time holds already. */
+/**
+ * Everything in the first line of `/proc/stat` except idle and iowait; guest time is left out, as user time includes
+ * it.
+ */
 function busyMsOfMachine(): number {
   const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.trim().split(/\s+/).slice(1).map(Number);

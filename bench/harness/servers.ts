@@ -7,7 +7,7 @@ const startMayTakeMs = 20_000;
 /** A server in a process of its own. */
 export type Peer = { name: string; url: string; pid: number; stop(): Promise<void> };
 
-/** A new folder on the disk of the repository, where a flush is a flush: `/tmp` may be memory. */
+/** Creates a folder on the repository's disk, where a flush is a real flush: `/tmp` may be in memory. */
 export function createDataDir(): { path: string; remove(): void } {
   const parent = join(root, "bench/data");
   mkdirSync(parent, { recursive: true });
@@ -15,7 +15,7 @@ export function createDataDir(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** The folder of the checkout that a peer is started from (this one by default), and what is called with each line that it writes. */
+/** The checkout to start a peer from (this one by default), and what to call with each line that it writes. */
 export type PeerOptions = { root?: string | undefined; onLine?: ((line: string) => void) | undefined };
 
 /** Starts a script of the repository and waits until it logs the line `{"msg":"listening","url":…}`. */
@@ -48,12 +48,12 @@ export async function startPeer(
   };
 }
 
-/** What a script says when it is ready. */
+/** Prints the line by which a script says that it is ready. */
 export function sayListening(port: number | undefined): void {
   console.log(JSON.stringify({ msg: "listening", url: `http://127.0.0.1:${port}` }));
 }
 
-/** Resolves with the address once the script tells it, and reads on: a log that nobody reads would fill the pipe. */
+/** Resolves with the address once the script prints it, and keeps reading: an unread log would fill the pipe. */
 function readUrl(stdout: ReadableStream<Uint8Array>, onLine?: (line: string) => void): Promise<string | undefined> {
   const { promise, resolve: found } = Promise.withResolvers<string | undefined>();
   const decoder = new TextDecoder();

@@ -4,14 +4,14 @@ import type { HeraldPeer } from "./herald.ts";
 import { house, sendBody } from "./house.ts";
 import type { Peer } from "./servers.ts";
 
-/** A conversation of one server with its listeners, and the request that says something in it. */
+/** A conversation on one server with its listeners, and the request that sends to it. */
 export type Stage = { peer: Peer; topic: string; request: RequestTemplate; audience: Audience };
 
 type Hearing = { onFrame?(): void; onComplete?(): void };
 
 const ping = JSON.stringify({ request: { ping: {}, id: 1 } });
 
-/** A conversation of Herald's with `size` connected participants; the sender is not connected. */
+/** Opens a conversation of Herald with `size` connected participants; the sender is not connected. */
 export async function openHeraldStage(
   herald: HeraldPeer,
   topic: string,
@@ -27,7 +27,7 @@ export async function openHeraldStage(
   return await calibrated({ peer: herald, topic, request, audience });
 }
 
-/** The same on the bare publisher. */
+/** Opens the same on the bare publisher. */
 export async function openBareStage(peer: Peer, topic: string, size: number, hearing: Hearing): Promise<Stage> {
   const headers = Array.from({ length: size }, () => []);
   const audience = await openAudience({ url: peer.url, path: `/${topic}`, headers, hello: ping, ...hearing });

@@ -1,6 +1,6 @@
-// Floor of the deliveries: Bun.serve with one topic for each conversation and nothing else. POST /<topic> publishes a frame as
-// long as Herald's (BENCH_FRAME_BYTES) and answers 201 as Herald does. POST /<topic>/loop?inFlight=16&ms=1500
-// publishes in a loop of this process, with nobody to trigger it, and tells how many there were.
+// Floor of the deliveries: Bun.serve with one topic per conversation and nothing else. POST /<topic> publishes a frame
+// as long as Herald's (BENCH_FRAME_BYTES) and answers 201 like Herald. POST /<topic>/loop?inFlight=16&ms=1500 publishes
+// in a loop inside this process, with nothing to trigger it, and returns the number of frames.
 import { sampleAnswer } from "../harness/house.ts";
 import { sayListening } from "../harness/servers.ts";
 
@@ -9,7 +9,7 @@ const answer = JSON.stringify(sampleAnswer);
 const init = { status: 201, headers: { "Content-Type": "application/json" } };
 const backpressured = -1;
 
-/** Publishes `inFlight` frames in each turn of the event loop; while a socket is behind it waits. */
+/** Publishes `inFlight` frames per turn of the event loop; waits while a socket is behind. */
 async function publishFor(topic: string, inFlight: number, ms: number): Promise<number> {
   const startedAt = performance.now();
   let count = 0;

@@ -1,5 +1,5 @@
-// Floor of the sends: a Hono route that parses the JSON, checks it against Herald's own schema and answers as many bytes.
-// No key, no scan, no store.
+// Floor of the sends: a Hono route that parses the JSON, validates it with Herald's own schema and answers as many
+// bytes. No key, no scan, no store.
 import { Hono } from "hono";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createSendMessageRequest } from "../../src/contract/messages/messages.ts";

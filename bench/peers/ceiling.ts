@@ -1,5 +1,5 @@
-// The least that an answer can cost: Bun.serve without a route, a parser or a promise. What the callers reach here is the
-// most that they can measure.
+// The minimum cost of a response: Bun.serve without a route, a parser or a promise. The callers cannot measure more
+// than they reach here.
 import { sampleAnswer } from "../harness/house.ts";
 import { sayListening } from "../harness/servers.ts";
 

@@ -1,5 +1,5 @@
-// Floor of group commit without HTTP: inserts into the real event table with its indexes, one after another, each with a
-// commit that is flushed (WAL, FULL). GET /?ms=1500 runs the loop that long and tells how many there were.
+// Floor of group commit without HTTP: consecutive inserts into the real event table with its indexes, each with a
+// flushed commit (WAL, FULL). GET /?ms=1500 runs the loop that long and returns the number of inserts.
 import { join } from "node:path";
 import { createId } from "../../src/lib/text/ids.ts";
 import { migrateStore } from "../../src/store/migrate.ts";

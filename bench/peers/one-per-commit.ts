@@ -1,5 +1,5 @@
-// Floor of group commit: Herald's own way through the house for a send, over its own store, with one send to a commit.
-// There is no gateway, since nobody is connected. BENCH_BATCH_SIZE sets another number of sends to a commit.
+// Floor of group commit: Herald's own path of a send on its own store, with one send per commit. There is no gateway,
+// as nobody is connected. BENCH_BATCH_SIZE sets another number of sends per commit.
 import { join } from "node:path";
 import { Hono } from "hono";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";

@@ -1,20 +1,23 @@
-/** What was not measured here. Each is a name that the documentation shows. */
+/** Assumptions that were not measured here. The documentation shows each by its name. */
 export const assumptions = {
-  /** A node is one process with one thread for JavaScript. */
+  /** A node is one process with one JavaScript thread. */
   nodeCores: 1,
   nodeMemoryBytes: 4 * 2 ** 30,
   databaseCores: 16,
   databaseDiskBytes: 8e12,
   natsCores: 4,
-  /** Events through one NATS server in a second, in or out: 737 k were measured when the design was made. */
+  /** Events per second through one NATS server, in or out: 737 k were measured for the design. */
   natsEventsPerSecond: 737_000,
   /** Of the network of a node or a server: 10 Gbit/s. */
   networkBytesPerSecond: 1.25e9,
-  /** Subject, headers of TCP and IP, and acknowledgements of an event on the bus. */
+  /** Subject, TCP and IP headers, and acknowledgements of an event on the bus. */
   busOverheadBytes: 150,
   headCheckSeconds: 5,
   pingSeconds: 25,
-  /** Events that a node keeps of an organization for those who join: between 512 and 1,024, and none for longer than 30 s. */
+  /**
+   * Events that a node keeps per organization for joining connections: between 512 and 1,024, and none for longer than
+   * 30 s.
+   */
   rememberedEvents: 768,
   uptimeSeconds: 86_400,
 } as const;

@@ -3,7 +3,7 @@ import type { Costs } from "./known-costs.ts";
 import { type Behaviour, batchesPerSecond, diskBytesPerConnection, type Traffic, trafficOf } from "./traffic.ts";
 import type { Log, Workload } from "./workload.ts";
 
-/** What each part of a cell is busy with, 1 being all that it has, at the busiest time. */
+/** How busy each part of a cell is at the busiest time; 1 is full capacity. */
 export type Utilisation = {
   nodeCpu: number;
   nodeMemory: number;
@@ -28,31 +28,31 @@ export type Cell = {
   headChecksPerNode: number;
   natsEvents: number;
   natsBytes: number;
-  /** Events that come from the other parts of split organizations, were all of these in other cells. */
+  /** Events from other parts of split organizations, if all of those were in other cells. */
   crossing: number;
   diskBytesPerDay: number;
   diskBytes: number;
   storm: { connections: number; seconds: number };
-  /** CPU of one node, in cores, by what it is spent on. They add up to `utilisation.nodeCpu`. */
+  /** CPU of one node in cores, by purpose. They add up to `utilisation.nodeCpu`. */
   nodeCpuBy: Record<"being there" | "sends" | "hints" | "deliveries" | "connects" | "head checks", number>;
 };
 
-/** Servers of a cell: one database, and what stands around it. */
+/** The servers of a cell: one database, and those around it. */
 export type Servers = { nodes: number; natsServers: number };
 
 const micros = 1e-6;
 
-/** Seconds that one commit takes when nothing waits: the work of both sides and the flush. */
+/** The duration of one commit in seconds when nothing waits: the work of both sides and the flush. */
 export function commitSeconds(costs: Costs): number {
   return (costs.sendCommitCpu + costs.sendCommitDatabaseCpu) * micros + costs.flushMs / 1000;
 }
 
-/** Seconds of its log's one writer that an event takes, among as many as were measured in one commit. */
+/** Seconds that an event takes of its log's single writer, with as many events per commit as were measured. */
 export function logSecondsPerEvent(costs: Costs): number {
   return commitSeconds(costs) / costs.eventsPerCommit + costs.sendEventDatabaseCpu * micros;
 }
 
-/** What the servers of one cell are busy with, when these logs have their home there. */
+/** How busy the servers of one cell are if these logs live there. */
 export function evaluateCell(
   logs: readonly Log[],
   workload: Workload,
@@ -116,7 +116,7 @@ export function evaluateCell(
   };
 }
 
-/** CPU of one node, in cores. Sends, connections and commits are spread evenly over the nodes. */
+/** CPU of one node in cores. Sends, connections and commits are spread evenly over the nodes. */
 function nodeCpuOf(traffic: Traffic, commits: number, nodes: number, costs: Costs): Cell["nodeCpuBy"] {
   const { connections, sends, listedPerSend, hints, deliveries, connects, headChecks } = traffic;
   const perNode = (microseconds: number) => (microseconds * micros) / nodes / assumptions.nodeCores;
@@ -135,7 +135,7 @@ function nodeCpuOf(traffic: Traffic, commits: number, nodes: number, costs: Cost
   };
 }
 
-/** One node is lost; the others take its connections with the CPU that they have left, and so does the database. */
+/** The storm after losing one node: the others take its connections with their spare CPU, as does the database. */
 function stormOf(connections: number, nodes: number, nodeCpu: number, databaseCores: number, costs: Costs) {
   const moving = connections / nodes;
   const spareOfNodes = Math.max(0, nodes - 1) * Math.max(0, 1 - (nodeCpu * nodes) / Math.max(1, nodes - 1));

@@ -3,11 +3,11 @@ import type { Costs } from "./known-costs.ts";
 import type { Plan } from "./planner.ts";
 import type { Flow } from "./queue.ts";
 
-const maxBatch = 500; // of src/store/log/send-log.ts
+const maxBatch = 500; // from src/store/log/send-log.ts
 
 /**
- * What goes through one node of a plan. All that the node does beside sends and commits is spread over the hints, so that its
- * thread is as busy as the plan says. `load` multiplies what comes.
+ * What passes through one node of a plan. All the node's work except sends and commits is spread over the hints, so
+ * that its thread is as busy as planned. `load` multiplies the input.
  */
 export function flowOf({ fullest, servers }: Pick<Plan, "fullest" | "servers">, costs: Costs, load = 1): Flow {
   const sends = fullest.sends / servers.nodes;

@@ -5,7 +5,7 @@ import type { Series } from "../harness/report/rounds.ts";
 import type { Setting } from "../harness/report/setting.ts";
 import { median } from "../harness/report/statistics.ts";
 
-/** Every cost: bytes, microseconds of CPU, milliseconds, as the catalogue says. */
+/** Every cost in the unit given by the catalogue: bytes, microseconds of CPU, milliseconds. */
 export type Costs = Readonly<Record<CostName, number>>;
 
 /** Costs with where and when they were measured. */
@@ -15,7 +15,7 @@ type Results = { setting: Setting; series: Record<string, Series> };
 
 const results = resolve(import.meta.dir, "../results");
 
-/** The costs of the newest results that hold them. Throws where there are none. */
+/** Reads the costs from the newest results that contain them. Throws if there are none. */
 export function readKnownCosts(folder: string = results): KnownCosts {
   const known = readdirSync(folder)
     .filter((name) => name.endsWith(".json"))
@@ -32,7 +32,7 @@ export function readKnownCosts(folder: string = results): KnownCosts {
   return newest;
 }
 
-/** The medians of a series of rounds. Throws where a cost was not measured. */
+/** The medians over the rounds of a series. Throws if a cost was not measured. */
 export function costsOf(series: Series): Costs {
   const runs = series[costSeries.contender] ?? [];
   const entries = costNames().map((name) => {
@@ -40,5 +40,5 @@ export function costsOf(series: Series): Costs {
     if (!(value >= 0)) throw new Error(`the results hold no cost ${name}: ${value}`);
     return [name, value];
   });
-  return Object.fromEntries(entries) as Costs; // fromEntries forgets the names
+  return Object.fromEntries(entries) as Costs; // fromEntries loses the names
 }

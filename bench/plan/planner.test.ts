@@ -19,7 +19,7 @@ function planned(workload: typeof small, means: Means, seed = 1): Plan {
 }
 
 describe("organizations", () => {
-  test.each(seeds)("share out all connections, few of them most (seed %d)", (seed) => {
+  test.each(seeds)("share out all connections, most of them to few (seed %d)", (seed) => {
     const sizes = organizationSizes(large, seed);
     expect(sizes).toHaveLength(large.organizations);
     expect(sum(sizes)).toBeCloseTo(large.connections, 0);
@@ -27,12 +27,12 @@ describe("organizations", () => {
     expect([...sizes]).toEqual([...sizes].sort((left, right) => right - left));
   });
 
-  test("are the same for one seed and others for another", () => {
+  test("are equal for equal seeds, and differ for others", () => {
     expect(organizationSizes(small, 7)).toEqual(organizationSizes(small, 7));
     expect(organizationSizes(small, 7)).not.toEqual(organizationSizes(small, 8));
   });
 
-  test("are split into parts that are no larger than asked and lose nobody", () => {
+  test("are split into parts no larger than requested, losing nobody", () => {
     const sizes = organizationSizes(large, 1);
     const logs = logsOf(sizes, 10_000);
     expect(sum(logs.map(({ connections }) => connections))).toBeCloseTo(large.connections, 0);
@@ -79,7 +79,7 @@ describe("cells", () => {
 });
 
 describe("a plan", () => {
-  test.each(seeds)("keeps everything at or below the target, and with one node less it would not (seed %d)", (seed) => {
+  test.each(seeds)("keeps everything at or below the target, and would not with one node less (seed %d)", (seed) => {
     const plan = planned(large, built, seed);
     expect(Math.max(...Object.values(plan.fullest.utilisation))).toBeLessThanOrEqual(target);
     expect(plan.nodes).toBe(plan.cells * plan.servers.nodes);
@@ -108,7 +108,7 @@ describe("a plan", () => {
     expect("nodes" in plan && plan.nodes).toBeLessThan(planned(large, built).nodes);
   });
 
-  test("names what no number of servers helps against", () => {
+  test("names a limit that no number of servers can lift", () => {
     const oneGiant = { ...large, organizations: 1 };
     expect(planFor(oneGiant, sampleCosts, { ...built, parts: false }, target, 1)).toHaveProperty("limit", "largestLog");
     expect(planFor(large, sampleCosts, today, target, 1)).toHaveProperty("limit");
@@ -134,7 +134,7 @@ describe("a plan", () => {
   });
 });
 
-test("batches are as many as the items when there are few, and no more than fit into a second", () => {
+test("there are as many batches as items if those are few, and no more than fit into a second", () => {
   expect(batchesPerSecond(1, 0.002)).toBeCloseTo(1, 2);
   expect(batchesPerSecond(1e6, 0.002)).toBeGreaterThan(499);
   expect(batchesPerSecond(1e6, 0.002)).toBeLessThan(500);

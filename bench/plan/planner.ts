@@ -4,15 +4,15 @@ import type { Costs } from "./known-costs.ts";
 import { type Behaviour, diskBytesPerConnection } from "./traffic.ts";
 import { eventsPerConnection, type Log, logsOf, organizationSizes, type Workload } from "./workload.ts";
 
-/** What a plan may use, beside servers. */
+/** What a plan may use besides servers. */
 export type Means = Behaviour & {
-  /** Whether organizations may lie in more than one database, each with nodes and NATS servers of its own: a cell. */
+  /** Whether organizations may live in several databases, each with nodes and NATS servers of its own: a cell. */
   manyCells: boolean;
   /** Whether the log of a large organization may be split. */
   parts: boolean;
 };
 
-/** Servers that keep every utilisation below the target; the figures are those of the fullest cell. */
+/** The servers that keep every utilisation below the target; the figures are those of the fullest cell. */
 export type Plan = {
   cells: number;
   servers: Servers;
@@ -35,7 +35,7 @@ export const today: Means = {
   parts: false,
 };
 
-/** The program with all that the documentation says must be built. */
+/** The program with everything that the documentation says must be built. */
 export const built: Means = {
   interest: "conversation",
   placement: "together",
@@ -44,24 +44,27 @@ export const built: Means = {
   parts: true,
 };
 
-const leastNodes = 2; // the loss of one must not be the loss of all
+const leastNodes = 2; // so that the loss of one is not the loss of all
 const leastNats = 3;
-const partsOfCell = 4; // at least: larger ones could not be placed evenly
+const partsOfCell = 4; // at least, as larger parts could not be placed evenly
 const maxNodes = 4_096;
 const maxCells = 2_048;
 
-/** What is above the target the furthest, or the fullest of what is below. */
+/** The utilisation furthest above the target, or the fullest if all are below. */
 function fullestOf(utilisation: Utilisation): Failure {
-  const entries = Object.entries(utilisation) as [keyof Utilisation, number][]; // its own keys, which the types forget
+  const entries = Object.entries(utilisation) as [keyof Utilisation, number][]; // Object.entries loses their type
   return entries
     .map(([limit, value]) => ({ limit, value }))
     .reduce((most, other) => (other.value > most.value ? other : most));
 }
 
-/** Gives each log, the largest first, to the cell that has the least so far: `cells` lists that together hold each log once. */
+/**
+ * Assigns each log, the largest first, to the cell with the fewest connections so far: returns `cells` lists that
+ * together hold each log once.
+ */
 export function placeLogs(bySize: readonly Log[], cells: number): Log[][] {
   const placed: Log[][] = Array.from({ length: cells }, () => []);
-  const heap = placed.map((list) => ({ list, connections: 0 })); // a binary heap, the emptiest on top
+  const heap = placed.map((list) => ({ list, connections: 0 })); // a binary heap, the emptiest cell on top
   for (const log of bySize) {
     const [top] = heap;
     if (top === undefined) break;
@@ -95,14 +98,16 @@ export function planFor(workload: Workload, costs: Costs, means: Means, target: 
   return best;
 }
 
-/** Connections of a part of a log: what its one writer carries, and no more than a quarter of what fits on the disk beside it. */
+/** Connections of one part of a log: what its single writer carries, and at most a quarter of what fits on the disk. */
 function largestPart(workload: Workload, costs: Costs, target: number): number {
   const byWriter = target / logSecondsPerEvent(costs) / eventsPerConnection(workload);
   const byDisk = (target * assumptions.databaseDiskBytes) / diskBytesPerConnection(workload, costs);
   return Math.min(byWriter, byDisk / partsOfCell);
 }
 
-/** The most connections of such a workload that one cell carries, to about a hundredth, and what is full when it has more. */
+/**
+ * The most connections of such a workload that one cell carries, to about one percent, and what is full beyond that.
+ */
 export function mostConnections(workload: Workload, costs: Costs, means: Means, target: number, seed: number) {
   const ofSize = (connections: number): Workload => {
     const organizations = Math.ceil((workload.organizations * connections) / workload.connections);
@@ -159,7 +164,7 @@ function fillCells(
   };
 }
 
-/** The least number from `from` to `to` for which this holds, if it holds from there on. */
+/** The smallest number between `from` and `to` for which this holds, if it holds from there on. */
 function fewest(from: number, to: number, holds: (count: number) => boolean): number | undefined {
   let enough = from;
   while (!holds(enough)) {
@@ -178,7 +183,7 @@ function connectionsOf(logs: readonly Log[]): number {
   return logs.reduce((sum, { connections }) => sum + connections, 0);
 }
 
-/** Lets the top of the heap, which has grown, sink to where it belongs. */
+/** Restores the heap after its top has grown. */
 function sink<Item extends { connections: number }>(heap: Item[]): void {
   for (let at = 0; ; ) {
     const [left, right] = [2 * at + 1, 2 * at + 2];

@@ -14,12 +14,12 @@ const flow: Flow = {
 };
 
 describe("a node's queue", () => {
-  test("gives the same waits for the same seed, and others for another", () => {
+  test("gives equal waits for equal seeds, and others for another", () => {
     expect(simulate(flow, 5, 1)).toEqual(simulate(flow, 5, 1));
     expect(simulate(flow, 5, 1)).not.toEqual(simulate(flow, 5, 2));
   });
 
-  test("adds nothing to the work itself when there is nothing else to do", () => {
+  test("adds nothing to the work itself if there is nothing else to do", () => {
     const { p50Ms, eventsPerCommit } = simulate({ ...flow, sends: 1, hints: 1 }, 200, 1);
     expect(p50Ms).toBeCloseTo((50 + 700 + 1_400 + 20 + 100) / 1000, 6);
     expect(eventsPerCommit).toBeLessThan(1.02);
@@ -31,14 +31,14 @@ describe("a node's queue", () => {
     expect(played / 20).toBeLessThan(650);
   });
 
-  test("is as busy as what comes, counted by hand", () => {
+  test("is as busy as its input requires, counted by hand", () => {
     const { busy, eventsPerCommit } = simulate(flow, 30, 1);
     const expected = (600 * 50 + (600 / eventsPerCommit) * 700 + 1_500 * 100) * 1e-6;
     expect(busy / expected).toBeGreaterThan(0.95);
     expect(busy / expected).toBeLessThan(1.05);
   });
 
-  test("makes about as many commits as the planner takes them for", () => {
+  test("makes about as many commits as the planner assumes", () => {
     for (const sends of [50, 300, 600, 2_000]) {
       const { eventsPerCommit } = simulate({ ...flow, sends, hints: sends }, 30, 1);
       const commits = sends / eventsPerCommit;
@@ -48,7 +48,7 @@ describe("a node's queue", () => {
     }
   });
 
-  test("makes everyone wait longer when more comes", () => {
+  test("makes everyone wait longer under more load", () => {
     const [light, middling, heavy] = [0.2, 1, 4].map((load) =>
       simulate({ ...flow, sends: flow.sends * load, hints: flow.hints * load }, 20, 1),
     );

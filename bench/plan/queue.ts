@@ -7,23 +7,23 @@ export type Flow = {
   sendMicros: number;
   /** The node's own work for a commit. */
   commitMicros: number;
-  /** How long the database and its flush take for a commit, and more for each event in it. */
+  /** How long the database and its flush take for a commit, plus the time for each event in it. */
   databaseMicros: number;
   databaseMicrosPerEvent: number;
-  /** Events that come over the bus, those that this node committed among them, and what playing one takes. */
+  /** Events that arrive over the bus, including those committed by this node, and the time to play one. */
   hints: number;
   hintMicros: number;
   maxBatch: number;
 };
 
-/** Milliseconds from the arrival of a send to the end of its playing, on a node like the one that committed it. */
+/** Milliseconds from the arrival of a send until it is played, on a node like the one that committed it. */
 export type Waits = { p50Ms: number; p99Ms: number; eventsPerCommit: number; busy: number; played: number };
 
 type Job = { at: number; run(): void };
 
 /**
- * Plays `seconds` of a node: sends and hints come at random (Poisson), one thread takes them in turn, sends that come during
- * a commit share the next. Deterministic by seed.
+ * Simulates `seconds` of a node: sends and hints arrive at random (Poisson), one thread handles them in order, and
+ * sends that arrive during a commit share the next. Deterministic by seed.
  */
 export function simulate(flow: Flow, seconds: number, seed: number): Waits {
   const { next } = createRandom(seed);
@@ -33,17 +33,17 @@ export function simulate(flow: Flow, seconds: number, seed: number): Waits {
   let now = 0;
   let freeAt = 0;
   let busyMicros = 0;
-  let waiting: number[] = []; // when the sends arrived that wait for a commit
+  let waiting: number[] = []; // the arrival times of the sends that wait for a commit
   let isCommitting = false;
   let commits = 0;
   let committed = 0;
 
   const schedule = (at: number, run: () => void) => {
     let index = agenda.length;
-    while (index > 0 && (agenda[index - 1]?.at ?? 0) < at) index--; // the next one is last
+    while (index > 0 && (agenda[index - 1]?.at ?? 0) < at) index--; // sorted descending: the next one is last
     agenda.splice(index, 0, { at, run });
   };
-  /** The thread takes work in the order in which it comes. */
+  /** The thread handles work in order of arrival. */
   const onThread = (micros: number, then: () => void) => {
     freeAt = Math.max(freeAt, now) + micros;
     busyMicros += micros;

@@ -21,7 +21,7 @@ const limitNames: Record<keyof Utilisation, string> = {
   natsNetwork: "network of NATS",
 };
 
-/** Each adds one thing to the one above. */
+/** Each step adds one thing to the one above. */
 const steps: readonly [what: string, means: Means][] = [
   ["Today", today],
   ["… many databases, each with its nodes: cells", { ...today, manyCells: true }],
@@ -31,7 +31,7 @@ const steps: readonly [what: string, means: Means][] = [
   ["… a node hears only its connections' conversations", built],
 ];
 
-/** The generated part of the page: costs, what one node carries, the steps, and the plans at their end. */
+/** Renders the generated part of the page: costs, what one node carries, the steps, and the resulting plans. */
 export function renderPlans(known: KnownCosts, target: number, seed: number): string {
   const { costs } = known;
   const [million, hundred] = workloads.map((workload) => ({
@@ -135,7 +135,7 @@ function planRows(plans: { workload: Workload; plan: Plan }[], costs: Costs, see
       ({ fullest }) => `${short(fullest.connectionsPerNode)}, ${short(fullest.logsPerNode)}`,
     ),
     row("Busy in the fullest cell:", () => ""),
-    ...(Object.keys(limitNames) as (keyof Utilisation)[]).map(busy), // its own keys, which the types forget
+    ...(Object.keys(limitNames) as (keyof Utilisation)[]).map(busy), // Object.keys loses their type
     row("CPU of a node goes to", ({ fullest }) => {
       const { nodeCpu } = fullest.utilisation;
       const shares = Object.entries(fullest.nodeCpuBy).sort(([, left], [, right]) => right - left);
@@ -193,7 +193,7 @@ function bytes(count: number): string {
   return `${round(count / 1000 ** power)} ${units[power]}`;
 }
 
-/** Two significant digits: a plan is not more exact. */
+/** Formats two significant digits: a plan is no more precise. */
 function short(count: number): string {
   if (count >= 1e6) return `${round(count / 1e6)} M`;
   if (count >= 1e4) return `${round(count / 1e3)} k`;

@@ -1,6 +1,6 @@
 import type { Costs } from "./known-costs.ts";
 
-/** Round numbers of the right size, so that tests do not change with what is measured. */
+/** Round numbers of realistic size, so that tests do not depend on measurements. */
 export const sampleCosts: Costs = {
   idleNodeBytes: 86e6,
   idleNodeCpu: 5_000,

@@ -2,17 +2,20 @@ import { assumptions } from "./assumptions.ts";
 import type { Costs } from "./known-costs.ts";
 import { eventsPerConnection, type Log, type Workload } from "./workload.ts";
 
-/** How the program behaves: as it does today, or as the plan asks. */
+/** How the program behaves: today, or as planned. */
 export type Behaviour = {
-  /** Whether a node hears all events of an organization that has connections there, or those of its connections' conversations. */
+  /**
+   * Whether a node hears all events of an organization with connections there, or only those of its connections'
+   * conversations.
+   */
   interest: "organization" | "conversation";
-  /** Whether connections of an organization come to any node, or to as few as hold them. */
+  /** Whether connections of an organization go to any node, or to as few as can hold them. */
   placement: "anywhere" | "together";
-  /** Whether a node keeps the last events of an organization for ever, or for a minute. */
+  /** Whether a node keeps the last events of an organization indefinitely, or for a minute. */
   memory: "events" | "minute";
 };
 
-/** What comes to a cell, a second where it is not a count. */
+/** The traffic of a cell, per second unless it is a count. */
 export type Traffic = {
   connections: number;
   sends: number;
@@ -20,43 +23,43 @@ export type Traffic = {
   listedPerSend: number;
   /** Events that arrive over the bus, at all nodes together. */
   hints: number;
-  /** Events that come from the other parts of split organizations, were all of these in other cells. */
+  /** Events from other parts of split organizations, if all of those were in other cells. */
   crossing: number;
   deliveries: number;
   connects: number;
   headChecks: number;
-  /** Logs with connections on a node, for all nodes together. */
+  /** Logs with connections on a node, summed over all nodes. */
   logNodes: number;
-  /** Events that nodes keep for those who join. */
+  /** Events that nodes keep for joining connections. */
   remembered: number;
-  /** Sends into the one log that has the most. */
+  /** Sends to the log with the most. */
   largestLog: number;
 };
 
 const secondsPerDay = 86_400;
-const connectionsTogether = 5_000; // of one organization on one node, before it takes another
+const connectionsTogether = 5_000; // of one organization on one node, before another node is used
 const leastTogether = 2; // nodes, so that the loss of one moves only half
 
 /**
- * Work that is done in batches: what comes while one is under way goes with the next. So `rate` makes at most 1 / `seconds`
- * batches, and few more than it has items when there is little of it.
+ * Work done in batches: items that arrive during a batch go with the next. So `rate` makes at most 1 / `seconds`
+ * batches, and hardly more than it has items if these are few.
  */
 export function batchesPerSecond(rate: number, seconds: number): number {
   return rate / (1 + rate * seconds);
 }
 
-/** How many of `nodes` at least one of `items` meets, when each goes to any of them. */
+/** The expected number of `nodes` reached by `items`, each going to any of them. */
 export function nodesMet(items: number, nodes: number): number {
   return nodes * (1 - (1 - 1 / nodes) ** items);
 }
 
-/** What a connection's events take on the disk, all days that are kept together. */
+/** What a connection's events take on disk, over all days that are kept. */
 export function diskBytesPerConnection(workload: Workload, costs: Costs): number {
   const eventsPerDay = eventsPerConnection(workload) * workload.meanByPeak * secondsPerDay;
   return eventsPerDay * workload.retentionDays * costs.eventBytesPostgres;
 }
 
-/** Adds up what the logs of a cell with so many nodes make. */
+/** Adds up the traffic of a cell's logs on `nodes` nodes. */
 export function trafficOf(logs: readonly Log[], workload: Workload, behaviour: Behaviour, nodes: number): Traffic {
   const perConnection = eventsPerConnection(workload);
   const isWhole = behaviour.interest === "organization";
@@ -89,7 +92,7 @@ export function trafficOf(logs: readonly Log[], workload: Workload, behaviour: B
   };
 }
 
-/** The nodes on which the log has connections. */
+/** The number of nodes on which the log has connections. */
 function spreadOf({ connections }: Log, nodes: number, { placement }: Behaviour): number {
   if (placement === "anywhere") return nodesMet(connections, nodes);
   const asFew = Math.max(leastTogether, Math.ceil(connections / connectionsTogether));

@@ -5,7 +5,7 @@ export type Workload = {
   name: string;
   connections: number;
   organizations: number;
-  /** The n-th largest organization has a size in proportion to n to the power of minus this (Zipf). */
+  /** The size of the n-th largest organization is proportional to n to the power of minus this (Zipf). */
   tail: number;
   conversationsPerConnection: number;
   messagesPerConnection: number;
@@ -17,17 +17,17 @@ export type Workload = {
   listedOnline: number;
   reconnectsPerConnection: number;
   retentionDays: number;
-  /** The mean rate of a day by that of the busiest time, for the disk. */
+  /** The mean rate of a day divided by that of the busiest time, for the disk. */
   meanByPeak: number;
 };
 
-/** One ordered log: an organization, or one of the parts of a large one. */
+/** One ordered log: an organization, or one part of a large one. */
 export type Log = {
-  /** Connections of users whose home it is. */
+  /** Connections of users who belong to it. */
   connections: number;
   /** Connections of the whole organization. */
   ofOrganization: number;
-  /** How many parts the organization has. */
+  /** The number of parts of the organization. */
   parts: number;
 };
 
@@ -49,18 +49,18 @@ export function everydayWorkload(name: string, connections: number, organization
   return { name, connections, organizations, ...everyday };
 }
 
-/** The two that the documentation plans for. */
+/** The two workloads that the documentation plans for. */
 export const workloads: readonly Workload[] = [
   everydayWorkload("1 M connections", 1_000_000, 20_000),
   everydayWorkload("100 M connections", 100_000_000, 1_000_000),
 ];
 
-/** Events of one connection in a second. */
+/** Events of one connection per second. */
 export function eventsPerConnection({ messagesPerConnection, systemMessagesPerConnection }: Workload): number {
   return messagesPerConnection + systemMessagesPerConnection;
 }
 
-/** Connections of each organization, largest first. They add up to those of the workload. */
+/** The connections of each organization, largest first. They add up to those of the workload. */
 export function organizationSizes({ connections, organizations, tail }: Workload, seed: number): Float64Array {
   const { next } = createRandom(seed);
   const weights = Float64Array.from({ length: organizations }, (_, rank) => (0.75 + next() / 2) / (rank + 1) ** tail);

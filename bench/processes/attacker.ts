@@ -1,5 +1,6 @@
-// Attackers, in a process of their own that makes way for all others: they stand for machines elsewhere. The parent sends {raid, camp},
-// and then {tell}: the answer is what they heard. They go on until the process is ended, or the parent is gone, or three minutes have passed.
+// Attackers, in a process of their own with low priority, as they stand for machines elsewhere. The parent sends {raid,
+// camp}, and later {tell}, which is answered with what they heard. They continue until the process is ended, the parent
+// is gone, or three minutes have passed.
 
 import { createTally, type Heard } from "../siege/attack/tally.ts";
 import type { Camp } from "../siege/camp.ts";
@@ -8,14 +9,14 @@ import { raidOf } from "../siege/raids/all.ts";
 /** What the parent sends. */
 export type AttackerOrder = { raid: string; camp: Camp } | { tell: true };
 
-/** What attackers heard so far. */
+/** What the attackers have heard so far. */
 export type AttackerReport = Heard;
 
 const longestMs = 180_000;
 
 const tally = createTally();
 setTimeout(() => process.exit(), longestMs);
-process.on("disconnect", () => process.exit()); // nobody is left who would end it
+process.on("disconnect", () => process.exit()); // nobody is left to end it
 
 process.on("message", (order: AttackerOrder) => {
   if ("tell" in order) {

@@ -1,5 +1,5 @@
-// Holds idle connections from a process of its own, so that its file descriptors and its answers to pings are not the load
-// generator's. The parent sends {url, people, kind}; the answer, once all have joined, is how many they are.
+// Holds idle connections in a process of its own, so that their file descriptors and pongs do not burden the load
+// generator. The parent sends {url, people, kind}; the answer, once all have joined, is their number.
 import { openCrowd, type Person } from "../harness/crowds/crowd.ts";
 
 /** Whom to hold connections for. */

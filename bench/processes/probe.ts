@@ -1,5 +1,5 @@
-// Asks a server for /healthz again and again, from a process of its own so that a busy load generator does not count as a
-// pause of the server. The parent sends {url, ms}; the answer is the milliseconds that each request took.
+// Requests /healthz from a server repeatedly, in a process of its own, so that a busy load generator does not look like
+// a pause of the server. The parent sends {url, ms}; the answer is how many milliseconds each request took.
 import { connect } from "node:net";
 
 const gapMs = 1;

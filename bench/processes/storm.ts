@@ -1,16 +1,17 @@
-// A part of a crowd that wants in at once, in a process of its own, since one process has few file descriptors. The parent orders
-// `sign` (the tokens), `open` (sockets that say nothing), `connect` (all at once), `tell`; each but `connect` is answered.
+// A part of a crowd that connects at once, in a process of its own, as one process has few file descriptors. The parent
+// orders `sign` (the tokens), `open` (sockets that say nothing), `connect` (all at once), `tell`; all but `connect` are
+// answered.
 import { type Person, tokenOf } from "../harness/crowds/crowd.ts";
 import { createStormCrowd, type StormCrowd, type StormReport } from "../harness/crowds/storm-crowd.ts";
 
-/** What the parent wants. */
+/** What the parent orders. */
 export type StormOrder =
   | { want: "sign"; url: string; people: readonly Person[] }
   | { want: "open" }
   | { want: "connect" }
   | { want: "tell" };
 
-/** `ready` when an order was done, or how it stands. */
+/** `ready` once an order is done, or the current state. */
 export type StormAnswer = "ready" | StormReport;
 
 let crowd: StormCrowd | undefined;

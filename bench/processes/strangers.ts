@@ -1,10 +1,10 @@
-// Strangers at the door, in a process of its own so that they take no file descriptors and no turns of the load generator: half
-// handshakes that say nothing more, and uploads that trickle. What the server closes is opened again. The parent sends
-// {url, halves, uploads}; the answer, once all of them are open, is how many are.
+// Strangers at the door, in a process of its own, so that they use no file descriptors and no turns of the load
+// generator: half handshakes that say nothing more, and uploads that trickle. Closed connections are reopened. The
+// parent sends {url, halves, uploads}; the answer, once all are open, is their number.
 import { connect, type Socket } from "node:net";
 
 const trickleMs = 1_000;
-const trickleBytes = 4_096; // less than 16 KiB a second: the server ends such a body in its time
+const trickleBytes = 4_096; // below 16 KiB a second, the server ends such a body in time
 const uploadBytes = 1_000_000;
 const atOnce = 250;
 

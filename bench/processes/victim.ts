@@ -1,13 +1,13 @@
-// A caller who sends a message every so many milliseconds, whether or not the ones before are answered: so a server that stands still is
-// seen for as long as it does. The parent sends {url, org, everyMs} once, `key` with it if it is not the bench's own, and then {tell}: the answer is how long each send took that was
-// begun since the last time, and how many failed.
+// A caller who sends a message every so many milliseconds, whether or not earlier ones are answered, so that a stall of
+// the server shows in full. The parent sends {url, org, everyMs} once, with `key` unless it is the bench's own, and
+// later {tell}, which is answered with the duration of each send begun since the last time, and the number of failures.
 import { randomUUID } from "node:crypto";
 import { house } from "../harness/house.ts";
 
 /** What the parent sends. */
 export type VictimOrder = { url: string; org: string; everyMs: number; key?: string } | { tell: true };
 
-/** Milliseconds of each send that was answered 201, and how many were not. */
+/** Milliseconds of each send answered 201, and the number of the others. */
 export type VictimReport = { times: number[]; failed: Record<string, number> };
 
 const giveUpMs = 30_000;
@@ -47,7 +47,7 @@ async function tell(): Promise<void> {
   process.send?.(told);
 }
 
-process.on("disconnect", () => process.exit()); // nobody is left who would end it
+process.on("disconnect", () => process.exit()); // nobody is left to end it
 
 process.on("message", (order: VictimOrder) => {
   if ("url" in order) {

@@ -14,16 +14,16 @@ import { wrongPrefix } from "./report/verdict.ts";
 
 type Scene = { besieged: Besieged; camp: Camp };
 
-/** What attackers heard so far, too. */
+/** A scene with what the attackers have heard so far. */
 type Storm = Scene & { heard: Heard };
 
-/** Looks at a node. What must be 0 begins with `wrong: `. */
+/** Examines a node. Names of measures that must be 0 begin with `wrong: `. */
 type Look<In extends Scene = Scene> = (scene: In) => Promise<Measures>;
 
-/** How many of the attackers' connections the node has ended, who have not heard of it since they do not read. */
+/** How many of the attackers' connections the node has ended without their noticing, as they do not read. */
 export const endedUnheard = "seen: ended, unheard";
 
-/** What is looked at beside the victim while the attack goes on, by the name of the raid. */
+/** What is examined besides the victim during the attack, by the name of the raid. */
 export const looksDuring: Readonly<Record<string, Look<Storm>>> = {
   "deaf-streams": countEnded,
   "deaf-sockets": countEnded,
@@ -32,7 +32,7 @@ export const looksDuring: Readonly<Record<string, Look<Storm>>> = {
   "bad-keys": ({ camp }) => comeIn(camp),
 };
 
-/** What is looked at once the attack is over, given what the same look found before it. */
+/** What is examined once the attack is over, given what the same examination found before it. */
 export const looksAfter: Readonly<Record<string, (scene: Scene) => Promise<() => Promise<Measures>>>> = {
   acks: async ({ besieged, camp }) => {
     const before = await countRows(besieged);
@@ -50,7 +50,7 @@ async function countEnded({ camp: { url }, heard }: Storm): Promise<Measures> {
 
 const entrances = 20;
 
-/** Valid tokens and valid keys, from the address at which others are refused: how many of them are refused. */
+/** Presents valid tokens and valid keys from the address at which others are refused; counts the refusals. */
 async function comeIn({ url, moreKeys }: Camp): Promise<Measures> {
   const refused = { token: 0, socket: 0, key: 0 };
   for (let count = 0; count < entrances; count++) {
@@ -71,10 +71,10 @@ async function comeIn({ url, moreKeys }: Camp): Promise<Measures> {
   };
 }
 
-// With the DOM's types loaded, `WebSocket` has the browser's; Bun's takes headers.
+// With the DOM's types loaded, `WebSocket` has the browser's type; Bun's takes headers.
 const HeadedWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
-/** 0 when the socket may stay, or the code that it was closed with. */
+/** 0 if the socket may stay, otherwise the code that it was closed with. */
 async function openSocket(url: string, authorization: string): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const socket = new HeadedWebSocket(`${url.replace(/^http/, "ws")}/ws`, { headers: { Authorization: authorization } });
@@ -91,7 +91,7 @@ const reportsAsked = 20;
 const receiptsStoredWithinMs = 2_000;
 const rowsBeside = 20; // of nodes, and of what the same users may have heard meanwhile
 
-/** How many rows the same acknowledgements became, and how long the report on what they were about takes. */
+/** Counts the rows that repeated acknowledgements made, and times the report on what they acknowledged. */
 async function countReceipts(besieged: Besieged, { url, received }: Camp, before: number): Promise<Measures> {
   await Bun.sleep(receiptsStoredWithinMs);
   const times: number[] = [];
@@ -109,7 +109,9 @@ async function countReceipts(besieged: Besieged, { url, received }: Camp, before
   };
 }
 
-/** The rows of all tables but those of sends and of the audit log: receipts are wherever this revision keeps them. */
+/**
+ * The rows of all tables except those of sends and of the audit log: receipts are wherever this revision keeps them.
+ */
 async function countRows({ databaseUrl, folder }: Besieged): Promise<number> {
   if (databaseUrl !== undefined) {
     await using database = new SQL(databaseUrl.replace("//herald@", "//postgres@"), { max: 1 });

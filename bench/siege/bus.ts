@@ -7,7 +7,7 @@ import { wrongPrefix } from "./report/verdict.ts";
 
 const store = "PostgreSQL";
 
-/** What is done on the bus, as a raid without a victim: it succeeds or not. */
+/** Attacks on the bus, as raids without a victim: each succeeds or fails. */
 export const busRaids = forgeries.map(({ name, wrong }) => ({
   name,
   row: 10,
@@ -15,7 +15,7 @@ export const busRaids = forgeries.map(({ name, wrong }) => ({
   wrong,
 }));
 
-/** Forges events on the bus of two nodes of each checkout. Gives nothing where PostgreSQL or NATS is not installed. */
+/** Forges events on the bus of two nodes of each checkout. Returns nothing if PostgreSQL or NATS is not installed. */
 export async function playBus(checkouts: readonly Checkout[]): Promise<SiegeSeries> {
   const found: Record<string, Series> = {};
   for (const { name: contender, root } of checkouts) {

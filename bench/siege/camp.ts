@@ -5,17 +5,17 @@ export type Camp = {
   url: string;
   /** A key of the attackers' organization, with every scope. */
   key: string;
-  /** Ten more keys, as whoever may manage keys can make them. */
+  /** Ten more keys, which anyone who may manage keys can create. */
   moreKeys: readonly string[];
-  /** A message that some 990 of 60,000 characters have come after: about as many as `since` gives. */
+  /** A message followed by some 990 of 60,000 characters: about as many as `since` gives. */
   since: string;
   /** Ids of messages that every member of the hall may acknowledge. */
   received: readonly string[];
-  /** Ends a run of attackers and begins the next: names made of it are new. */
+  /** Different for each run of attackers, so that names made from it are new. */
   run: string;
 };
 
-/** The attackers' organization: who is in it, and where. */
+/** The attackers' organization, with its members and conversations. */
 export const tenant = {
   org: "attacker",
   /** Has the members, and 1,100 messages of 60,000 characters. */
@@ -33,17 +33,20 @@ export const tenant = {
 export type Raid = {
   /** Its name on the command line. */
   name: string;
-  /** The row of the table that it was found with; siblings of a row have its number, too. */
+  /** The row of the table that it was found with; siblings share its number. */
   row?: number;
-  /** Who it is, and with what. */
+  /** Who the attackers are, and what they have. */
   who: string;
-  /** Processes that attack; one unless it says otherwise. */
+  /** The number of attacking processes; 1 by default. */
   processes?: number;
-  /** How long it takes at least until attackers can be told: it goes on for so long, however short the siege. */
+  /** The minimum time until attackers can be told to stop; the raid lasts that long, however short the siege. */
   leastMs?: number;
-  /** Whether it fails unless attackers are told to stop, or cut: others may be slow by themselves, and stay below every limit. */
+  /**
+   * Whether the raid fails unless attackers are told to stop or cut; others may be slow by themselves, and stay below
+   * every limit.
+   */
   mustBeTold?: boolean;
-  /** Goes on until its process ends. Runs in a process of its own. */
+  /** Runs until its process ends, which is its own. */
   attack(camp: Camp, tally: Tally): void | Promise<void>;
 };
 

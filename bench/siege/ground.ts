@@ -10,10 +10,10 @@ import { type Camp, tenant, tenantPath } from "./camp.ts";
 /** The organization of the caller who has nothing to do with the attackers. */
 export const victimOrg = "victim";
 
-/** What a siege needs to know beside the server's address. */
+/** What a siege needs to know besides the server's address. */
 export type Known = Omit<Camp, "url" | "run"> & { victimKey: string };
 
-/** A database of one checkout with everybody in it. Each siege gets a copy of its own. */
+/** A database of one checkout with everyone in it. Each siege gets a copy of its own. */
 export type SiegeGround = {
   readonly known: Known;
   /** Starts a node with the default limits on a copy. */
@@ -24,7 +24,7 @@ export type SiegeGround = {
 export type Besieged = { node: HeraldPeer; databaseUrl: string | undefined; folder: string; stop(): Promise<void> };
 
 const longBody = "x".repeat(60_000);
-const sinceMessages = 990; // a little below the most that `since` gives: the order of ids is not quite that of offsets
+const sinceMessages = 990; // slightly fewer than `since` gives, as the order of ids is not exactly that of offsets
 const keyCount = 10;
 const tenantScopes = [
   "message:send",
@@ -62,7 +62,7 @@ export async function openGround(
     await server.unsafe(`CREATE DATABASE ${name} TEMPLATE ${new URL(databaseUrl).pathname.slice(1)}`);
     const url = `${postgres.url}/${name}`;
     await using copy = new SQL(url, { max: 1 });
-    await copy.unsafe("ANALYZE"); // as PostgreSQL does by itself in a database's first minute
+    await copy.unsafe("ANALYZE"); // PostgreSQL does so itself within a database's first minute
     return url;
   }
 
@@ -93,7 +93,7 @@ export async function openGround(
   };
 }
 
-/** A call with the bootstrap key, or another. Throws unless it succeeds. */
+/** Calls the admin API with the bootstrap key or another. Throws unless it succeeds. */
 async function ask(url: string, method: string, path: string, body?: object, key: string = house.key): Promise<Asked> {
   const response = await fetch(url + path, {
     method,
@@ -105,10 +105,10 @@ async function ask(url: string, method: string, path: string, body?: object, key
   return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
 }
 
-/** How many messages there are, and how many of the long ones come after the one that is asked for by `since`. */
+/** The number of messages, and how many of the long ones follow the one named by `since`. */
 export type GroundSize = { longMessages: number; shortMessages: number; since: number };
 
-/** Makes both organizations, with whatever raids need, on a server that takes the bench's key. */
+/** Creates both organizations, with whatever raids need, on a server that accepts the bench's key. */
 export async function fillGround(url: string, { longMessages, shortMessages, since }: GroundSize): Promise<Known> {
   const victims = `/admin/organizations/${victimOrg}`;
   await ask(url, "PUT", victims, {});
@@ -123,7 +123,7 @@ export async function fillGround(url: string, { longMessages, shortMessages, sin
   const moreKeys: string[] = [];
   for (let count = 0; count < keyCount; count++) moreKeys.push(await makeKey(tenant.org, ["message:send"]));
   const short = await sendMany(url, tenant.chat, "a short one", shortMessages);
-  const long = await sendMany(url, tenant.hall, longBody, longMessages); // the last ones: `since` gives these alone
+  const long = await sendMany(url, tenant.hall, longBody, longMessages); // last, as `since` gives only these
   return {
     key: await makeKey(tenant.org, tenantScopes),
     moreKeys,
@@ -133,7 +133,7 @@ export async function fillGround(url: string, { longMessages, shortMessages, sin
   };
 }
 
-/** Sends so many, and gives their ids, about in their order. */
+/** Sends `count` messages, and returns their ids approximately in order. */
 async function sendMany(url: string, cid: string, body: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   const filler = async () => {
@@ -144,7 +144,7 @@ async function sendMany(url: string, cid: string, body: string, count: number): 
     }
   };
   await Promise.all(Array.from({ length: fillersAtOnce }, filler));
-  return ids.sort(); // their ids rise with time
+  return ids.sort(); // ids rise with time
 }
 
 function readId({ ask: answer }: Record<string, unknown>): string {

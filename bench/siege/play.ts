@@ -12,20 +12,23 @@ import { addHeard, wasTold } from "./attack/tally.ts";
 import type { Camp, Raid } from "./camp.ts";
 import { type SiegeGround, victimOrg } from "./ground.ts";
 
-/** How long a siege is, and the calm before it. */
+/** The length of a siege, and of the calm before it. */
 export type Length = { calmMs: number; attackMs: number };
 
 const victimEveryMs = 50;
 const warmUpMs = 3_000;
 const warmUpCallers = 4;
-const warmUpPauseMs = 8; // some 400 sends a second: well below the limit of a key
+const warmUpPauseMs = 8; // some 400 sends a second, well below a key's limit
 const niceness = 10;
 const prefixOfHeard = "heard: ";
 
 type Caller = Helper<VictimOrder, VictimReport>;
 type Attackers = Helper<AttackerOrder, AttackerReport>;
 
-/** Starts a node on a copy of the ground, lets the victim send in peace and then under attack, and tells how that went. */
+/**
+ * Starts a node on a copy of the ground, lets the victim send in peace and then under attack, and reports how that
+ * went.
+ */
 export async function playRaid(
   ground: SiegeGround,
   raid: Raid,
@@ -54,14 +57,14 @@ export async function playRaid(
   for (const part of attackers) part.tell({ raid: raid.name, camp });
   await Bun.sleep(attackMs);
   const restMs = (raid.leastMs ?? 0) - attackMs;
-  const first = restMs > 0 ? await tell(victim) : undefined; // of a long raid the beginning is judged by itself
+  const first = restMs > 0 ? await tell(victim) : undefined; // the beginning of a long raid is judged separately
   if (restMs > 0) await Bun.sleep(restMs);
   const isAlive = isRunning(node.pid);
   const cpuMs = isAlive ? cpuMsOf(node.pid) - cpuBefore : Number.NaN;
   const elapsedMs = performance.now() - begunAt;
   const heard = addHeard(await Promise.all(attackers.map(hear)));
   const during = isAlive ? await looksDuring[raid.name]?.({ besieged, camp, heard }) : undefined;
-  const hearing = Promise.all([tell(victim), tell(bystander)]); // what is under way is waited for
+  const hearing = Promise.all([tell(victim), tell(bystander)]); // sends in flight are awaited
   await Promise.all(attackers.map((part) => part.stop()));
   const [stormy, stormyBeside] = await hearing;
   const peak = isRunning(node.pid) ? peakMemoryOf(node.pid) : Number.NaN;
@@ -97,7 +100,7 @@ export async function playRaid(
   };
 }
 
-/** What attackers heard in one round, the most frequent first. */
+/** What attackers heard in one round, most frequent first. */
 export function heardIn(measures: Measures): [what: string, times: number][] {
   return Object.entries(measures)
     .filter(([name]) => name.startsWith(prefixOfHeard))
@@ -121,7 +124,7 @@ async function hear(attackers: Attackers): Promise<AttackerReport> {
   return await attackers.next();
 }
 
-/** Sends of the victim's own organization, so that the node's code is compiled. */
+/** Sends from the victim's own organization, so that the node's code is compiled. */
 async function warmUp(url: string, key: string): Promise<void> {
   const endsAt = performance.now() + warmUpMs;
   const message = { cid: house.quiet, body: "getting warm" };

@@ -9,7 +9,7 @@ import { type Ground, inHall, inMany, memoryAtRest, sizes, spend, strangers } fr
 const idleMs = 10_000;
 const headChecks = 100;
 
-/** What an idle node costs, and what WebSockets add to it: memory, the connect, and being there. */
+/** Measures what an idle node costs, and what WebSockets add: memory, connecting, and staying connected. */
 export async function costsOfSockets(ground: Ground): Promise<CostRun> {
   const node = await ground.startNode();
   const idleNodeBytes = await memoryAtRest(node.pid);
@@ -31,7 +31,7 @@ export async function costsOfSockets(ground: Ground): Promise<CostRun> {
   };
 }
 
-/** The same memory and connect of server-sent events. */
+/** Measures the memory and the connects of server-sent event streams. */
 export async function costsOfStreams(ground: Ground): Promise<CostRun> {
   const node = await ground.startNode();
   const { bytes, connect, close } = await fillWith(ground, node, "stream");
@@ -40,7 +40,7 @@ export async function costsOfStreams(ground: Ground): Promise<CostRun> {
   return { streamBytes: bytes, connectStreamCpu: connect.node };
 }
 
-/** A ping a second, to be told apart from being there. */
+/** Pings once a second, to separate their cost from that of staying connected. */
 export async function costOfPings(ground: Ground, { idleNodeCpu = 0, socketIdleCpu = 0 }: CostRun): Promise<CostRun> {
   const node = await ground.startNode({ HERALD_LIMIT_PING_SECONDS: "1" });
   const crowd = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
@@ -52,7 +52,7 @@ export async function costOfPings(ground: Ground, { idleNodeCpu = 0, socketIdleC
   return { pingCpu: (nodeMicros - seconds * (idleNodeCpu + socketIdleCpu * sizes.few)) / pings };
 }
 
-/** What further conversations add to a connection. */
+/** Measures what further conversations add to a connection. */
 export async function costOfSubscriptions(ground: Ground, { socketBytes = 0 }: CostRun): Promise<CostRun> {
   const node = await ground.startNode();
   const first = await openCrowd(node, inHall.slice(0, sizes.few), "socket");
@@ -64,7 +64,7 @@ export async function costOfSubscriptions(ground: Ground, { socketBytes = 0 }: C
   return { subscriptionBytes: (bytes - socketBytes) / (sizes.conversationsOfEach - 1) };
 }
 
-/** What organizations add to the connections in them. */
+/** Measures what organizations add to the connections in them. */
 export async function costOfOrganizations(ground: Ground, { socketBytes = 0 }: CostRun): Promise<CostRun> {
   const node = await ground.startNode();
   const first = await openCrowd(node, strangers.slice(0, sizes.fewOrganizations), "socket");
@@ -77,8 +77,8 @@ export async function costOfOrganizations(ground: Ground, { socketBytes = 0 }: C
 }
 
 /**
- * The comparison of heads, which a node makes every five seconds: too little to be seen from outside. So this process, which
- * does nothing else now, makes it as a node does, many times.
+ * Measures the comparison of heads that a node makes every five seconds, which is too cheap to be seen from outside. So
+ * this process, otherwise idle, makes the same comparison many times.
  */
 export async function costOfHeadChecks(ground: Ground): Promise<CostRun> {
   const reader = connectPostgres(ground.databaseUrl);
@@ -94,7 +94,10 @@ export async function costOfHeadChecks(ground: Ground): Promise<CostRun> {
   return { headCheckCpu: (user + system) / compared, headCheckDatabaseCpu: databaseMicros / compared };
 }
 
-/** Opens a few connections, then many; the difference tells the cost of one. Some were opened and closed before, to warm up. */
+/**
+ * Opens a few connections, then many; the difference gives the cost of one. Others were opened and closed before, to
+ * warm up.
+ */
 async function fillWith(ground: Ground, node: Peer, kind: "socket" | "stream") {
   const [warm, some, more] = [
     inHall.slice(sizes.many),
@@ -108,7 +111,7 @@ async function fillWith(ground: Ground, node: Peer, kind: "socket" | "stream") {
   const opened: Awaited<ReturnType<typeof openCrowd>>[] = [];
   const connect = await spend(ground, node, async () => opened.push(await openCrowd(node, more, kind)));
   const bytes = ((await memoryAtRest(node.pid)) - before) / more.length;
-  const ends = 2 * more.length; // the crowd is on this machine, too
+  const ends = 2 * more.length; // both ends are on this machine
   return {
     bytes,
     kernelBytes: (memoryOfKernel() - kernelBefore) / ends,

@@ -15,8 +15,8 @@ import { costsOfStorage } from "./storage.ts";
 const roundsAtMost = 3; // a round takes minutes
 
 /**
- * What everything costs that there may be many of, in CPU and memory: slopes, each between two sizes on one server, so that
- * neither the offset nor the neighbours' load is in them. Later steps of a round take off what earlier ones have measured.
+ * Measures the CPU and memory cost of everything that may be numerous. Each cost is a slope between two sizes on one
+ * server, free of offsets and of the load of neighbours. Later steps of a round subtract what earlier ones measured.
  */
 export const costs: Case = async (dataDir, { rounds }) => {
   const ground = await layGround(dataDir);

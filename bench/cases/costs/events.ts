@@ -18,8 +18,9 @@ const settleMs = 500;
 type Heard = { count: number; sender: number; listener: number; database: number; nats: number; commits: number };
 
 /**
- * Two nodes: one is sent to, at the other one user of the organization is connected, and later many. What an event
- * costs alone and among many tells apart the commit and the event: alone, each has a commit of its own.
+ * Measures events on two nodes: one receives the sends; on the other, one user of the organization is connected at
+ * first and many later. Comparing events sent alone, each with a commit of its own, with events sent among many
+ * separates the cost of the commit from that of the event.
  */
 export async function costsOfEvents(
   ground: Ground,
@@ -58,7 +59,7 @@ export async function costsOfEvents(
 
   const quiet = sendBody(house.quiet);
   await run(callers, "/admin/message", quiet, warmUpMs);
-  await ground.database`ANALYZE`; // as PostgreSQL does by itself in a database's first minute: until then it reads by the wrong index
+  await ground.database`ANALYZE`; // PostgreSQL does so itself within a database's first minute; until then it uses the wrong index
   const hintBytes = await hintBytesOf(ground, () => run(1, "/admin/message", quiet, 100));
   const alone = await run(1, "/admin/message", quiet);
   const walBefore = await walBytesOf(ground);
@@ -95,7 +96,10 @@ export async function costsOfEvents(
   };
 }
 
-/** What an event takes of the memory of each node where its organization has connections: the last ones are kept for who joins. */
+/**
+ * Measures the memory that an event takes on each node with connections of its organization: the last ones are kept for
+ * joining connections.
+ */
 export async function costOfRemembering(ground: Ground): Promise<CostRun> {
   const [sender, listener] = [await ground.startNode(), await ground.startNode()];
   const crowd = await openCrowd(listener, strangers.slice(0, callers), "socket");
@@ -117,7 +121,7 @@ export async function costOfRemembering(ground: Ground): Promise<CostRun> {
   return { rememberedEventBytes: (second.bytes - first.bytes) / second.events };
 }
 
-/** Events stored so far, and the transactions that stored them. */
+/** The events stored so far, and the transactions that stored them. */
 async function countOf({ database }: Ground): Promise<{ events: number; commits: number }> {
   return await one(database`SELECT count(*)::int AS events, count(DISTINCT xmin::text)::int AS commits FROM event`);
 }
@@ -129,7 +133,7 @@ async function walBytesOf({ database }: Ground): Promise<number> {
   return bytes;
 }
 
-/** The length of what the bus carries for an event of the house, overheard there while `send` makes one. */
+/** The size of a typical event on the bus, overheard there while `send` makes one. */
 async function hintBytesOf({ busUrl }: Pick<Ground, "busUrl">, send: () => Promise<unknown>): Promise<number> {
   const nats = await connect({ servers: busUrl });
   const heard = Promise.withResolvers<number>();

@@ -7,7 +7,7 @@ import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
 import { house } from "../../harness/house.ts";
 import { cpuMsOf, exactCpuMsOf, memoryOf } from "../../harness/meter.ts";
 
-/** Sizes of what is counted up. Large enough that 10 ms, which is what the kernel counts CPU in, do not matter. */
+/** How many of each to count. Large enough that the kernel's CPU accounting in steps of 10 ms does not matter. */
 export const sizes = {
   warmUp: 500,
   few: 2_000,
@@ -20,27 +20,27 @@ export const sizes = {
 
 /** What all rounds share: PostgreSQL, NATS, and a directory of users and organizations. */
 export type Ground = {
-  /** A node on the shared servers. It has no connections and was not asked anything. */
+  /** Starts a node on the shared servers, without connections or requests so far. */
   startNode(settings?: Record<string, string>): Promise<HeraldPeer>;
-  /** A node alone, on SQLite in this folder of its own. */
+  /** Starts a single node on SQLite in a folder of its own. */
   startEmbedded(): Promise<HeraldPeer & { folder: string }>;
   database: SQL;
   databaseUrl: string;
   busUrl: string;
   natsPid: number;
-  /** CPU of all processes of PostgreSQL, in milliseconds. */
+  /** CPU of all PostgreSQL processes, in milliseconds. */
   databaseCpuMs(): Promise<number>;
   stop(): Promise<void>;
 };
 
-/** A CPU span of a node and of PostgreSQL. */
+/** The CPU that a node and PostgreSQL used in a period. */
 export type Spent = { nodeMicros: number; databaseMicros: number; seconds: number };
 
 const hall = "hall";
 
-/** Everyone who takes part in one conversation and nothing else. */
+/** Users who each take part in a single conversation. */
 export const inHall: readonly Person[] = people(sizes.many + sizes.warmUp, (index) => `h${index}`);
-/** Everyone who takes part in `conversationsOfEach` conversations. */
+/** Users who each take part in `conversationsOfEach` conversations. */
 export const inMany: readonly Person[] = people(sizes.subscribers, (index) => `m${index}`);
 /** One user of each of many organizations. */
 export const strangers: readonly Person[] = Array.from({ length: sizes.organizations }, (_, index) => ({
@@ -55,7 +55,7 @@ export async function layGround(dataDir: string): Promise<Ground> {
   if (postgres === undefined || nats === undefined) throw new Error("this part needs PostgreSQL and NATS");
   const url = await postgres.createDatabase();
   const settings = { HERALD_DATABASE_URL: url, HERALD_BUS_URL: nats.url };
-  const database = new SQL(postgres.asSuperuser(url), { max: 1 }); // from anybody else row-level security hides the events
+  const database = new SQL(postgres.asSuperuser(url), { max: 1 }); // row-level security hides the events from all others
   let started = 0;
   const nextFolder = () => join(dataDir, `node-${++started}`);
 
@@ -86,7 +86,7 @@ export async function layGround(dataDir: string): Promise<Ground> {
   return ground;
 }
 
-/** The conversation of everyone of `inHall`. */
+/** Creates the conversation of everyone in `inHall`. */
 export async function fillHall(herald: HeraldPeer): Promise<void> {
   await herald.putConversation(house.quiet, []);
   await herald.putConversation(
@@ -95,7 +95,7 @@ export async function fillHall(herald: HeraldPeer): Promise<void> {
   );
 }
 
-/** Runs `work` and tells what CPU it took of the node and of PostgreSQL. */
+/** Runs `work` and returns the CPU that the node and PostgreSQL used for it. */
 export async function spend(ground: Ground, { pid }: { pid: number }, work: () => Promise<unknown>): Promise<Spent> {
   const databaseBefore = await ground.databaseCpuMs();
   const [nodeBefore, startedAt] = [cpuMsOf(pid), performance.now()];
@@ -105,7 +105,7 @@ export async function spend(ground: Ground, { pid }: { pid: number }, work: () =
   return { nodeMicros: nodeMs * 1000, databaseMicros: databaseMs * 1000, seconds };
 }
 
-/** The least memory that the process holds during a few seconds of rest, in which garbage is collected. */
+/** The lowest memory of the process during a few seconds of rest, in which garbage is collected. */
 export async function memoryAtRest(pid: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let sample = 0; sample < 20; sample++) {
@@ -117,7 +117,7 @@ export async function memoryAtRest(pid: number): Promise<number> {
 
 async function fill(herald: HeraldPeer): Promise<void> {
   await fillHall(herald);
-  // Rooms of fifty: user m0 … m49 share their rooms, m50 … m99 the next ones.
+  // Rooms of fifty: users m0 … m49 share their rooms, m50 … m99 the next ones.
   const ofRoom = 50;
   for (let from = 0; from < inMany.length; from += ofRoom) {
     const uids = inMany.slice(from, from + ofRoom).map(({ uid }) => uid);

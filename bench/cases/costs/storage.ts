@@ -12,7 +12,10 @@ const storedAtLeast = 30_000;
 const flushes = 200;
 const flushBytes = 8 * 1024;
 
-/** Bytes of a stored event, and what a node alone on SQLite spends on a connect. Comes after `costsOfEvents` of the round. */
+/**
+ * Measures the bytes of a stored event, and what a single node on SQLite spends on a connect. Runs after
+ * `costsOfEvents` of the same round.
+ */
 export async function costsOfStorage(ground: Ground): Promise<CostRun> {
   const [stored = { bytes: 0, count: 0 }]: { bytes: number; count: number }[] = await ground.database`
     SELECT pg_total_relation_size('event')::float8 AS bytes, count(*)::int AS count FROM event`;
@@ -29,7 +32,7 @@ export async function costsOfStorage(ground: Ground): Promise<CostRun> {
   while (load.count() < storedAtLeast) await Bun.sleep(50);
   await load.stop();
   const count = load.count();
-  await node.stop(); // closes the database, which moves its log into the file
+  await node.stop(); // closes the database, which merges its log into the file
 
   return {
     eventBytesPostgres: stored.bytes / stored.count,
@@ -39,7 +42,7 @@ export async function costsOfStorage(ground: Ground): Promise<CostRun> {
   };
 }
 
-/** The median of many flushes of a small append, one after another. */
+/** The median duration of many consecutive flushes of a small append. */
 function flushMsIn(folder: string): number {
   const file = openSync(join(folder, "flushes"), "a");
   const bytes = Buffer.alloc(flushBytes, 1);

@@ -5,9 +5,12 @@ import { type HeraldPeer, startHerald } from "../../harness/herald.ts";
 import { house } from "../../harness/house.ts";
 import { warmUp } from "../sends.ts";
 
-/** A database of one checkout with everybody in it. */
+/** A database of one checkout with all users in it. */
 export type StormGround = {
-  /** Starts a node, and lets a few connect and send, so that its code is compiled. `onLine` is told of what it writes. */
+  /**
+   * Starts a node, and lets a few clients connect and send, so that its code is compiled. `onLine` is called with each
+   * line it writes.
+   */
   startNode(onLine: (line: string) => void): Promise<HeraldPeer>;
 };
 
@@ -18,7 +21,7 @@ const hall = "hall";
 const warmUpMs = 2_000;
 const few = 500;
 
-/** The users whom Herald knows beforehand. */
+/** The users that Herald knows in advance. */
 export function peopleOf(size: number): Person[] {
   return Array.from({ length: size }, (_, index) => ({ org: house.org, uid: `known-${index}` }));
 }
@@ -41,7 +44,7 @@ export async function openGround(
   );
   if (databaseUrl !== undefined) {
     await using database = new SQL(databaseUrl, { max: 1 });
-    await database`ANALYZE`; // as PostgreSQL does by itself in a database's first minute
+    await database`ANALYZE`; // PostgreSQL does so itself within a database's first minute
   }
   await first.stop();
   return {

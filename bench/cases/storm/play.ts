@@ -11,7 +11,9 @@ import type { StormAnswer, StormOrder } from "../../processes/storm.ts";
 import type { VictimOrder, VictimReport } from "../../processes/victim.ts";
 import { peopleOf, type StormGround, victimOrg } from "./ground.ts";
 
-/** How the crowd comes: with sockets that were open before, or not; as users that Herald knows, or whom it makes when they connect. */
+/**
+ * How the crowd comes: on sockets that are already open or not, and as known users or as ones created on connecting.
+ */
 export type Variant = { what: string; isOpenBefore: boolean; areKnown: boolean };
 
 const ofProcess = 5_000;
@@ -20,7 +22,7 @@ const victimEveryMs = 50;
 const askEveryMs = 500;
 const stormMayTakeMs = 90_000;
 
-/** Starts a node, lets the crowd in, and tells how that went for the crowd, for the node, and for the victim. */
+/** Starts a node, lets the crowd in, and reports how the crowd, the node and the victim fared. */
 export async function playStorm(
   ground: StormGround,
   { isOpenBefore, areKnown }: Variant,
@@ -101,7 +103,7 @@ function startCaller(url: string): Caller {
 
 type Part = Helper<StormOrder, StormAnswer>;
 
-/** Processes that share the crowd, with their tokens signed. */
+/** Starts the processes that share the crowd, with their tokens signed. */
 async function gather(url: string, people: readonly Person[]): Promise<Part[]> {
   const parts: Part[] = [];
   for (let from = 0; from < people.length; from += ofProcess) {
@@ -118,7 +120,7 @@ async function orderAll(parts: readonly Part[], order: StormOrder): Promise<Stor
   return await Promise.all(parts.map((part) => part.next()));
 }
 
-/** How it stands when all are in or refused for good, or when time is up. */
+/** The state once everyone is in or refused for good, or when time is up. */
 async function untilIn(parts: readonly Part[], size: number): Promise<StormReport[]> {
   const endsAt = performance.now() + stormMayTakeMs;
   for (;;) {
@@ -135,7 +137,10 @@ async function tell(victim: Caller): Promise<VictimReport> {
   return await victim.next();
 }
 
-/** Counts the lines of a node's log that are errors (pino's level 50 and above) or tell of an answer 5xx, and shows what they say, each once. */
+/**
+ * Counts the log lines of a node that are errors (pino's level 50 and above) or report a 5xx response, and prints each
+ * different one once.
+ */
 function createErrorCount() {
   const said = new Map<string, number>();
   let total = 0;
@@ -154,7 +159,7 @@ function createErrorCount() {
   };
 }
 
-/** When half of all were in; those who never got in count as the last. */
+/** When half of all clients were in; those who never got in count as the last. */
 function medianOf(inMs: readonly number[], size: number): number {
   return percentile(inMs, size / 2 / inMs.length);
 }

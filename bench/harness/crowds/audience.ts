@@ -1,17 +1,20 @@
 import type { Socket } from "bun";
 import { handshake, headEnd, maskedText } from "./handshake.ts";
 
-/** Many WebSocket clients of one conversation, which count what they hear and do not read it. */
+/** Many WebSocket clients of one conversation, which count what arrives without parsing it. */
 export type Audience = {
-  /** Frames heard by all sockets together. */
+  /** Frames received by all sockets together. */
   frames(): number;
-  /** How many messages every socket has heard. */
+  /** How many messages every socket has received. */
   completed(): number;
-  /** Learns the size of a frame from the next one and calls `onFrame` for each: `trigger` makes the server send one. */
+  /**
+   * Learns the size of a frame from the next one and calls `onFrame` for each from then on: `trigger` makes the server
+   * send one.
+   */
   calibrate(trigger: () => void): Promise<void>;
-  /** Bytes of one frame's payload, once calibrated. */
+  /** The payload size of one frame, once calibrated. */
   payloadBytes(): number;
-  /** Throws unless all sockets have heard exactly as many bytes as `completed()` whole frames have. */
+  /** Throws unless every socket has received exactly the bytes of `completed()` whole frames. */
   verify(): void;
   close(): void;
 };
@@ -21,7 +24,7 @@ type Options = {
   path: string;
   /** The headers of each socket's handshake, one line each. */
   headers: readonly (readonly string[])[];
-  /** Sent after the handshake and answered with one frame: then the socket has joined. */
+  /** Sent after the handshake and answered with one frame, which shows that the socket has joined. */
   hello: string;
   onFrame?(): void;
   /** Called when a message has reached the last socket. */
@@ -31,11 +34,11 @@ type Options = {
 type Listener = { isUpgraded: boolean; hasJoined: boolean; bytes: number; frames: number; head: string };
 
 const atOnce = 100;
-const ringSize = 1 << 16; // messages under way at one time, at most
+const ringSize = 1 << 16; // the maximum number of messages in flight
 
 /**
- * Opens one socket for each list of headers. A socket is a TCP connection that divides the bytes it gets by the size of a
- * frame; so all frames must be equally long, which `verify` checks.
+ * Opens one socket per list of headers. A socket is a TCP connection that divides the bytes it receives by the size of
+ * a frame; so all frames must have the same length, which `verify` checks.
  */
 export async function openAudience(options: Options): Promise<Audience> {
   const { url, path, headers, hello, onFrame, onComplete } = options;
@@ -135,7 +138,7 @@ export async function openAudience(options: Options): Promise<Audience> {
   };
 }
 
-/** The length of the head of a server's frame, and of the whole frame. */
+/** The length of a server frame's header, and of the whole frame. */
 function lengthsOf(bytes: Buffer): [head: number, frame: number] {
   const short = (bytes[1] ?? 0) & 0x7f;
   if (short < 126) return [2, 2 + short];

@@ -3,18 +3,18 @@ import { tokenSecret } from "../herald.ts";
 import type { Peer } from "../servers.ts";
 import { get, handshake, headEnd, maskedPong, maskedText } from "./handshake.ts";
 
-/** Connections that are open and say nothing but pongs. */
+/** Open connections that send nothing but pongs. */
 export type Crowd = {
   readonly size: number;
-  /** Pings that were heard and answered. */
+  /** Pings received and answered. */
   pings(): number;
-  /** What was heard of anything else since the last connection joined, in bytes. */
+  /** Bytes of anything else received since the last connection joined. */
   bytes(): number;
-  /** Resolves when all connections are closed. */
+  /** Resolves once all connections are closed. */
   close(): Promise<void>;
 };
 
-/** Who opens a connection. */
+/** The user of a connection. */
 export type Person = { org: string; uid: string };
 
 const atOnce = 100;
@@ -22,7 +22,7 @@ const hello = maskedText(JSON.stringify({ request: { ping: {}, id: 1 } }));
 const pingFrame = Buffer.from([0x89, 0]);
 const secret = new TextEncoder().encode(tokenSecret);
 
-/** Opens a WebSocket or a stream for each person. Resolves when all of them have joined. */
+/** Opens a WebSocket or a stream for each person. Resolves once all of them have joined. */
 export async function openCrowd(
   peer: Pick<Peer, "url">,
   people: readonly Person[],
@@ -97,7 +97,7 @@ export async function openCrowd(
   };
 }
 
-/** Signed here, so that the server does not work for it. */
+/** Signs a token here, so that the server does no work for it. */
 export function tokenOf(org: string, uid: string): Promise<string> {
   return new SignJWT({ org })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 
-/** Ends the head of a request and of an answer (RFC 9112, section 2.1). */
+/** Ends the head of a request or response (RFC 9112, section 2.1). */
 export const headEnd = "\r\n\r\n";
 
-/** A GET with further header lines. */
+/** A GET request with additional header lines. */
 export function get(host: string, path: string, lines: readonly string[]): string {
   return [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...lines].join("\r\n") + headEnd;
 }
@@ -28,10 +28,10 @@ export function maskedText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x81, ...size, 0, 0, 0, 0]), payload]);
 }
 
-/** A frame of a server, which masks nothing. `size` counts its head, too. */
+/** A server's frame, which is not masked. `size` includes its header. */
 export type ServerFrame = { opcode: number; payload: Buffer; size: number };
 
-/** The first frame of these bytes; `undefined` while it is not whole. */
+/** The first frame in these bytes; `undefined` while it is incomplete. */
 export function readServerFrame(bytes: Buffer): ServerFrame | undefined {
   if (bytes.length < 2) return undefined;
   const short = (bytes[1] ?? 0) & 0x7f;

@@ -1,19 +1,19 @@
 import type { Socket } from "bun";
 
-/** Random as UUIDv4, or rising with time as UUIDv7: the store's index takes the second kind more easily. */
+/** Random like UUIDv4, or rising with time like UUIDv7, which is cheaper for the store's index. */
 export type IdKind = "random" | "rising";
 
-/** A POST whose bytes are ready but for one id, which every send fills in anew. */
+/** A POST request whose bytes are ready except for one id, which every send fills in anew. */
 export type RequestTemplate = { url: string; bytes: Buffer; idAt: number; ids: IdKind };
 
-/** One keep-alive connection of a caller: one request in flight at a time. */
+/** One keep-alive connection of a caller, with one request in flight at a time. */
 export type Lane = {
   /** Writes the request with a new id. `onAnswer` is called once with the status; it may send again. */
   send(onAnswer: (status: number) => void): void;
   close(): void;
 };
 
-/** Stands in a body where each request gets an id of its own, 32 hexadecimal digits. */
+/** Placeholder for the id of each request in a body, 32 hexadecimal digits. */
 export const idPlaceholder = "0".repeat(32);
 
 const hexDigits = Buffer.from("0123456789abcdef");
@@ -22,7 +22,7 @@ const lengthHeader = Buffer.from("content-length: ");
 const lengthHeaderAsBunWritesIt = Buffer.from("Content-Length: ");
 const zero = 0x30;
 
-/** Prepares a POST of JSON. The body holds `idPlaceholder` once, or not at all. */
+/** Prepares a POST of JSON. The body contains `idPlaceholder` at most once. */
 export function createRequestTemplate(
   url: string,
   path: string,
@@ -43,8 +43,8 @@ export function createRequestTemplate(
 }
 
 /**
- * Opens the connection. It speaks as much HTTP/1.1 as Bun's answers need: a status, a `Content-Length`, a body that
- * nobody looks at. A connection that breaks ends the process: figures with holes are worth nothing.
+ * Opens the connection. It understands as much HTTP/1.1 as Bun's responses need: a status, a `Content-Length`, a body
+ * that nobody looks at. A connection that breaks ends the process, as figures with gaps are worthless.
  */
 export async function openLane({ url, bytes: template, idAt, ids }: RequestTemplate): Promise<Lane> {
   const bytes = Buffer.from(template);

@@ -11,7 +11,7 @@ export type Reader = {
   close(): void;
 };
 
-/** Opens a WebSocket or a stream and reads what comes. Resolves when it is accepted. */
+/** Opens a WebSocket or a stream and reads what arrives. Resolves once accepted. */
 export async function openReader(
   { url }: Pick<Peer, "url">,
   { org, uid }: Person,
@@ -41,7 +41,7 @@ export async function openReader(
   };
 }
 
-/** What is queued between two ports of this machine: not yet sent, and received but not read (proc_net_tcp(5)). */
+/** Bytes queued between two ports of this machine: unsent, or received but unread (proc_net_tcp(5)). */
 function heldBetween(first: number, second: number): number {
   const ports = new Set([`${hexOf(first)} ${hexOf(second)}`, `${hexOf(second)} ${hexOf(first)}`]);
   let held = 0;

@@ -3,22 +3,25 @@ import { type Backoff, createBackoff } from "../../../sdk/waiting/backoff.ts";
 import { returnWaitMs } from "../../../sdk/waiting/return-wait.ts";
 import { handshake, headEnd, maskedText, readServerFrame } from "./handshake.ts";
 
-/** What became of a crowd: how many are in, how long each took, how often they tried, why connections ended, and what `connect` was refused with. */
+/**
+ * The state of a crowd: how many are in, how long each took, how often they tried, why connections ended, and the
+ * refusals of `connect`.
+ */
 export type StormReport = {
   in: number;
   inMs: number[];
   attempts: number;
   endings: Record<string, number>;
   refusals: Record<string, number>;
-  /** Refused for good: they do not come back. */
+  /** Refused for good: they do not retry. */
   lost: number;
 };
 
-/** Clients that want in, and come back as the SDK does. */
+/** Clients that connect and retry like the SDK. */
 export type StormCrowd = {
-  /** Opens all sockets and says nothing. Resolves when each is open or has ended. */
+  /** Opens all sockets and sends nothing. Resolves once each is open or has ended. */
   open(): Promise<void>;
-  /** Whoever is open sends `connect` at once; the others open first. */
+  /** Open clients send `connect` at once; the others open first. */
   connect(): void;
   report(): StormReport;
   close(): void;
@@ -36,14 +39,14 @@ type Attempt = {
   deadline: ReturnType<typeof setTimeout> | undefined;
 };
 
-// As the SDK has them (`sdk/client.ts`).
+// Like the SDK's (`sdk/client.ts`).
 const answerWithinMs = 10_000;
 const bounds = { minMs: 250, maxMs: 15_000, tooManyMs: 5_000 };
 
 const closeOpcode = 8;
 const isFinal = (code: number) => code >= 4400 && code <= 4499 && code !== 4408 && code !== 4429;
 
-/** A client for each token. None of them does anything yet. */
+/** Creates an idle client for each token. */
 export function createStormCrowd(url: string, tokens: readonly string[]): StormCrowd {
   const { host, hostname, port } = new URL(url);
   const endings: Record<string, number> = {};
@@ -83,7 +86,7 @@ export function createStormCrowd(url: string, tokens: readonly string[]): StormC
     };
     client.attempt = attempt;
     expectAnswer(attempt);
-    Bun.connect<Attempt>({ hostname, port: Number(port), data: attempt, socket: handlers }).catch(() => undefined); // told to `connectError`
+    Bun.connect<Attempt>({ hostname, port: Number(port), data: attempt, socket: handlers }).catch(() => undefined); // reported to `connectError`
   }
 
   function expectAnswer(attempt: Attempt): void {

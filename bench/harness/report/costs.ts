@@ -1,7 +1,7 @@
 import type { Measures, Series } from "./rounds.ts";
 import { median } from "./statistics.ts";
 
-/** Every cost that is measured, by the name that it has in the results: what it is, and its unit. */
+/** All measured costs by their names in the results, each with its description and unit. */
 export const costCatalogue = {
   idleNodeBytes: ["memory of a node without connections", "B"],
   idleNodeCpu: ["CPU of a node without connections", "µs/s"],
@@ -45,10 +45,10 @@ export type CostName = keyof typeof costCatalogue;
 /** The costs that one round measured. */
 export type CostRun = Partial<Record<CostName, number>> & Measures;
 
-/** The name of the series that holds the costs, one contender, a run a round. */
+/** The name of the series of costs: one contender, one run per round. */
 export const costSeries = { title: "Costs", contender: "herald" } as const;
 
-/** The costs as a Markdown table: the median of the rounds, the least and the most. */
+/** Renders the costs as a Markdown table: median, minimum and maximum of the rounds. */
 export function renderCosts(series: Series): string {
   const runs = series[costSeries.contender] ?? [];
   const lines = costNames().map((name) => {
@@ -62,10 +62,10 @@ export function renderCosts(series: Series): string {
 
 /** The names of all costs, in the order of the table. */
 export function costNames(): CostName[] {
-  return Object.keys(costCatalogue) as CostName[]; // its own keys, which the types forget
+  return Object.keys(costCatalogue) as CostName[]; // Object.keys loses their type
 }
 
-/** Three significant digits, thousands apart. */
+/** Formats three significant digits, with thousands separators. */
 function rounded(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 4 });
 }

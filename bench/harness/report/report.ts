@@ -1,20 +1,20 @@
 import { type Series, valuesOf } from "./rounds.ts";
 import { median } from "./statistics.ts";
 
-/** One line of the table: a figure of Herald's beside the same figure of a floor, measured in the same rounds. */
+/** One row of the table: a figure of Herald beside the same figure of a floor, measured in the same rounds. */
 export type Row = {
   figure: string;
   unit: string;
   herald: number;
   floor: string;
   floorValue: number;
-  /** The median of the rounds' own ratios, Herald's figure by the floor's. */
+  /** The median of the rounds' ratios, Herald's figure divided by the floor's. */
   ratio: number;
-  /** What is asked of the ratio, where something is. */
+  /** The target of the ratio, if any. */
   target?: Target;
 };
 
-/** What is asked of a ratio. */
+/** The required range of a ratio. */
 export type Target = { atLeast: number } | { atMost: number };
 
 type Comparison = {
@@ -34,7 +34,7 @@ export function compare(series: Series, { measure, floor, ...row }: Comparison):
   return { ...row, herald: median(herald), floor, floorValue: median(floors), ratio: median(ratios) };
 }
 
-/** The rows as a Markdown table. */
+/** Renders the rows as a Markdown table. */
 export function renderTable(rows: readonly Row[]): string {
   const lines = rows.map(
     ({ figure, unit, herald, floor, floorValue, ratio, target }) =>
@@ -47,7 +47,7 @@ export function renderTable(rows: readonly Row[]): string {
 
 const markers = ["<!-- figures: begin -->", "<!-- figures: end -->"] as const;
 
-/** The page with `section` between its markers. */
+/** Replaces the part of the page between its markers by `section`. */
 export function withSection(page: string, section: string): string {
   const [begin, end] = markers;
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
@@ -65,7 +65,7 @@ function inUnit(value: number, unit: string): string {
   return `${toDigits(value)} ${unit}`;
 }
 
-/** Three significant digits, no more: a single run is not that exact. */
+/** Formats three significant digits: a single run is no more precise. */
 function toDigits(value: number): string {
   if (value >= 1_000_000) return `${toDigits(value / 1_000_000)} M`;
   if (value >= 1_000) return `${toDigits(value / 1_000)} k`;

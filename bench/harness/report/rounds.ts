@@ -3,15 +3,15 @@ import { startMeter } from "../meter.ts";
 /** What one run measured, by the name of the figure. */
 export type Measures = Record<string, number>;
 
-/** Something that is measured beside others. `run` takes about `ms`. */
+/** Something measured beside others. `run` takes about `ms`. */
 export type Contender = { name: string; run(ms: number): Promise<Measures> };
 
 /** Every run of every contender, in the order of the rounds. */
 export type Series = Record<string, Measures[]>;
 
 /**
- * How long and how often to measure. `patience` is shared by all parts of a bench: the milliseconds that may still be
- * spent on waiting for the rest of the machine to be quiet.
+ * How long and how often to measure. `patience`, shared by all parts of a bench, is how many more milliseconds may be
+ * spent waiting for the rest of the machine to be quiet.
  */
 export type Pace = { rounds: number; runMs: number; warmUpMs: number; patience: { ms: number } };
 
@@ -19,8 +19,8 @@ const restMs = 100;
 const quietBusy = 0.15;
 
 /**
- * Runs the contenders one after another, round after round (A B C A B C …), so that a change of the machine's mood meets
- * all of them. A first, shorter round warms up and is not counted.
+ * Runs the contenders in turn, round after round (A B C A B C …), so that changes on the machine affect all of them. A
+ * first, shorter round warms up and is not counted.
  */
 export async function inRounds(
   contenders: readonly Contender[],
@@ -38,7 +38,7 @@ export async function inRounds(
   return series;
 }
 
-/** A pause between two runs, and longer while something else keeps the machine busy and there is patience left. */
+/** Pauses between two runs, and longer while something else keeps the machine busy and there is patience left. */
 async function rest(patience: { ms: number }): Promise<void> {
   for (;;) {
     const stopMeter = startMeter(process.pid);
@@ -49,7 +49,7 @@ async function rest(patience: { ms: number }): Promise<void> {
   }
 }
 
-/** The values of one figure of one contender, run by run. */
+/** The values of one figure of one contender, by run. */
 export function valuesOf(series: Series, contender: string, figure: string): number[] {
   return (series[contender] ?? []).map((measures) => measures[figure] ?? Number.NaN);
 }

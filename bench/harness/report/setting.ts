@@ -12,7 +12,7 @@ const fileSystems = new Map([
   [0x794c7630, "overlayfs"],
 ]);
 
-/** Where and with what the figures were made. */
+/** Where and with what the figures were measured. */
 export type Setting = {
   date: string;
   revision: string;
@@ -22,7 +22,7 @@ export type Setting = {
   versions: { bun: string; sqlite: string; hono: string; zod: string };
 };
 
-/** Looks around. `dataDir` is where the databases of the run are. */
+/** Describes this machine and checkout. `dataDir` is where the run's databases are. */
 export function describeSetting(dataDir: string): Setting {
   const { type } = statfsSync(dataDir);
   return {

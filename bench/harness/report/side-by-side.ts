@@ -1,10 +1,13 @@
 import { type Series, valuesOf } from "./rounds.ts";
 import { median } from "./statistics.ts";
 
-/** What a measure is called in the table, and its unit, by its name in the runs. */
+/** The label and unit of each measure in the table, by its name in the runs. */
 export type Measured = Readonly<Record<string, readonly [what: string, unit: string]>>;
 
-/** Contenders beside each other as a Markdown table: the median of each measure, the least and the most; with two, the median of the rounds' own ratios. */
+/**
+ * Renders contenders side by side as a Markdown table: median, minimum and maximum of each measure; for two, also the
+ * median of the rounds' ratios.
+ */
 export function renderSideBySide(title: string, series: Series, measured: Measured): string {
   const names = Object.keys(series);
   const [first = "", second] = names;
@@ -28,7 +31,7 @@ function cellOf(values: readonly number[], unit: string): string {
   return `${short(median(values))} ${unit} (${short(Math.min(...values))} – ${short(Math.max(...values))})`;
 }
 
-/** Three significant digits, and whole numbers in full. */
+/** Formats three significant digits, but whole numbers in full. */
 function short(value: number): string {
   return Number.isInteger(value) ? value.toLocaleString("en-US") : String(Number(value.toPrecision(3)));
 }

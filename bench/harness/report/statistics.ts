@@ -1,16 +1,16 @@
-/** The value below which `share` (0 to 1) of the values lie, by nearest rank. `NaN` of nothing. */
+/** The value below which `share` (0 to 1) of the values lie, by nearest rank. `NaN` if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   const rank = Math.max(1, Math.ceil(share * sorted.length));
   return sorted[rank - 1] ?? Number.NaN;
 }
 
-/** The middle, the slow end and the slowest of some times, in milliseconds. */
+/** The median, the p99 and the maximum of durations, in milliseconds. */
 export function spreadOf(times: readonly number[]): { p50Ms: number; p99Ms: number; maxMs: number } {
   return { p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99), maxMs: percentile(times, 1) };
 }
 
-/** The middle value; of an even number of them, the mean of the two in the middle. `NaN` of nothing. */
+/** The middle value, or the mean of the two in the middle. `NaN` if there are none. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);
   const upper = Math.floor(sorted.length / 2);

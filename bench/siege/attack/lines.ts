@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 import type { Tally } from "./tally.ts";
 
-/** What is said on a connection, and what is made of the answers. */
+/** What to say on a connection, and how to handle the answers. */
 export type Talk = {
   /** Written as soon as the connection is open. */
   hello: string | Buffer;
   hear?(chunk: Buffer, line: Line): void;
-  /** Called whenever the kernel has taken all that was written. */
+  /** Called whenever the kernel has taken everything written. */
   onDrain?(line: Line): void;
-  /** Reads nothing, so that the server has to keep what it says. */
+  /** Reads nothing, so that the server has to hold what it sends. */
   isDeaf?: boolean;
 };
 
@@ -18,7 +18,7 @@ export type Line = {
   write(bytes: string | Buffer): boolean;
   /** Stops reading. */
   pause(): void;
-  /** Hangs up. Another takes its place. */
+  /** Hangs up. Another connection takes its place. */
   leave(): void;
 };
 
@@ -26,14 +26,14 @@ type Options = {
   url: string;
   tally: Tally;
   count: number;
-  /** Client addresses, all of this machine; the victim has another one unless `from` is its own. */
+  /** Client addresses on this machine; none is the victim's unless `from` names it. */
   from?: readonly string[];
-  /** How long to wait before a connection that has ended is replaced. */
+  /** How long to wait before replacing a connection that has ended. */
   returnMs?: number;
   talk(index: number): Talk;
 };
 
-/** Where attackers come from: the victim's limits of an address are its own. */
+/** Where attackers come from, so that they do not use up the limits of the victim's address. */
 export const elsewhere = ["127.0.0.2"] as const;
 /** The victim's own address. */
 export const besideVictim = ["127.0.0.1"] as const;
@@ -41,7 +41,7 @@ export const besideVictim = ["127.0.0.1"] as const;
 const atOnce = 50;
 const openEveryMs = 5;
 
-/** Holds so many connections; what ends is opened anew. */
+/** Keeps `count` connections open, replacing those that end. */
 export function keepOpen(options: Options): void {
   const { url, tally, count, from = elsewhere, returnMs = 20, talk } = options;
   const { hostname, port } = new URL(url);

@@ -6,8 +6,8 @@ const answers =
   "HTTP/1.1 201 x\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n2\r\nok\r\n0\r\n\r\n" +
   "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 101 x\r\n\r\n";
 
-describe("the scanner of answers", () => {
-  test("finds each answer and its end once, however the bytes are cut", () => {
+describe("the scanner of responses", () => {
+  test("finds each response and its end once, however the bytes are cut", () => {
     for (let size = 1; size <= answers.length; size++) {
       const heard: string[] = [];
       const scan = createAnswerScanner(
@@ -19,7 +19,7 @@ describe("the scanner of answers", () => {
     }
   });
 
-  test("an answer in chunks has not ended before its last one", () => {
+  test("does not end a chunked response before its last chunk", () => {
     const heard: string[] = [];
     const scan = createAnswerScanner(
       (status) => heard.push(status),

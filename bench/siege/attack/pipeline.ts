@@ -8,8 +8,8 @@ const chunked = /^transfer-encoding: chunked\r$/im;
 const lastChunk = Buffer.from("\r\n0\r\n\r\n");
 
 /**
- * Finds the heads of answers in what a server says, and their ends: of an answer in chunks (RFC 9112, section 7.1) its last one, of
- * another its head, since what follows comes at once. A body that quotes a head counts as an answer.
+ * Finds the heads and ends of responses in a server's bytes. A chunked response (RFC 9112, section 7.1) ends with its
+ * last chunk, any other with its head, as the rest arrives at once. A body that quotes a head counts as a response.
  */
 export function createAnswerScanner(
   onStatus: (status: string) => void,
@@ -18,7 +18,7 @@ export function createAnswerScanner(
   let rest: Buffer = Buffer.alloc(0);
   let isInChunks = false;
 
-  /** Reads what is next from `at`, and gives where it goes on; `undefined` when more has to come. */
+  /** Reads the next element at `at` and returns where to continue; `undefined` if more bytes are needed. */
   function readNext(bytes: Buffer, at: number): number | undefined {
     if (isInChunks) {
       const end = bytes.indexOf(lastChunk, at);
@@ -35,7 +35,7 @@ export function createAnswerScanner(
     onStatus(bytes.toString("latin1", begin + mark.length, begin + statusEnd));
     isInChunks = chunked.test(bytes.toString("latin1", begin, end + 2));
     if (!isInChunks) onEnd();
-    return end + (isInChunks ? 2 : headEnd.length); // an empty answer in chunks is its last one alone
+    return end + (isInChunks ? 2 : headEnd.length); // an empty chunked response is its last chunk alone
   }
 
   return (chunk) => {
@@ -44,7 +44,7 @@ export function createAnswerScanner(
   };
 }
 
-/** The status of an answer that begins with these bytes; `undefined` if none does. */
+/** The status of a response that begins with these bytes; `undefined` if none does. */
 export function statusOf(chunk: Buffer): string | undefined {
   return /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, statusEnd))?.[1];
 }
@@ -53,14 +53,14 @@ type Options = {
   url: string;
   tally: Tally;
   connections: number;
-  /** Requests that a connection has under way. */
+  /** Requests in flight per connection. */
   window: number;
   from?: readonly string[];
   returnMs?: number;
   request(turn: number): string | Buffer;
 };
 
-/** Requests as fast as answers come. */
+/** Sends requests as fast as responses come. */
 export function askWithoutEnd({ url, tally, connections, window, from, returnMs, request }: Options): void {
   let turn = 0;
   keepOpen({

@@ -8,16 +8,16 @@ const closeOpcode = 8;
 
 type SocketTalk = {
   token?: string;
-  /** Frames that are sent after the upgrade. */
+  /** Frames sent after the upgrade. */
   first?: readonly string[];
-  /** Called with each text; what it gives is sent. */
+  /** Called with each text; its result is sent. */
   answer?(text: Buffer, line: Line): string | undefined;
   onUpgrade?(line: Line): void;
   /** Reads nothing after the upgrade. */
   isDeaf?: boolean;
 };
 
-/** A WebSocket of an attacker, by hand: nothing is parsed but what has to be. */
+/** A hand-written WebSocket of an attacker, which parses only what it must. */
 export function socketTalk(url: string, tally: Tally, talk: SocketTalk): Talk {
   const { token, first = [], answer, onUpgrade, isDeaf = false } = talk;
   const { host } = new URL(url);
@@ -74,7 +74,10 @@ export function socketTalk(url: string, tally: Tally, talk: SocketTalk): Talk {
   return { hello: handshake(host, "/ws", lines), hear };
 }
 
-/** The head of a server's frame, its whole length, and what it is. With too few bytes to tell, it is longer than they are. */
+/**
+ * The header length, total length and opcode of a server's frame. If there are too few bytes to tell, the length
+ * exceeds them.
+ */
 function lengthOf(bytes: Buffer): { head: number; whole: number; opcode: number } {
   const opcode = (bytes[0] ?? 0) & 0x0f;
   if (bytes.length < 2) return { head: 2, whole: 2, opcode };
@@ -87,7 +90,7 @@ function lengthOf(bytes: Buffer): { head: number; whole: number; opcode: number 
 
 type Asking = { url: string; tally: Tally; sockets: number; window: number; uids: readonly string[]; request: object };
 
-/** One request again and again, as fast as answers come, on sockets that return as soon as they are closed. */
+/** Repeats one request as fast as responses come, on sockets that are reopened as soon as they are closed. */
 export async function askBySocket({ url, tally, sockets, window, uids, request }: Asking): Promise<void> {
   const tokens = await tokensOf(uids);
   const text = JSON.stringify({ request: { ...request, id: 1 } });
@@ -105,7 +108,7 @@ export async function askBySocket({ url, tally, sockets, window, uids, request }
   });
 }
 
-/** Tokens of members of the attackers' organization, signed here so that the server does not work for it. */
+/** Tokens of members of the attackers' organization, signed here so that the server does no work for them. */
 export function tokensOf(uids: readonly string[]): Promise<string[]> {
   return Promise.all(uids.map((uid) => tokenOf(tenant.org, uid)));
 }

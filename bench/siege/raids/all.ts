@@ -7,7 +7,7 @@ import { userRaids } from "./users.ts";
 /** Every raid, in the order in which they are played. */
 export const raids: readonly Raid[] = [...doorRaids, ...floodRaids, ...userRaids, ...keyRaids];
 
-/** The raid of that name. Throws where there is none. */
+/** The raid of that name. Throws if there is none. */
 export function raidOf(name: string): Raid {
   const raid = raids.find((one) => one.name === name);
   if (raid === undefined)

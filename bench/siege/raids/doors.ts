@@ -6,11 +6,11 @@ import { askWithoutEnd, requestOf, statusOf } from "../attack/pipeline.ts";
 import type { Raid } from "../camp.ts";
 
 const crowded = { connections: 50, window: 16 };
-/** One request at a time, where the server ends a connection that sends another while it works on one. */
+/** One request at a time, for routes where the server closes connections that send another during a request. */
 const queued = { connections: 400, window: 1 };
 const headBytes = 15_000;
 
-/** One address without a key or a token, again and again. */
+/** Calls one route repeatedly without a key or a token. */
 function door(name: string, method: string, path: () => string, pattern = crowded): Raid {
   const target = path().split("/").slice(0, 2).join("/");
   return {
@@ -25,14 +25,14 @@ function door(name: string, method: string, path: () => string, pattern = crowde
 const signed = (header: object, claims: object) =>
   [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
 
-/** A token with everything right but its signature. */
+/** A token in which everything is right except its signature. */
 function badToken(): string {
   const now = Math.floor(Date.now() / 1000);
   const claims = { sub: "member-0", org: "attacker", aud: "herald", iat: now, exp: now + 600 };
   return `${signed({ alg: "HS256", typ: "JWT" }, claims)}.${randomBytes(32).toString("base64url")}`;
 }
 
-/** Those who have nothing, over HTTP. */
+/** Raids over HTTP by attackers who have nothing. */
 export const doorRaids: readonly Raid[] = [
   door("metrics", "HEAD", () => "/metrics"),
   door("openapi", "GET", () => "/openapi.json"),

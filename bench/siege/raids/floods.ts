@@ -8,7 +8,7 @@ const framesAtOnce = 10_000;
 
 const opcodes = { ping: 0x89, pong: 0x8a } as const;
 
-/** Control frames as fast as the kernel takes them, on sockets that begin anew when they are closed. */
+/** Sends control frames as fast as the kernel takes them, on sockets that are reopened when closed. */
 function flood({ url }: Camp, tally: Tally, kind: keyof typeof opcodes, token?: string): void {
   const frame = Buffer.from([opcodes[kind], 0x80, 0, 0, 0, 0]);
   const wave = Buffer.concat(Array.from({ length: framesAtOnce }, () => frame));
@@ -34,7 +34,7 @@ function flood({ url }: Camp, tally: Tally, kind: keyof typeof opcodes, token?: 
   });
 }
 
-/** Frames that are no requests, which no limit of requests counts. */
+/** Floods of frames that are not requests, and so escape the limits on requests. */
 export const floodRaids: readonly Raid[] = [
   {
     name: "pongs",

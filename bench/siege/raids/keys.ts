@@ -12,7 +12,7 @@ const { sender } = tenant;
 type Call = { method: string; path: string; body?: string | object };
 type Pattern = { connections: number; window: number };
 
-/** Calls with the tenant's key, as fast as answers come. */
+/** Calls with the tenant's key, as fast as responses come. */
 function call({ url, key }: Camp, tally: Tally, pattern: Pattern, make: (turn: number) => Call): void {
   askWithoutEnd({
     url,
@@ -37,16 +37,16 @@ const systemSend = (query = ""): Call => ({
   body: { organizationId: tenant.org, senderId: sender, messageSystem: { id: randomUUID(), uids: tenant.crowd } },
 });
 
-/** Short ids, so that as many as a conversation may have fit into a request. */
+/** Short ids, so that a conversation's maximum number fits into a request. */
 function participants(prefix: string, count: number): string {
   const uids = Array.from({ length: count }, (_, index) => `${prefix}${index.toString(36)}`);
   return JSON.stringify({ participants: [sender, ...uids.slice(1)] });
 }
 
-/** One request at a time: the server ends a connection that sends another while it works on one. */
+/** One request at a time, as the server closes connections that send another during a request. */
 const wide: Pattern = { connections: 200, window: 1 };
 
-/** Those with an API key of one organization: what it may do, as often as it can. */
+/** Raids with an API key of one organization: everything it may do, as often as possible. */
 export const keyRaids: readonly Raid[] = [
   {
     name: "filtered-feeds",
@@ -103,7 +103,7 @@ export const keyRaids: readonly Raid[] = [
         const nameOf = (made: number) => tenantPath("conversations", `churn-${made}`);
         return turn % 2 === 0
           ? { method: "PUT", path: nameOf(turn), body: { participants: tenant.crowd } }
-          : { method: "DELETE", path: nameOf(turn - 33) }; // which was made by now
+          : { method: "DELETE", path: nameOf(turn - 33) }; // created by now
       }),
   },
   {

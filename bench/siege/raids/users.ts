@@ -7,11 +7,11 @@ import { type Camp, type Raid, tenant } from "../camp.ts";
 
 const ofUser = 20; // connections that one user may have
 const one = tenant.members.slice(0, 1);
-const stallMs = 40_000; // who takes nothing is cut after a ping and the time for its answer, 35 s, from when the kernel takes no more
+const stallMs = 40_000; // once the kernel takes no more, a client is cut after the time for a ping and its answer, 35 s
 
 type Returning = { camp: Camp; tally: Tally; uids: readonly string[]; connections: number };
 
-/** Sockets that ask for what they missed, and hang up once they have it. */
+/** Opens sockets that ask for what they missed, and hang up once they have it. */
 async function replayBySocket({ camp: { url, since }, tally, uids, connections }: Returning): Promise<void> {
   const tokens = await tokensOf(uids);
   keepOpen({
@@ -25,7 +25,7 @@ async function replayBySocket({ camp: { url, since }, tally, uids, connections }
       return socketTalk(url, tally, {
         first: [connect],
         answer(text, line) {
-          if (text.includes('"connection_id"')) line.leave(); // what was missed is on its way
+          if (text.includes('"connection_id"')) line.leave(); // the replay has begun
           return undefined;
         },
       });
@@ -33,7 +33,7 @@ async function replayBySocket({ camp: { url, since }, tally, uids, connections }
   });
 }
 
-/** Streams that ask for what they missed. */
+/** Opens streams that ask for what they missed. */
 async function replayByStream({ camp, tally, uids, connections }: Returning, isDeaf: boolean): Promise<void> {
   const { url, since } = camp;
   const tokens = await tokensOf(uids);
@@ -57,7 +57,7 @@ async function replayByStream({ camp, tally, uids, connections }: Returning, isD
   });
 }
 
-/** Those with a user token. */
+/** Raids with a user token. */
 export const userRaids: readonly Raid[] = [
   {
     name: "lists",

@@ -9,7 +9,7 @@ import { raids } from "../raids/all.ts";
 import { ms, type SiegeSeries, short, titleOf } from "./report.ts";
 import { asked, judge } from "./verdict.ts";
 
-/** What a run of the siege left in `bench/results`. */
+/** What a run of the siege saved in `bench/results`. */
 export type SiegeResults = {
   setting: Setting;
   pace: { rounds: number; runMs: number };
@@ -26,13 +26,13 @@ const worthTelling = 100; // MiB
 const folder = resolve(import.meta.dir, "../../results");
 const page = resolve(import.meta.dir, "../../../docs/explanation/security.md");
 
-/** Writes the table of the newest results into the page, and gives the page's path. */
+/** Writes the table of the newest results into the page, and returns the page's path. */
 export function writePage(): string {
   writeFileSync(page, withSection(readFileSync(page, "utf8"), `\n${renderSiege(readResults())}\n`));
   return page;
 }
 
-/** All results of sieges, the newest first. */
+/** All results of sieges, newest first. */
 function readResults(): SiegeResults[] {
   return readdirSync(folder)
     .filter((name) => /-siege-\d+\.json$/.test(name))
@@ -40,7 +40,7 @@ function readResults(): SiegeResults[] {
     .sort((left, right) => right.setting.date.localeCompare(left.setting.date));
 }
 
-/** The table: a line for each raid, with the newest figures that there are for each store, before and now. */
+/** Renders the table: a row per raid, with the newest figures of each store, before and now. */
 export function renderSiege(results: readonly SiegeResults[]): string {
   const lengths = new Set<number>();
   const revisions = { before: new Set<string>(), herald: new Set<string>() };
@@ -81,10 +81,10 @@ function newest(results: readonly SiegeResults[], title: string, contender: "bef
   return undefined;
 }
 
-/** On the bus there is none. */
+/** Raids on the bus have none. */
 const hasVictim = ({ calmP99Ms }: Measures) => calmP99Ms !== undefined;
 
-/** The victim's p99, undisturbed and under attack, and what is not as it should be. */
+/** The victim's p99, undisturbed and under attack, and what failed. */
 function cellOf(rounds: readonly Measures[]): string {
   const of = (name: string) => median(rounds.map((round) => round[name] ?? Number.NaN));
   const { ratio, wrongs } = judge(rounds);

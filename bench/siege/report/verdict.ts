@@ -1,28 +1,31 @@
 import type { Measures } from "../../harness/report/rounds.ts";
 import { median } from "../../harness/report/statistics.ts";
 
-/** What is asked of a victim, and of what a node holds. */
+/** The requirements on a victim's times and on a node's memory. */
 export const asked = {
-  /** The victim's p99 under attack by its undisturbed p99 of the same run, at most: the median of the rounds. */
+  /**
+   * The maximum of the victim's p99 under attack divided by its undisturbed p99 in the same run: the median of the
+   * rounds.
+   */
   ratio: 3,
-  /** An undisturbed p99 below this counts as this: it is about what one turn of another process on the same core costs. */
+  /** The floor of the undisturbed p99: about the cost of one time slice of another process on the same core. */
   floorMs: 4,
   /** What a node's memory may grow by: the default of `HERALD_LIMIT_NODE_BACKLOG_BYTES`. */
   grownMebibytes: 1_024,
 } as const;
 
-/** Begins the name of a measure that must be 0, and then says what is wrong if it is not. */
+/** Prefix of measures that must be 0; the rest of the name says what is wrong otherwise. */
 export const wrongPrefix = "wrong: ";
 
-/** What a siege came to: what is wrong, or nothing. */
+/** The result of a siege: `wrongs` is empty if it holds. */
 export type Verdict = { ratio: number; wrongs: string[] };
 
-/** Judges the rounds of one raid. A count of failed sends, memory and what attackers were told is judged in each round. */
+/** Judges the rounds of one raid. Failed sends, memory and what attackers were told are judged per round. */
 export function judge(rounds: readonly Measures[]): Verdict {
   const ratio = median(rounds.map(ratioOf));
   const most = (name: string) => Math.max(0, ...rounds.map((round) => round[name] ?? 0));
   const wrongs: string[] = [];
-  const hasVictim = rounds.some(({ calmP99Ms }) => calmP99Ms !== undefined); // on the bus there is none
+  const hasVictim = rounds.some(({ calmP99Ms }) => calmP99Ms !== undefined); // raids on the bus have none
   if (hasVictim && !(ratio <= asked.ratio)) wrongs.push("waits");
   if (most("victimFailed") > 0) wrongs.push("failed sends");
   if (most("grownMebibytes") > asked.grownMebibytes) wrongs.push("memory");
@@ -33,7 +36,7 @@ export function judge(rounds: readonly Measures[]): Verdict {
   return { ratio, wrongs };
 }
 
-/** The victim's p99 under attack by its undisturbed one, of one round. */
+/** The victim's p99 under attack divided by its undisturbed one, in one round. */
 function ratioOf({ p99Ms = Number.POSITIVE_INFINITY, calmP99Ms = Number.NaN }: Measures): number {
   return p99Ms / Math.max(calmP99Ms, asked.floorMs);
 }
