@@ -1,12 +1,12 @@
-// Runs every check, two at a time, and prints one line for each with its time; only a failed one shows its output.
-// `npm run check` runs all, `npm run check -- types imports` those two.
+// Runs every check, two at a time, and prints one line for each with its duration; only a failed check shows its
+// output. `npm run check` runs all, `npm run check -- types imports` those two.
 import { spawn } from "bun";
 
 type Check = { readonly name: string; readonly command: readonly string[] };
 
 const bin = (name: string) => `node_modules/.bin/${name}`;
 
-/** The slow ones first, so that the two cores end together. */
+/** Slow ones first, so that both cores finish together. */
 const checks: readonly Check[] = [
   { name: "contract", command: [process.execPath, "tools/lint-contract.ts"] },
   { name: "reference", command: [process.execPath, "tools/generate-contract.ts", "--check"] },
@@ -25,7 +25,7 @@ const checks: readonly Check[] = [
 ];
 
 const atOnce = 2;
-/** Of a failed check among others; a check that is run alone shows everything. */
+/** The lines shown of one failed check among several; a check run alone shows everything. */
 const maxLinesShown = 60;
 const slug = (name: string) => name.replaceAll(" ", "-");
 

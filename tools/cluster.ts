@@ -1,6 +1,6 @@
-// `npm run cluster`: PostgreSQL, NATS and three nodes on this machine, for a developer. The process that the terminal knows only
-// holds a pipe; a second one, in a session of its own, keeps the servers until that pipe closes. So Ctrl-C reaches none of the
-// servers by itself, they end in order, and nothing is left behind when the first process is killed.
+// `npm run cluster`: PostgreSQL, NATS and three nodes on this machine, for developers. The process in the terminal only
+// holds a pipe; a second one, in a session of its own, keeps the servers until that pipe closes. So Ctrl-C does not
+// reach the servers directly, they end in order, and nothing is left behind if the first process is killed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,10 +28,10 @@ function isFree(port: number): boolean {
   }
 }
 
-/** Starts a node and waits until it is ready. Rejects with the end of its log when it ends before. */
+/** Starts a node and waits until it is ready. Rejects with the end of its log if it ends before. */
 async function startNode(env: Record<string, string>, port: number, log: string): Promise<Node> {
   const url = `http://127.0.0.1:${port}`;
-  const { HERALD_ADMIN_API_KEY: _, ...inherited } = process.env; // the page tells of the key in the data folder
+  const { HERALD_ADMIN_API_KEY: _, ...inherited } = process.env; // the printed page refers to the key in the data folder
   const child = spawn([process.execPath, script, "serve"], {
     env: { ...inherited, ...env, HERALD_HOST: "127.0.0.1", HERALD_PORT: String(port) },
     stdio: ["ignore", Bun.file(log), Bun.file(log)],
@@ -107,7 +107,7 @@ async function keep(): Promise<void> {
   const ports = wantedPorts.map((port) => (isFree(port) ? port : freePort()));
   const nodes: Node[] = [];
   engines.defer(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
-  // One after another: the first makes the secrets, which the others find in the same folder, and the demo.
+  // In sequence: the first creates the secrets, which the others find in the same folder, and the demo.
   for (const [index, port] of ports.entries()) {
     const node = await startNode(env, port, join(folder, `node-${index + 1}.log`));
     nodes.push(node);

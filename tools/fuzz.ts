@@ -1,6 +1,6 @@
-// Hostile input over HTTP and WebSocket for a while: `npm run fuzz -- --minutes 10 --seed 1`. Prints how many cases got which
-// answer, those that were not as documented, and the server's memory before and after. A case is played again, alone, with
-// `npm run fuzz -- --seed 1 --case 4711`. Exits with 1 when an answer was unexpected or memory stayed.
+// Sends hostile input over HTTP and WebSocket for a while: `npm run fuzz -- --minutes 10 --seed 1`. Prints how many
+// cases got which response, which of them were not as documented, and the server's memory before and after. `npm run
+// fuzz -- --seed 1 --case 4711` repeats a single case. Exits with 1 if a response was unexpected or memory stayed.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { fuzz, fuzzSettings } from "../test/fuzz/run.ts";
@@ -37,7 +37,7 @@ if (values.case !== undefined) {
 
 console.log(`seed ${seed}, ${minutes} min, after a warm-up of ${warmUpCases} cases of another seed`);
 await fuzz({ herald, seed: seed + 1, isOver: (number) => number >= warmUpCases });
-await Bun.sleep(5_000); // what the warm-up left is given back in the background
+await Bun.sleep(5_000); // memory from the warm-up is released in the background
 const before = mebibytes();
 const samples: number[] = [];
 const sampling = setInterval(() => samples.push(mebibytes()), sampleEveryMs);

@@ -1,5 +1,5 @@
-// Writes what docs/reference/ holds of the contract: the two documents for machines, and tables of errors, close codes and settings.
-// With `--check` it writes nothing and fails when a checked-in copy differs.
+// Writes the generated part of docs/reference/: the two machine-readable documents, and tables of errors, close codes
+// and settings. With `--check`, writes nothing and fails if a checked-in copy differs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describeSettings } from "../src/config.ts";
 import { closingRule } from "../src/contract/connections/realtime.ts";

@@ -1,5 +1,6 @@
-// Lints the two published documents of the contract: OpenAPI 3.1 with Redocly's rules, AsyncAPI 3 with the parser of the AsyncAPI
-// project. Both run as libraries: nothing is reported home, and a document that points outside itself is refused, so nothing is fetched.
+// Lints the two published documents of the contract: OpenAPI 3.1 with Redocly's rules, AsyncAPI 3 with the parser of
+// the AsyncAPI project. Both run as libraries: nothing is reported to anyone, and references out of a document are
+// refused, so nothing is fetched.
 import { existsSync, readFileSync } from "node:fs";
 import { Parser } from "@asyncapi/parser";
 import { createConfig, lint } from "@redocly/openapi-core";
@@ -29,7 +30,7 @@ const wrongVersion = (document: unknown, field: string, version: RegExp): string
 const lintOpenApi = async (document: unknown): Promise<string[]> => {
   const before = [...wrongVersion(document, "openapi", /^3\.1\.\d+$/), ...outsideRefs(document, "#")];
   if (before.length > 0) return before;
-  // Warnings count as errors. A server that people run themselves has no other address to name than localhost.
+  // Warnings count as errors. A server that people run themselves can name no address but localhost.
   const config = await createConfig({
     extends: ["recommended-strict"],
     rules: {

@@ -1,5 +1,6 @@
-// Schemathesis, with all its checks, against the served OpenAPI document: `npm run schemathesis`, `-- --cases 10000`, `-- --seed 1`.
-// Installs it, pinned, into a virtual environment at the first run. Says in one line what is skipped where Python is missing.
+// Runs Schemathesis, with all its checks, against the served OpenAPI document: `npm run schemathesis`, `-- --cases
+// 10000`, `-- --seed 1`. On first use, installs a pinned version into a virtual environment. Prints one line about what
+// is skipped if Python is missing.
 import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -11,7 +12,7 @@ const root = resolve(import.meta.dir, "..");
 const folder = join(root, "test/schemathesis");
 const environment = join(root, "node_modules/.cache/schemathesis");
 const program = join(environment, "bin/schemathesis");
-/** How many cases come of any run, and at least how many more of each further example for each operation. */
+/** The number of cases that any run yields, and the minimum that each further example adds per operation. */
 const casesOfAny = 1_300;
 const casesPerExample = 20;
 
@@ -24,7 +25,7 @@ if (!Number.isSafeInteger(wanted) || wanted < 1) {
   process.exit(2);
 }
 
-/** Runs a command and shows its output. What it leaves in its folder is beside the dependencies. */
+/** Runs a command and shows its output. Its files go to a folder beside the dependencies. */
 async function run(command: string[], env: Record<string, string> = {}): Promise<{ code: number; output: string }> {
   mkdirSync(environment, { recursive: true });
   const child = spawn(command, { cwd: environment, env: { ...process.env, ...env }, stderr: "inherit" });

@@ -1,13 +1,14 @@
-// `npm run test:all`, what CI runs: the tests of `npm test`, the long ones, those of one node once more on three, and Schemathesis.
-// All run in any case, so that one look shows all that is wrong; one that hangs is ended. The last line is `N passed, N failed`.
+// `npm run test:all`, which CI runs: the tests of `npm test`, the long ones, the single-node ones again on three nodes,
+// and Schemathesis. All run in any case, so that one run shows all failures; a suite that hangs is ended. The last line
+// is `N passed, N failed`.
 import { spawn } from "bun";
 import { failuresIn, summarize } from "./test-summary.ts";
 
 type Suite = {
   command: readonly string[];
-  /** It is ended after these. */
+  /** The time limit, in minutes. */
   minutes: number;
-  /** Whether its output ends as that of `bun test` does. */
+  /** Whether its output ends like that of `bun test`. */
   isCounted: boolean;
 };
 
@@ -20,7 +21,7 @@ const suites: readonly Suite[] = [
 
 type Outcome = { suite: Suite; output: string; seconds: number; end: number | string };
 
-/** Runs a suite, and shows what it says while it does. */
+/** Runs a suite and shows its output meanwhile. */
 async function run(suite: Suite): Promise<Outcome> {
   const startedAt = performance.now();
   const child = spawn(["sh", "-c", 'exec npm "$@" 2>&1', "sh", ...suite.command], {

@@ -1,11 +1,15 @@
-// Runs the tests of the contract and of its security once more, against three nodes on PostgreSQL and NATS in place of one with an embedded database:
-// calls and connections go to the nodes in turn. `npm run test:cluster` runs all, `npm run test:cluster -- sse since` two files.
+// Runs the tests of the contract and of its security again, against three nodes on PostgreSQL and NATS instead of one
+// with an embedded database: calls and connections go to the nodes in turn. `npm run test:cluster` runs all, `npm run
+// test:cluster -- sse since` two files.
 import { spawn } from "bun";
 import { startNats } from "../test/harness/engines/nats.ts";
 import { startPostgres } from "../test/harness/engines/postgres.ts";
 import { sourceFiles } from "./checks/source-files.ts";
 
-/** Files that are not run, each with the reason. Others that need one node say so themselves: `useHerald({ oneNode: … })`. */
+/**
+ * Files that are not run, each with the reason. Others that need a single node say so themselves: `useHerald({ oneNode:
+ * … })`.
+ */
 const leftOut: Readonly<Record<string, string>> = {
   "test/contract/settings.test.ts":
     "how one node reads its settings, its data folder and its port, and starts again on them",
@@ -33,7 +37,7 @@ const tests = spawn([process.execPath, "test", ...files.map((file) => `./${file}
   env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url },
   stdio: ["inherit", "inherit", "inherit"],
 });
-// Ctrl-C reaches the tests by itself; the servers end after them.
+// Ctrl-C reaches the tests directly; the servers end after them.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => tests.kill());
 const code = await tests.exited;
 await nats.stop();

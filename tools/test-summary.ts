@@ -1,9 +1,9 @@
-// Reads the output of `bun test`. Its JUnit report would not do: it leaves out a test file that fails to load.
+// Parses the output of `bun test`. Its JUnit report would not do: it omits a test file that fails to load.
 
 /** How many tests ran, as bun counts them: a file that fails to load is one failure, a skipped test is neither. */
 export type Summary = { readonly passed: number; readonly failed: number };
 
-/** The numbers of the last summary in the output of `bun test`; without one nothing ran. */
+/** The numbers of the last summary in the output of `bun test`; zero without one. */
 export const summarize = (output: string): Summary => {
   const lines = output.split("\n").map((line) => line.trim());
   const end = lines.findLastIndex((line) => /^Ran \d+ tests? across \d+ files?\./.test(line));
@@ -16,7 +16,10 @@ export const summarize = (output: string): Summary => {
 const linesOfFailure = 30;
 const outcome = /^\((pass|fail|skip|todo)\) /;
 
-/** What the output says of each test that failed: its line, and at most 30 before it that follow another test's. Bun lists them again at its end. */
+/**
+ * The output for each failed test: its line, and up to 30 before it that follow another test's. Bun repeats failures at
+ * its end.
+ */
 export const failuresIn = (output: string): string[] => {
   const lines = output.split("\n");
   return lines.flatMap((line, index) => {

@@ -1,5 +1,5 @@
-// Every exported function, constant, type and class of src/ and sdk/ has a docstring (style.md). A scan of lines, without a parser:
-// Biome's formatter has put each export at the start of a line.
+// Checks that every exported function, constant, type and class of src/ and sdk/ has a docstring (style.md). Scans
+// lines without a parser, as Biome's formatter puts each export at the start of a line.
 import { readFileSync } from "node:fs";
 import { sourceFiles } from "./source-files.ts";
 
@@ -8,7 +8,7 @@ const declaration =
 const inferred = /^export type [\w$]+ =\s*z\.(?:infer|input|output)<typeof ([\w$]+)>/;
 const transparent = /^(?:\/\/ ?(?:biome-ignore|oxlint-|@ts-)|@\w)/;
 
-/** Whether a `/** … *\/` ends right above line `index`; decorators and linter directives may stand between. */
+/** Whether a `/** … *\/` ends directly above line `index`; decorators and linter directives may stand between. */
 const hasDocstring = (lines: readonly string[], index: number): boolean => {
   let above = index - 1;
   while (above >= 0 && (lines[above] === "" || transparent.test(lines[above] ?? ""))) above--;
@@ -18,8 +18,8 @@ const hasDocstring = (lines: readonly string[], index: number): boolean => {
 };
 
 /**
- * The exports of one file that lack a docstring, as `line: name`. A name that has one already (an overload, a type beside its
- * schema) needs no second, and neither does a type inferred from a documented schema.
+ * The exports of a file without a docstring, as `line: name`. A name that already has one (an overload, a type beside
+ * its schema) needs no second, nor does a type inferred from a documented schema.
  */
 export const undocumented = (source: string): string[] => {
   const lines = source.split("\n").map((line) => line.trimEnd());

@@ -1,5 +1,5 @@
-// Runs dependency-cruiser over everything that is ours, and makes sure that it saw everything: without a TypeScript that it knows it
-// would read no file, find nothing wrong and say so (docs/decisions/checks/0009-checks.md).
+// Runs dependency-cruiser on all our code, and makes sure that it read everything: without a TypeScript version that it
+// supports, it reads no files and reports no problems (docs/decisions/checks/0009-checks.md).
 import { existsSync } from "node:fs";
 import { $ } from "bun";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-// Every package that package-lock.json names, for production and for development, has a licence that we may use and pass on.
+// Checks that every package in package-lock.json, for production and for development, has a licence that lets us use
+// and redistribute it.
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 
@@ -17,14 +18,17 @@ const allowed = new Set([
   "Unlicense",
 ]);
 
-/** Licences for data, allowed to packages that hold nothing else. */
+/** Licences for data, allowed for packages that contain nothing else. */
 const dataLicences = new Set(["CC-BY-3.0", "CC-BY-4.0"]);
 const dataPackages = new Set(["caniuse-lite", "spdx-exceptions"]);
 
-/** Licences with conditions for who changes their files, allowed to packages that only tests and tools use: we pass them on to nobody. */
+/**
+ * Licences with conditions on changed files, allowed for packages used only by tests and tools, which we do not
+ * redistribute.
+ */
 const developmentLicences = new Set(["MPL-2.0"]);
 
-/** Packages whose manifest names no licence, with the licence that was read in their repository, and where. */
+/** Packages whose manifest names no licence, with the licence found in their repository, and where. */
 const readByHand: Readonly<Record<string, string>> = {};
 
 const licenceField = z.union([z.string(), z.object({ type: z.string() }).transform(({ type }) => type)]);
@@ -44,7 +48,7 @@ const lockSchema = z.object({
   ),
 });
 
-/** Whether an SPDX expression grants an allowed licence: of `A OR B` one is enough, of `A AND B` both are needed. */
+/** Whether an SPDX expression grants an allowed licence: one side of `A OR B` is enough, `A AND B` requires both. */
 export const isAllowed = (expression: string, name: string): boolean => {
   const bare = expression.trim().replace(/^\((.*)\)$/, "$1");
   if (/ OR /i.test(bare)) return bare.split(/ OR /i).some((part) => isAllowed(part, name));
@@ -52,7 +56,10 @@ export const isAllowed = (expression: string, name: string): boolean => {
   return allowed.has(bare) || (dataLicences.has(bare) && dataPackages.has(name));
 };
 
-/** The licence that the installed package names; a package for another system is not installed, and the lock file speaks for it. */
+/**
+ * The licence in the installed package's manifest; a package for another system is not installed, so the lock file's
+ * entry counts.
+ */
 const licenceOf = (path: string, locked: z.infer<typeof manifestSchema>, name: string): string | undefined => {
   const file = `${path}/package.json`;
   const manifest = existsSync(file) ? manifestSchema.parse(JSON.parse(readFileSync(file, "utf8"))) : locked;

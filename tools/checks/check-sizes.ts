@@ -1,4 +1,4 @@
-// A file does one thing: more than 400 lines fail, unless the table names the file with its reason.
+// Checks that a file does one thing: more than 400 lines fail, unless the table lists the file with its reason.
 import { readFileSync } from "node:fs";
 import { sourceFiles } from "./source-files.ts";
 

@@ -8,7 +8,7 @@ describe("docstrings", () => {
     expect(undocumented("/** Why. */\nexport const a = 1;\nexport async function b() {}\n")).toEqual(["3: b"]);
   });
 
-  test("a plain comment is none", () => {
+  test("a plain comment does not count", () => {
     expect(undocumented("/* Not one. */\nexport type A = 1;\n// Nor this.\nexport class B {}")).toEqual([
       "2: A",
       "4: B",
@@ -34,24 +34,24 @@ describe("licences", () => {
     expect(isAllowed("MIT AND ISC", "x")).toBe(true);
   });
 
-  test("a licence for data is allowed to packages of data only", () => {
+  test("a licence for data is allowed for packages of data only", () => {
     expect(isAllowed("CC-BY-4.0", "caniuse-lite")).toBe(true);
     expect(isAllowed("CC-BY-4.0", "x")).toBe(false);
   });
 });
 
 describe("the CI's closing line", () => {
-  test("takes bun's last summary", () => {
+  test("uses bun's last summary", () => {
     const output =
       " 9 pass\n 9 fail\nRan 18 tests across 1 file. [1ms]\n\n\n 3 pass\n 1 skip\n 4 fail\n 1 error\nRan 8 tests across 3 files. [2ms]\n";
     expect(summarize(output)).toEqual({ passed: 3, failed: 4 });
   });
 
-  test("nothing ran where there is no summary", () => {
+  test("without a summary, nothing ran", () => {
     expect(summarize("error: bun: command not found")).toEqual({ passed: 0, failed: 0 });
   });
 
-  test("what was said of a failure is told from the test before it on, and 30 lines at most", () => {
+  test("a failure is shown with the output since the test before it, 30 lines at most", () => {
     const said = [
       "(pass) a",
       "error: not 1",

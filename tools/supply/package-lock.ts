@@ -4,12 +4,12 @@ import { z } from "zod";
 const entrySchema = z.object({ name: z.string().optional(), version: z.string(), dev: z.boolean().optional() });
 const lockSchema = z.object({ packages: z.record(z.string(), z.unknown()) });
 
-/** A package that is installed where Herald runs: the path that npm gives it, and which one it is. */
+/** A package installed where Herald runs: its path in node_modules, name and version. */
 export type LockedPackage = { readonly path: string; readonly name: string; readonly version: string };
 
 /**
- * The packages that package-lock.json names for production. Read here and not asked of npm: `--omit dev` of npm 11.19 also leaves
- * out what a tool for development happens to need as well.
+ * The production packages of package-lock.json. Read directly, as `--omit dev` of npm 11.19 also omits packages that
+ * development tools need, too.
  */
 export const productionPackages = (file = "package-lock.json"): readonly LockedPackage[] => {
   const { packages } = lockSchema.parse(JSON.parse(readFileSync(file, "utf8")));

@@ -1,4 +1,4 @@
-// Writes the software bill of materials (CycloneDX) of what runs with Herald to dist/. `npm run sbom`.
+// Writes the software bill of materials (CycloneDX) of Herald's production packages to dist/. `npm run sbom`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { productionPackages } from "./package-lock.ts";
@@ -15,10 +15,10 @@ const bomSchema = z.looseObject({
   dependencies: z.array(dependencySchema),
 });
 
-/** A bill of materials, as far as it is looked at here. */
+/** A bill of materials, as far as it is read here. */
 export type Bom = z.infer<typeof bomSchema>;
 
-/** What npm knows of every package, for development too. */
+/** Npm's bill of all packages, including those for development. */
 export const askNpm = (): Bom => {
   const command = ["npm", "sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
   const { stdout, stderr, exitCode } = Bun.spawnSync(command);
@@ -26,7 +26,7 @@ export const askNpm = (): Bom => {
   return bomSchema.parse(JSON.parse(stdout.toString()));
 };
 
-/** Of a bill of everything, what is installed for production. Throws when a package of the lock file is not in it. */
+/** Reduces a bill of all packages to those installed for production. Throws if it lacks one of them. */
 export const forProduction = (bom: Bom, wanted: readonly { name: string; version: string }[]): Bom => {
   const refs = new Set(wanted.map(({ name, version }) => `${name}@${version}`));
   const components = bom.components.filter((component) => refs.has(component["bom-ref"]));
@@ -37,7 +37,7 @@ export const forProduction = (bom: Bom, wanted: readonly { name: string; version
   const dependencies = bom.dependencies
     .filter(({ ref }) => found.has(ref) || ref === root["bom-ref"])
     .map((dependency) => ({ ...dependency, dependsOn: dependency.dependsOn?.filter((ref) => found.has(ref)) ?? [] }));
-  // npm calls it what the folder is called.
+  // npm names it after the folder.
   const component = { ...root, name: root["bom-ref"].replace(/@[^@]*$/, "") };
   return { ...bom, metadata: { ...bom.metadata, component }, components, dependencies };
 };

@@ -10,12 +10,12 @@ test("no package but bun runs a script when it is installed", async () => {
 });
 
 describe("the bill of materials", () => {
-  test("names each package that runs with Herald, whence it is, its licence and hash, and what needs it; no other", () => {
+  test("names each production package with its source, licence, hash and dependents, and no others", () => {
     const packages = productionPackages();
     const bom = forProduction(askNpm(), packages);
     const refs = bom.components.map((component) => component["bom-ref"]);
     expect(refs.toSorted()).toEqual([...new Set(packages.map(({ name, version }) => `${name}@${version}`))].sort());
-    // Those that tools for development need as well, which npm leaves out with `--omit dev`; and one that only they need.
+    // Those that development tools need, too, which npm's `--omit dev` leaves out; and one that only they need.
     for (const name of ["zod", "commander", "bun", "ipaddr.js"]) expect(refs.join(" ")).toContain(`${name}@`);
     expect(refs.join(" ")).not.toContain("typescript@");
     for (const component of bom.components) {
@@ -30,13 +30,13 @@ describe("the bill of materials", () => {
     expect(refs.filter((ref) => !reached.has(ref))).toEqual([]);
   });
 
-  test("is not written where npm's lacks a package of the lock file", () => {
+  test("is not written if npm's lacks a package of the lock file", () => {
     const bom = askNpm();
     expect(() => forProduction(bom, [{ name: "no-such-package", version: "1.0.0" }])).toThrow("no-such-package@1.0.0");
   });
 });
 
-/** The gate against a registry that answers each question for vulnerabilities with this. */
+/** Runs the gate against a registry that answers each query for vulnerabilities with this. */
 async function runGate(answer: () => Response) {
   await using registry = Bun.serve({
     port: 0,
@@ -71,8 +71,8 @@ const advisoryOf = (name: string) => ({
   ],
 });
 
-describe("the gate for vulnerabilities", () => {
-  test("opens where the registry knows of none, and says how many packages it was asked about", async () => {
+describe("the vulnerability gate", () => {
+  test("opens if the registry knows of none, and says how many packages it asked about", async () => {
     const { exitCode, output } = await runGate(() => Response.json({}));
     expect({ exitCode, output }).toEqual({
       exitCode: 0,
@@ -80,7 +80,7 @@ describe("the gate for vulnerabilities", () => {
     });
   }, 60_000);
 
-  test("stays closed for one of any severity in what runs with Herald, and not for one in a tool for development", async () => {
+  test("stays closed for one of any severity in a production package, and not for one in a development tool", async () => {
     for (const name of ["hono", "zod"]) {
       const { exitCode, output } = await runGate(() => Response.json(advisoryOf(name)));
       expect(exitCode).toBe(1);
@@ -89,7 +89,7 @@ describe("the gate for vulnerabilities", () => {
     expect((await runGate(() => Response.json(advisoryOf("knip")))).exitCode).toBe(0);
   }, 60_000);
 
-  test("stays closed, and says that nothing was checked, where the registry does not answer", async () => {
+  test("stays closed, and says that nothing was checked, if the registry does not answer", async () => {
     for (const answer of [() => new Response(null, { status: 405 }), () => new Response("nonsense")]) {
       const { exitCode, output } = await runGate(answer);
       expect(exitCode).toBe(2);
