@@ -48,3 +48,12 @@ describe("names are those of the code", () => {
     expect(errors.filter((code) => !Object.hasOwn(errorCatalogue, code))).toEqual([]);
   });
 });
+
+test("a message's way through the house is at most 25 files, one for each step", () => {
+  const [, way = ""] = pages.find(({ path }) => path === "CONTRIBUTING.md")?.text.split("## A message's way") ?? [];
+  const [list = ""] = way.split("Someone who connects");
+  const steps = [...list.matchAll(/^(\d+)\. `(src\/[\w./-]+\.ts)` /gm)].map(([, step]) => Number(step));
+  expect(steps).toEqual(Array.from(steps, (_, index) => index + 1));
+  expect(steps.length).toBeWithin(20, 26);
+  expect(list.match(/\.ts`/g)).toHaveLength(steps.length);
+});
