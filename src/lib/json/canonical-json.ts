@@ -1,3 +1,5 @@
+import { isObject } from "./json-values.ts";
+
 /**
  * JSON text that is equal for equal values: members sorted by name, without white space. All spellings of a request
  * have the same canonical text, so that its hash distinguishes a retry from another request.
@@ -8,11 +10,11 @@ export function canonicalJson(value: unknown): string {
 
 /** Almost all values are sorted already and need no copy. */
 function isSorted(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) return value.every(isSorted);
+  if (!isObject(value)) return true;
   let before: string | undefined;
-  for (const [name, member] of Object.entries(value)) {
-    if ((before !== undefined && before > name) || !isSorted(member)) return false;
+  for (const name of Object.keys(value)) {
+    if ((before !== undefined && before > name) || !isSorted(value[name])) return false;
     before = name;
   }
   return true;
