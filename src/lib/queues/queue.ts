@@ -28,7 +28,11 @@ export function createQueue(whenClosed: () => Error): Queue {
       if (isClosed) return Promise.reject(whenClosed());
       return new Promise((resolve, reject) => {
         turns.add(turn, async () => {
-          await Promise.try(work).then(resolve, reject);
+          try {
+            resolve(await work());
+          } catch (error) {
+            reject(error);
+          }
           if (turn !== "shared") await nextTurn();
         });
         running ??= runAll();
