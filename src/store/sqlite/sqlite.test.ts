@@ -3,6 +3,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Turn } from "../../lib/queues/turns.ts";
 import { createLogReader } from "../log/log-reader.ts";
 import { createHistory, createMissedMessages } from "../messages/history.ts";
 import { createSentReads } from "../messages/sent.ts";
@@ -244,6 +245,21 @@ describe("SQLite", () => {
     const outcomes = await Promise.all(again.map((send) => store.sends.append(send)));
     expect(outcomes.filter(({ outcome }) => outcome === "stored")).toHaveLength(again.length);
     await context.dispose();
+  });
+
+  test("never has much to checkpoint at once: 250 pages of a change, 1,000 of sends, and those of the last commit", async () => {
+    const { file, driver, remove } = openInFolder();
+    const pageOfLog = 4_096 + 24; // with its head
+    const pagesThatWaited = () => statSync(`${file}-wal`).size / pageOfLog; // the file is written anew from its start, and never shorter
+    const write = (turn: Turn | undefined, bytes: number) =>
+      driver.transaction((sql) => sql.run("INSERT INTO t VALUES (zeroblob(?))", bytes), turn);
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v BLOB)"));
+    for (let count = 0; count < 100; count++) await write({ of: "o" }, 100_000);
+    expect(pagesThatWaited()).toBeWithin(250, 250 + 60);
+    for (let count = 0; count < 100; count++) await write("shared", 100_000);
+    expect(pagesThatWaited()).toBeWithin(1_000, 1_000 + 60);
+    await driver.close();
+    remove();
   });
 
   test("runs transactions one after another, and a failed one leaves nothing", async () => {
