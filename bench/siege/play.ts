@@ -2,6 +2,7 @@ import { loadavg } from "node:os";
 import { type Helper, startHelper } from "../harness/helper.ts";
 import { house } from "../harness/house.ts";
 import { cpuMsOf, memoryOf, peakMemoryOf } from "../harness/meter.ts";
+import { waitForPorts } from "../harness/ports.ts";
 import type { Measures } from "../harness/report/rounds.ts";
 import { percentile } from "../harness/report/statistics.ts";
 import { startPeer } from "../harness/servers.ts";
@@ -35,6 +36,7 @@ export async function playRaid(
   { calmMs, attackMs }: Length,
   round: number,
 ): Promise<Measures> {
+  await waitForPorts();
   const [loadBefore = Number.NaN] = loadavg();
   const { victimKey, ...known } = ground.known;
   const besieged = await ground.startNode();
