@@ -47,7 +47,7 @@ import { createStore, type DatabaseEvents } from "./store/store.ts";
 
 const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, and less than the store allows a database that hangs
-const stopExplanation = `not everything could be finished within ${stopMayTakeMs / 1000} s; what was acknowledged is stored`;
+const stopExplanation = `did not finish all work within ${stopMayTakeMs / 1000} s; everything that was acknowledged is stored`;
 const lookAgainMs = 10;
 const nodeBeatMs = 2_000;
 const leaveMayTakeMs = 1_000;
@@ -58,10 +58,10 @@ const deliveriesMayTakeMs = 1_000;
 const tracesMayTakeMs = 2_000;
 const clock = systemClock;
 const foreignKeysAdvice =
-  "there are API keys that were made under another secret of the server; they are refused (see docs/how-to/api-keys.md)";
+  "some API keys were created with another server secret and are refused (see docs/how-to/api-keys.md)";
 
 const logBreakAdvice =
-  "the database lost events that were played: a standby took over that lagged behind, or a backup was restored; the connections of the organization are closed, so that they join anew (see docs/how-to/run-a-cluster.md)";
+  "the database lost events that were already delivered, because a lagging standby took over or a backup was restored; closing the organization's connections, so that its clients reconnect (see docs/how-to/run-a-cluster.md)";
 
 /** A running node. */
 export type Herald = {
@@ -128,13 +128,13 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
 
   const tlsFiles = tlsFilesOf(config);
   const tls = tlsFiles && openTls(tlsFiles);
-  const outages = { onError, onRecovery: () => log.info("the database answers again") };
+  const outages = { onError, onRecovery: () => log.info("the database responds again") };
   const nodeId = createId();
   const clientAddress = createAddressReader(config, log);
   const state = { isStopping: false, hasBus: config.HERALD_BUS_URL === undefined };
   const onConnect = () => {
     state.hasBus = true;
-    log.info("the bus is there");
+    log.info("connected to the bus");
     void gateway?.checkHeads();
   };
   let nodes: Nodes | undefined;
@@ -149,7 +149,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const database = await openDatabase(config, {
     announce,
     onCrash(error) {
-      log.fatal({ err: error }, "the database thread died; the process ends, so that it is started anew");
+      log.fatal({ err: error }, "the database thread died; exiting, so that the supervisor restarts the process");
       process.exit(1);
     },
     onReconnect: () => void gateway?.onDatabaseBack(),
@@ -159,7 +159,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const followSecrets = followBusSecrets({ ...database, clock, take: takeSecrets });
   await followSecrets();
   const { from, to } = database.migrated;
-  if (from !== to) log.info({ from, to }, "database schema brought up to date");
+  if (from !== to) log.info({ from, to }, "migrated the database schema");
   if (database.advice !== undefined) log.warn(database.advice);
   const { adminKey, tokenSecret, keySecret } = secretsOf(config, { log, redaction });
   const counting = createCounting({ nodeId, clock, steadyClock });
@@ -331,7 +331,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     const end = performance.now() + requestsMayTakeMs;
     const unanswered = () => listening.pendingRequests - connections.count("sse") - connections.count("feed");
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);
-    if (unanswered() > 0) log.warn({ requests: unanswered() }, "requests took too long and are cut off");
+    if (unanswered() > 0) log.warn({ requests: unanswered() }, "aborting requests that took too long");
   });
   await nodes.beat();
   const sayAlive = nodes.beat;
@@ -354,7 +354,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
   const { url } = listening;
   if (worker === undefined) warnOfPlainHttp(config, log);
-  if (!state.hasBus) log.warn("the bus is not there yet; until it is, messages of other nodes are heard with a delay");
+  if (!state.hasBus)
+    log.warn("not connected to the bus yet; until then, messages from other nodes arrive with a delay");
   log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
   log.flush(); // the caller may have something to print after it
 

@@ -172,7 +172,7 @@ if (nats !== undefined) {
       const bus = openNatsBus({
         url: guarded.url.replace("//", "//herald:right@"),
         onConnect: () => tell("joined"),
-        onError: (error) => tell(/refuses this node/.test(String(error)) ? "refused" : String(error)),
+        onError: (error) => tell(/refuses the connection/.test(String(error)) ? "refused" : String(error)),
       });
       const one = collect();
       await bus.subscribe("o", one.handler);

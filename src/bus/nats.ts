@@ -78,7 +78,7 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
     while (!isClosing) {
       const reason = await open().catch((error: unknown) => error);
       if (isClosing) return;
-      onError(new Error("the bus refuses this node, which tries again every 2 s", { cause: reason }));
+      onError(new Error("the bus refuses the connection; this node retries every 2 s", { cause: reason }));
       await Bun.sleep(refusedWaitMs);
     }
   }
@@ -135,7 +135,7 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
         try {
           handle(message);
         } catch (cause) {
-          onError(new Error(`a message on ${subject} cannot be handled`, { cause }));
+          onError(new Error(`cannot handle a message on ${subject}`, { cause }));
         }
       },
     });
@@ -207,7 +207,7 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
 }
 
 function busAway(cause?: unknown): HeraldError {
-  return unavailable({ detail: "the bus between the nodes is away, so the other nodes cannot be asked", cause });
+  return unavailable({ detail: "the bus is down, so this node cannot query the other nodes; try again", cause });
 }
 
 /** The servers of a list of URLs, and the credentials of the first: NATS takes one login for all of them. */

@@ -95,15 +95,17 @@ type Dependencies = OutageEvents & {
   tracePlay?: TracePlay | undefined;
 };
 
-const restoreAdvice = "its row in the database is not what Herald wrote: restore it from a backup";
+const restoreAdvice = "its row in the database is not what Herald wrote; restore it from a backup";
 
-const tellToComeBack = () => busy("connects", "too many connect to this node at once", admitted.maxWaiting);
-const tellToCatchUpLater = () => busy("catch-ups", "too many catch up on this node at once", replayed.maxWaiting);
+const tellToComeBack = () =>
+  busy("connects", "too many clients are connecting to this node at once", admitted.maxWaiting);
+const tellToCatchUpLater = () =>
+  busy("catch-ups", "too many clients are recovering messages on this node at once", replayed.maxWaiting);
 
 /** Clients get different delays, so that they do not all come back at once. */
 function busy(policy: string, what: string, quota: number): HeraldError {
   const retryAfterSeconds = Math.ceil(Math.random() * comeBackWithinSeconds);
-  return rateLimited({ detail: `${what}; come back in ${retryAfterSeconds} s`, policy, quota, retryAfterSeconds });
+  return rateLimited({ detail: `${what}; try again in ${retryAfterSeconds} s`, policy, quota, retryAfterSeconds });
 }
 
 /** Creates the real-time side of a node: sequencers that play the logs, and the connections that hear them. */
@@ -150,7 +152,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
     if (!hasMetUnknown)
-      onError(new Error(`event ${offset} of ${org} is of a kind of a later version; such are passed over`));
+      onError(
+        new Error(`event ${offset} of ${org} has a kind that only a later version knows; such events are skipped`),
+      );
     hasMetUnknown = true;
   };
   const { bus, log, catchUp } = createPlayables({
@@ -160,7 +164,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     facts,
     onUnplayable({ org, offset, id }) {
       figuring.notePassedOver();
-      onError(new Error(`event ${offset} of ${org} (${id}) cannot be played and is passed over; ${restoreAdvice}`));
+      onError(new Error(`event ${offset} of ${org} (${id}) cannot be delivered and is skipped; ${restoreAdvice}`));
     },
   });
   const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });

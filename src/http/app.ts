@@ -123,7 +123,7 @@ function answerUnmatched(app: Router, request: HonoRequest): Response {
 
 /** What is wrong with a URL, if anything: HTTP/1.0 without `Host`, or percent-encoding that is not UTF-8. */
 function faultOf(url: string): string | undefined {
-  if (!/^https?:\/\//.test(url)) return "send HTTP/1.1 with a `Host` header";
+  if (!/^https?:\/\//.test(url)) return "the request has no valid `Host` header; send HTTP/1.1 with one";
   if (!url.includes("%")) return undefined;
   try {
     decodeURIComponent(url.split("?")[0] ?? "");

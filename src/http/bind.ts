@@ -103,7 +103,8 @@ export function createBind({
   onError,
 }: Dependencies): Bind {
   const bills = createBills({ rateLimit, use });
-  const longBodies = createQueue(() => unavailable({ detail: "this node stops" })); // keys take turns
+  // Keys take turns.
+  const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
   const turns = createTurnstile(unitsPerTurn);
   return (operation, handler) => {
     type BodyOf = Parameters<typeof handler>[0]["body"];

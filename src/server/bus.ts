@@ -8,7 +8,7 @@ import { steadyClock } from "../lib/time/clock.ts";
 
 const nobody: ReadonlySet<string> = new Set();
 const dropAdvice =
-  "dropped what came by the bus and no node of this database has signed, or what cannot be read: somebody else publishes there; another Herald on the same NATS needs an account of its own (see docs/explanation/security.md)";
+  "dropped bus messages that were not signed by a node of this database or cannot be read, because something else publishes on the bus; another Herald on the same NATS server needs its own account (see docs/explanation/security.md)";
 
 type Options = {
   nodeId: string;

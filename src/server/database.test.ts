@@ -17,13 +17,13 @@ describe("the health of the database", () => {
     const { answer, told } = await check(() =>
       Promise.reject(unavailable({ cause: new Error("ECONNREFUSED db:5432") })),
     );
-    expect({ answer, told }).toEqual({ answer: "does not answer", told: [] });
+    expect({ answer, told }).toEqual({ answer: "does not respond", told: [] });
   });
 
   test("keeps the database's own words to the log, as anyone may ask", async () => {
     const error = new Error('password authentication failed for user "herald"');
     expect(await check(() => Promise.reject(error))).toEqual({
-      answer: "cannot be read; the log of this node says why",
+      answer: "cannot be read; see this node's log",
       told: [error],
     });
   });

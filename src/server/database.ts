@@ -21,18 +21,18 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
   } catch (error) {
     if (error instanceof DatabaseInUseError) {
       throw new ConfigError(
-        `HERALD_DATA_DIR ${folder} is in use by another Herald; stop that one, or set another folder`,
+        `HERALD_DATA_DIR ${folder} is in use by another Herald process; stop that process, or set another folder`,
       );
     }
     if (url === undefined) throw error;
     if (isForbidden(error) && migrationUrl === undefined) {
       throw new ConfigError(
-        `HERALD_DATABASE_URL: its user may not bring the database to the version of this Herald (${rootCauseOf(error)}); set HERALD_MIGRATION_URL to the user that owns the tables, or run \`herald migrate\` with it first`,
+        `HERALD_DATABASE_URL: its user may not migrate the database to this version of Herald (${rootCauseOf(error)}); set HERALD_MIGRATION_URL to a user that owns the tables, or run \`herald migrate\` as that user first`,
       );
     }
     const names = migrationUrl === undefined ? "HERALD_DATABASE_URL" : "HERALD_DATABASE_URL or HERALD_MIGRATION_URL";
     throw new ConfigError(
-      `${names}: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that it runs, and the user, the password and the name of the database`,
+      `${names}: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that the server is running, and check the user, the password and the database name`,
     );
   }
 }
@@ -45,7 +45,7 @@ export function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError(
-      `HERALD_DATA_DIR ${folder} cannot be used (${reason}); set it to a folder that this user may write`,
+      `HERALD_DATA_DIR ${folder} cannot be used (${reason}); set it to a folder that this user may write to`,
     );
   }
 }
@@ -59,9 +59,9 @@ export async function checkStore(reader: Pick<Reader, "all">, onError: (error: u
     await reader.all("SELECT version FROM schema_version");
     return "ok";
   } catch (error) {
-    if (error instanceof HeraldError) return "does not answer"; // an outage, which is logged elsewhere
+    if (error instanceof HeraldError) return "does not respond"; // an outage, which is logged elsewhere
     onError(error);
-    return "cannot be read; the log of this node says why";
+    return "cannot be read; see this node's log";
   }
 }
 

@@ -16,7 +16,7 @@ export function startDeliveryLedger({ deliveries, clock, log, outages }: Depende
 } {
   let lost = 0;
   function tellLost(): void {
-    if (lost > 0) log.warn({ plays: lost }, "could not write down who was given what; delivery reports lack it");
+    if (lost > 0) log.warn({ plays: lost }, "could not store some deliveries, so delivery reports are incomplete");
     lost = 0;
   }
   const ledger = createDeliveryLedger({

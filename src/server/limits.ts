@@ -10,7 +10,7 @@ import type { createStore } from "../store/store.ts";
 
 const defaultBurstSeconds = 2;
 const undeclaredProxyAdvice =
-  "a request says for whom it was forwarded (X-Forwarded-For), and comes from an address that is no trusted proxy: if that is your proxy, name it in HERALD_TRUSTED_PROXIES, since until then all clients behind it count as one; else somebody made it up, and it is ignored (see docs/how-to/run-as-a-service.md)";
+  "a request with X-Forwarded-For came from an address that is not a trusted proxy; if this is your proxy, add it to HERALD_TRUSTED_PROXIES, because until then all clients behind it count as one; otherwise the header is forged, and Herald ignores it (see docs/how-to/run-as-a-service.md)";
 
 type Dependencies = {
   config: Config;

@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { isLoopbackHost } from "../lib/network/addresses.ts";
 
 const advice =
-  "Herald speaks plain HTTP on an address that other machines reach, so whoever is on the way reads keys and tokens; set HERALD_TLS_CERT and HERALD_TLS_KEY, or end TLS in a proxy and name it in HERALD_TRUSTED_PROXIES, or listen on 127.0.0.1 (see docs/how-to/configure.md)";
+  "Herald serves plain HTTP on an address that other machines can reach, so anyone on the network path can read keys and tokens; set HERALD_TLS_CERT and HERALD_TLS_KEY, or terminate TLS at a proxy and add it to HERALD_TRUSTED_PROXIES, or listen on 127.0.0.1 (see docs/how-to/configure.md)";
 
 /** The warning for keys and tokens sent in the clear; `undefined` with TLS, behind a proxy, and on loopback. */
 export function plainHttpAdvice(config: Config): string | undefined {

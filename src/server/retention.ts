@@ -4,7 +4,7 @@ import { createRetention } from "../services/retention.ts";
 
 const everyMs = 60_000;
 const skewExplanation =
-  "the clocks of this node and of the database differ by more than a minute; until they agree, this node removes nothing that is old";
+  "the clocks of this node and the database differ by more than a minute; until they agree, this node removes no expired data";
 
 type Dependencies = Omit<Parameters<typeof createRetention>[0], "onSkew"> & {
   log: Logger;
@@ -19,7 +19,7 @@ export function startRetention({ log, outages, ...dependencies }: Dependencies):
   });
   const removeOld = tellOutages(async () => {
     const rows = await retention.run();
-    if (rows > 0) log.info({ rows }, "removed what is kept no longer");
+    if (rows > 0) log.info({ rows }, "removed expired data");
   }, outages);
   void removeOld();
   const timer = setInterval(() => void removeOld(), everyMs);

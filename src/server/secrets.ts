@@ -8,7 +8,7 @@ import { createSecret, givenOrMade, type Secret } from "../lib/secret-file.ts";
 import { requestSummary } from "./observing/request-log.ts";
 
 const ownSecretsAdvice =
-  "made secrets of its own, which nodes with another data folder do not know: give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";
+  "generated secrets that nodes with another data folder do not know; give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";
 
 const isSecret = /_(API_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
 

@@ -31,7 +31,7 @@ const longPages = { places: 1, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const pauseAfterLongPageMs = 8;
 const mostUnreadableTold = 1_024;
 const unreadableAdvice =
-  "a message cannot be read and is left out of lists: its row in the database is not what Herald wrote; restore it from a backup";
+  "a message cannot be read and is omitted from lists, because its row in the database is not what Herald wrote; restore it from a backup";
 
 type Dependencies = {
   config: Config;
@@ -46,7 +46,7 @@ type Dependencies = {
 
 const tellToReadLater = () =>
   rateLimited({
-    detail: "too many read messages on this node at once; come back in 1 s",
+    detail: "too many callers are reading messages on this node at once; try again in 1 s",
     policy: "message-pages",
     quota: longPages.maxWaiting,
     retryAfterSeconds: 1,
@@ -105,14 +105,16 @@ function createProvider(config: Config, clock: Clock, log: Logger) {
   const { HERALD_TOKEN_JWKS_URL: jwksUrl, HERALD_TOKEN_ISSUER: issuer } = config;
   if (jwksUrl === undefined) return undefined;
   if (issuer === undefined)
-    log.warn("HERALD_TOKEN_ISSUER is not set: any issuer that signs with the keys of HERALD_TOKEN_JWKS_URL is trusted");
+    log.warn(
+      "HERALD_TOKEN_ISSUER is not set, so Herald trusts any issuer that signs with the keys of HERALD_TOKEN_JWKS_URL",
+    );
   const limits = { timeoutMs: keySetMayTakeMs, maxBytes: maxKeySetBytes };
   const keys = createProviderKeys({
     fetchKeySet: () =>
       fetchDocument(new URL(jwksUrl), { ...limits, allowsPrivate: config.HERALD_TOKEN_JWKS_ALLOW_PRIVATE }),
     clock,
-    onError: (error) => log.error({ err: error }, "the keys of the identity provider cannot be fetched"),
-    onRecovery: () => log.info("the keys of the identity provider were fetched again"),
+    onError: (error) => log.error({ err: error }, "cannot fetch the identity provider's keys"),
+    onRecovery: () => log.info("fetched the identity provider's keys again"),
   });
   return { keys, issuer };
 }

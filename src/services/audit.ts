@@ -74,7 +74,7 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
     },
     maxBatch,
     maxWaiting,
-    whenFull: () => unavailable({ detail: "too many entries wait for the audit log; try again" }),
+    whenFull: () => unavailable({ detail: "too many entries are waiting for the audit log; try again" }),
   });
 
   async function write(entry: AuditEntry): Promise<void> {

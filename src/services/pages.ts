@@ -26,8 +26,8 @@ export function parseCursor<Place>(cursor: string | undefined, place: z.ZodType<
   if (cursor === undefined) return undefined;
   const parsed = place.safeParse(decodeCursor(cursor));
   if (parsed.success) return parsed.data;
-  throw new HeraldError("invalid_request", "the cursor is not one that Herald gave", {
-    fields: [{ pointer: "/cursor", detail: "must be the `cursor` of the page before, unchanged" }],
+  throw new HeraldError("invalid_request", "the cursor is not one that Herald returned", {
+    fields: [{ pointer: "/cursor", detail: "must be the `cursor` of the previous page, unchanged" }],
   });
 }
 

@@ -48,7 +48,7 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
     const silent = missing.filter((id) => stillLive.includes(id));
     if (silent.length === 0) return [...answers.values()];
     throw unavailable({
-      detail: `${silent.length} of ${live.length} nodes did not answer (${silent.join(", ")}), so who is connected is not known`,
+      detail: `${silent.length} of ${live.length} nodes did not respond (${silent.join(", ")}), so it is unknown who is connected; try again`,
     });
   }
 

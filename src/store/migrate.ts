@@ -78,7 +78,7 @@ async function readState({ session, dialect }: Omit<Run, "tell">, known: readonl
   const oldest = await readVersion(session);
   if (oldest > known.length) {
     throw new Error(
-      `the database has schema version ${oldest}, this Herald knows ${known.length}: start the newer Herald that made it`,
+      `the database has schema version ${oldest}, but this version of Herald only knows ${known.length}; start the newer Herald version that migrated it`,
     );
   }
   const steps = await session.all<StepRow>("SELECT migration, step, place, rows, took_ms, done_at FROM schema_step");

@@ -148,7 +148,7 @@ if (authority !== undefined) {
       const good = readFileSync(files.cert);
       writeFileSync(files.cert, "half a certificate");
       herald.signal("SIGHUP");
-      await eventually(() => (herald.logs().includes("cannot be used") ? true : undefined), "the complaint in the log");
+      await eventually(() => (herald.logs().includes("cannot use the new certificate") ? true : undefined), "the complaint in the log");
       herald.signal("SIGHUP");
       expect(await nameServed(herald, ca)).toBe("found-1");
       writeFileSync(files.cert, good);
@@ -158,7 +158,7 @@ if (authority !== undefined) {
         "the new certificate",
         60_000,
       );
-      expect(herald.logs().split("cannot be used")).toHaveLength(2);
+      expect(herald.logs().split("cannot use the new certificate")).toHaveLength(2);
       await herald.stop();
     });
 
@@ -205,9 +205,9 @@ if (authority !== undefined) {
         [{ HERALD_TLS_KEY: one.files.key }, /HERALD_TLS_CERT and HERALD_TLS_KEY belong together/],
         [{ ...one.env, HERALD_TLS_CERT: "/nowhere.crt" }, /HERALD_TLS_CERT \/nowhere\.crt cannot be read/],
         [{ ...one.env, HERALD_TLS_KEY: "/nowhere.key" }, /HERALD_TLS_KEY \/nowhere\.key cannot be read/],
-        [{ ...one.env, HERALD_TLS_CERT: junk }, /HERALD_TLS_CERT \S+ holds no certificate/],
+        [{ ...one.env, HERALD_TLS_CERT: junk }, /HERALD_TLS_CERT \S+ contains no certificate/],
         [{ ...one.env, HERALD_TLS_CERT: chain }, /HERALD_TLS_CERT \S+ cannot be served/],
-        [{ ...one.env, HERALD_TLS_KEY: junk }, /HERALD_TLS_KEY \S+ holds no private key/],
+        [{ ...one.env, HERALD_TLS_KEY: junk }, /HERALD_TLS_KEY \S+ contains no private key/],
         [{ ...one.env, HERALD_TLS_KEY: other.files.key }, /HERALD_TLS_KEY \S+ is not the key of the certificate/],
       ];
       // Root reads every file.

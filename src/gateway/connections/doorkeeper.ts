@@ -70,7 +70,7 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
   return {
     async enter(owner, address) {
       await entrance.pass(address, { owner });
-      if (owner.isClosed) throw new HeraldError("bad_request", "whoever asked has hung up");
+      if (owner.isClosed) throw new HeraldError("bad_request", "the client has disconnected");
       try {
         places.takeForAddress(owner, address);
       } catch (error) {

@@ -23,7 +23,7 @@ export function createOrigins(allowed: ReadonlySet<string>): Origins {
       if (origin === null || isAllowed(origin) || isOwn(origin, request.headers.get("host"))) return;
       throw new HeraldError(
         "origin_forbidden",
-        "pages of this origin may not connect; HERALD_ALLOWED_ORIGINS lists those that may",
+        "web pages from this origin may not connect; add the origin to HERALD_ALLOWED_ORIGINS to allow it",
       );
     },
     corsHeaders({ headers }) {

@@ -38,7 +38,7 @@ export function createRegister({ backlog }: { backlog: Pick<Backlog, "forget"> }
       });
     },
     requireOpen() {
-      if (isClosing) throw unavailable({ detail: "this node stops; connect to another" });
+      if (isClosing) throw unavailable({ detail: "this node is shutting down; connect to another one" });
     },
     get isClosing() {
       return isClosing;

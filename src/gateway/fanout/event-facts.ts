@@ -32,7 +32,7 @@ export function createEventFacts(): EventFacts {
 
   function readMembership({ id, payload }: LogEvent): Membership {
     const change = parseJson(payload);
-    if (!isMembershipChange(change)) throw new TypeError("the payload is no change of membership");
+    if (!isMembershipChange(change)) throw new TypeError("the payload is not a membership change");
     const read = {
       membership: { added: new Set(change.added), removed: new Set(change.removed) },
       names: 1 + change.added.length + change.removed.length,

@@ -40,7 +40,7 @@ export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Optio
 
   function overRate(counts: FrameCounts, what: string, policy: string, quota: number): HeraldError {
     const retryAfterSeconds = Math.max(1, Math.ceil((counts.windowStart + windowMs - clock.now()) / 1000));
-    const detail = `a connection may send ${quota} ${what} in 60 seconds; come back in ${retryAfterSeconds} s`;
+    const detail = `a connection may send ${quota} ${what} in 60 seconds; try again in ${retryAfterSeconds} s`;
     return rateLimited({ detail, policy, quota, windowSeconds: windowMs / 1000, retryAfterSeconds });
   }
 
@@ -50,7 +50,7 @@ export function createFrameRates({ requestsPerWindow, frameBytes, clock }: Optio
       counts.requests++;
       counts.heldBytes += bytes;
       if (counts.heldBytes > mostHeld) {
-        const detail = `${mostHeld} bytes of requests may wait for their answers; wait for some before the next`;
+        const detail = `at most ${mostHeld} bytes of requests may await a response; wait for responses before you send more`;
         return rateLimited({ detail, policy: "bytes-waiting", quota: mostHeld, retryAfterSeconds: soonSeconds });
       }
       if (counts.requests <= requestsPerWindow) return undefined;

@@ -64,6 +64,6 @@ export function createPlaces({ connectionsPerUser, connectionsPerAddress }: Limi
 }
 
 function tooMany(whose: "user" | "address" | "organization", quota: number): HeraldError {
-  const detail = `this ${whose} has too many connections; close one first`;
+  const detail = `this ${whose} has too many connections; close one, then try again`;
   return rateLimited({ detail, policy: `connections-per-${whose}`, quota, retryAfterSeconds });
 }

@@ -41,7 +41,7 @@ export function createUserBudgets({ quota, clock }: { quota: number; clock: Cloc
       if (waitMs === 0) return;
       const retryAfterSeconds = retryAfterOf(waitMs);
       throw rateLimited({
-        detail: `this user has asked for too much of late, over all connections; come back in ${retryAfterSeconds} s`,
+        detail: `this user has made too many requests over all connections; try again in ${retryAfterSeconds} s`,
         policy: "requests-per-user",
         quota,
         windowSeconds: windowMs / 1000,

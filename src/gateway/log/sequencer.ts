@@ -335,9 +335,9 @@ function bytesOf({ payload }: LogEvent): number {
 }
 
 function over(): Error {
-  return unavailable({ detail: "the log of the organization is not played any more; connect again" });
+  return unavailable({ detail: "this node no longer follows the organization's log; reconnect" });
 }
 
 function setBack(): Error {
-  return unavailable({ detail: "the log of the organization was set back meanwhile; connect again" });
+  return unavailable({ detail: "the organization's log was rolled back in the meantime; reconnect" });
 }

@@ -40,7 +40,7 @@ export function createWaiters(): Waiters {
       for (const waiter of forOffsets) {
         if (waiter.since >= reads || waiter.offset <= head) continue;
         forOffsets.delete(waiter);
-        waiter.reject(unavailable({ detail: "the log of the organization was set back; connect again" }));
+        waiter.reject(unavailable({ detail: "the organization's log was rolled back; reconnect" }));
       }
       for (const waiter of forReads) {
         if (waiter.since >= reads) continue;

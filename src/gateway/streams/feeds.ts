@@ -64,7 +64,7 @@ export function createFeeds(dependencies: Dependencies) {
       for (const event of played) shows(event);
       return shows;
     }
-    throw unavailable({ detail: "the organization's log moves too fast to begin now; try again" });
+    throw unavailable({ detail: "the organization's log is too busy to start the feed now; try again" });
   }
 
   /** Ends a feed whose caller has lost its permission, or whose permission cannot be determined. */
@@ -90,7 +90,7 @@ export function createFeeds(dependencies: Dependencies) {
     owner.hold(() => sequencers.release(sequencer));
     const shows = await beginFilter(sequencer, wish);
     register.requireOpen();
-    if (sequencer.isOver) throw unavailable({ detail: "the organization's log has changed its past; try again" });
+    if (sequencer.isOver) throw unavailable({ detail: "the organization's log was rolled back; try again" });
     const stream = createEventStream({
       owner,
       org,
@@ -145,7 +145,7 @@ export function createFeeds(dependencies: Dependencies) {
 }
 
 function tooMany(quota: number): HeraldError {
-  const detail = `this organization has ${quota} feeds on this node; close one first`;
+  const detail = `this organization already has ${quota} live feeds on this node; close one, then try again`;
   return rateLimited({ detail, policy: "feeds-per-organization", quota, retryAfterSeconds });
 }
 

@@ -26,10 +26,13 @@ export function readFrame(text: string, maxDepth: number): Frame {
   const { id, ...rest } = parsed.data.request;
   const readId = frameId.safeParse(id);
   if (!readId.success)
-    return { id: undefined, fault: fault("a request needs an `id`: a number, or a string of at most 128 characters") };
+    return {
+      id: undefined,
+      fault: fault("a request needs an `id`, which is a number or a string of at most 128 characters"),
+    };
   const [operation, ...others] = Object.keys(rest);
   if (operation === undefined || others.length > 0 || !isOperation(operation)) {
-    return { id: readId.data, fault: fault(`a request names one of ${operations.join(", ")}`) };
+    return { id: readId.data, fault: fault(`a request must contain exactly one of ${operations.join(", ")}`) };
   }
   return { id: readId.data, operation, payload: rest[operation] };
 }

@@ -89,7 +89,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     if (session.org !== connection.org || session.uid !== connection.uid) {
       throw new HeraldError(
         "bad_request",
-        "a connection can be extended only with a token of its own user; open another one",
+        "only a token of the same user can extend this session; open another connection for another user",
       );
     }
     connection.extend(session);
@@ -103,7 +103,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   async function ask(user: Asker, operation: Operation, { id, payload }: Asked, reply: Reply): Promise<void> {
     if (user === undefined) {
       // Without a session, only a ping is answered; it costs no budget.
-      if (operation !== "ping") throw new HeraldError("unauthorized", "`connect` with a user token first");
+      if (operation !== "ping") throw new HeraldError("unauthorized", "send `connect` with a user token first");
       return reply(answerFrame(id, await handle({ org: "", uid: "" }, operation, payload)));
     }
     let cost = costs.request; // charged for refused requests, too

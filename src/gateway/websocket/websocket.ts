@@ -184,13 +184,16 @@ export function createWebSockets(dependencies: Dependencies) {
         if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
           throw new HeraldError(
             "bad_request",
-            "this address speaks WebSocket (RFC 6455); for server-sent events use /sse",
+            "this path accepts only WebSocket connections (RFC 6455); for server-sent events, use /sse",
           );
         origins.require(request);
         const opening = await openSession(request, address, owner);
         const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;
-        throw new HeraldError("bad_request", "this is not a WebSocket handshake (RFC 6455, section 4.2.1)");
+        throw new HeraldError(
+          "bad_request",
+          "the request is not a valid WebSocket handshake (RFC 6455, section 4.2.1)",
+        );
       } catch (thrown) {
         owner.close();
         return problemResponse(tellFault(thrown, onError), requestId);

@@ -34,7 +34,7 @@ export async function readJsonBody<Body>(
     bytes = await readBytes(request, maxBytes, onLength);
   } catch (cause) {
     if (cause instanceof HeraldError) throw cause;
-    throw new HeraldError("bad_request", "the body did not arrive as a whole; send it again", { cause });
+    throw new HeraldError("bad_request", "the body was incomplete; send the request again", { cause });
   }
   const isLong = bytes.length > longBytes;
   const awaited = isLong ? undefined : turn(bytes);
@@ -95,5 +95,8 @@ async function collect(request: Request, maxBytes: number, onLength: (bytes: num
 }
 
 function tooLarge(maxBytes: number): HeraldError {
-  return new HeraldError("payload_too_large", `a request body may have ${maxBytes} bytes at most`);
+  return new HeraldError(
+    "payload_too_large",
+    `the request body exceeds the limit of ${maxBytes} bytes; send a smaller one`,
+  );
 }

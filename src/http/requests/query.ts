@@ -28,7 +28,7 @@ export function readQuery(url: string, lists: ReadonlySet<string>): Record<strin
     } else if (earlier === undefined) {
       query.set(name, decode(rawValue, name));
     } else {
-      throw refused(name, `the query parameter ${name} is there twice`, "send it once");
+      throw refused(name, `the query parameter ${name} appears twice`, "send it once");
     }
   }
   return Object.fromEntries(query);
@@ -42,7 +42,7 @@ function decode(text: string, name: string): string {
     throw refused(
       name,
       "the query is not valid percent-encoded UTF-8 (RFC 3986, section 2.5)",
-      "must be encoded UTF-8",
+      "must be percent-encoded UTF-8",
     );
   }
 }

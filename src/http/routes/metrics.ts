@@ -12,7 +12,7 @@ export type Metrics = { type: string; token: string | undefined; print(): Promis
 const addedByProxies = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 const closed =
-  "without HERALD_METRICS_TOKEN the metrics are told to programs of the same machine only, and not through a proxy";
+  "without HERALD_METRICS_TOKEN, the metrics are available only to programs on the same machine, and not through a proxy";
 
 /**
  * Binds the metrics of this node. They are visible only with the configured token, or if there is none, only from this
@@ -23,7 +23,7 @@ export function bindMetrics(bind: Bind, operations: Operations, { type, token, p
   bind(operations.getMetrics, async ({ headers }, { address }) => {
     if (expected === undefined && !isFromHere(address, headers)) throw new HeraldError("not_found", closed);
     if (expected !== undefined && !timingSafeEqual(digestOf(bearerToken(headers) ?? ""), expected)) {
-      throw new HeraldError("unauthorized", "send the token of HERALD_METRICS_TOKEN as `Authorization: Bearer`", {
+      throw new HeraldError("unauthorized", "send the value of HERALD_METRICS_TOKEN as `Authorization: Bearer …`", {
         headers: { "WWW-Authenticate": "Bearer" },
       });
     }

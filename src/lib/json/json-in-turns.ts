@@ -92,7 +92,7 @@ function createReader(text: string, maxDepth: number): Read {
   }
 
   function checkText(read: string): void {
-    if (!isStorableText(read)) report("text must not hold U+0000 or a lone surrogate");
+    if (!isStorableText(read)) report("text must not contain U+0000 or a lone surrogate");
   }
 
   /**
@@ -153,7 +153,7 @@ function createReader(text: string, maxDepth: number): Read {
     if (name === undefined || level?.names === undefined || text.charCodeAt(index) !== code.colon) return "malformed";
     level.name = name;
     count += unitsOfName;
-    if (!addKey(level.names, name)) report("this member is there twice; send it once");
+    if (!addKey(level.names, name)) report("this member appears twice; send it once");
     checkText(name);
     expected = "value";
     index++;
@@ -181,7 +181,7 @@ function createReader(text: string, maxDepth: number): Read {
     const token = numberOrWord.exec(text)?.[0];
     if (token === undefined) return "malformed";
     index += token.length;
-    if (wouldChange(token)) report("this number would change on the way; send it as a string");
+    if (wouldChange(token)) report("this number would lose precision; send it as a string");
     return take(JSON.parse(token));
   }
 

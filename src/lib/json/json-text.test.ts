@@ -85,7 +85,7 @@ describe("scanning JSON", () => {
   });
 
   test("finds a member repeated in another spelling", () => {
-    expect(details('{"a":{"b":1,"\\u0062":2}}')).toEqual(["/a/b: this member is there twice; send it once"]);
+    expect(details('{"a":{"b":1,"\\u0062":2}}')).toEqual(["/a/b: this member appears twice; send it once"]);
   });
 
   test("finds it among many", () => {
@@ -93,7 +93,7 @@ describe("scanning JSON", () => {
     const twice = ["m0", "m7", "m8", "m19"];
     expect(details(`{${members}}`)).toEqual([]);
     expect(details(`{${members},${twice.map((name) => `"${name}":2`).join(",")}}`)).toEqual(
-      twice.map((name) => `/${name}: this member is there twice; send it once`),
+      twice.map((name) => `/${name}: this member appears twice; send it once`),
     );
   });
 
@@ -110,7 +110,7 @@ describe("scanning JSON", () => {
     "0.10000000000000000001",
     "100000000000000000000",
   ])("reports %s, which would change", (number) =>
-    expect(details(`{"x":[0,${number}]}`)).toEqual(["/x/1: this number would change on the way; send it as a string"]),
+    expect(details(`{"x":[0,${number}]}`)).toEqual(["/x/1: this number would lose precision; send it as a string"]),
   );
 
   test.each([
@@ -147,8 +147,8 @@ describe("scanning JSON", () => {
   test.each(['"\\u0000"', '"\\ud83d"', '"\\ude00\\ud83d"', '"a\\uD800b"'])(
     "reports the text %s, which cannot be stored",
     (text) => {
-      expect(details(`{"x":${text}}`)).toEqual(["/x: text must not hold U+0000 or a lone surrogate"]);
-      expect(details(`{${text}:1}`)[0]).toEndWith(": text must not hold U+0000 or a lone surrogate");
+      expect(details(`{"x":${text}}`)).toEqual(["/x: text must not contain U+0000 or a lone surrogate"]);
+      expect(details(`{${text}:1}`)[0]).toEndWith(": text must not contain U+0000 or a lone surrogate");
     },
   );
 
@@ -157,7 +157,7 @@ describe("scanning JSON", () => {
   test("accepts the deepest nesting allowed, and reports one more level alone", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     expect(details(nested(maxDepth))).toEqual([]);
-    expect(details(`[1e400,${nested(maxDepth)}]`)).toEqual([": JSON may be nested 32 levels deep at most"]);
+    expect(details(`[1e400,${nested(maxDepth)}]`)).toEqual([": JSON may be nested at most 32 levels deep"]);
     expect(details(nested(100), Number.POSITIVE_INFINITY)).toEqual([]);
   });
 

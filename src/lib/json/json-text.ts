@@ -76,9 +76,9 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
       if (isKey && level !== undefined) {
         level.key = value;
         level.expectsKey = false;
-        if (level.keys !== undefined && !addKey(level.keys, value)) report("this member is there twice; send it once");
+        if (level.keys !== undefined && !addKey(level.keys, value)) report("this member appears twice; send it once");
       }
-      if (nextBackslash < end && !isStorableText(value)) report("text must not hold U+0000 or a lone surrogate");
+      if (nextBackslash < end && !isStorableText(value)) report("text must not contain U+0000 or a lone surrogate");
       index = end + 1;
     } else if (unit === code.open || unit === code.openArray) {
       const isObject = unit === code.open;
@@ -97,7 +97,7 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
     } else if (unit === code.minus || (unit >= code.zero && unit <= code.nine)) {
       numberToken.lastIndex = index;
       const token = numberToken.exec(text)?.[0] ?? "";
-      if (wouldChange(token)) report("this number would change on the way; send it as a string");
+      if (wouldChange(token)) report("this number would lose precision; send it as a string");
       index += token.length;
     } else {
       index++;
@@ -108,7 +108,7 @@ export function scanJson(text: string, maxDepth: number): JsonProblem[] {
 
 /** The problem reported for JSON nested too deep. */
 export function tooDeep(maxDepth: number): JsonProblem {
-  return { pointer: "", detail: `JSON may be nested ${maxDepth} levels deep at most` };
+  return { pointer: "", detail: `JSON may be nested at most ${maxDepth} levels deep` };
 }
 
 /** Creates an empty set of names. */

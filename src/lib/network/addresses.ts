@@ -27,7 +27,7 @@ export function isAddressRange(text: string): boolean {
 /** Creates the set of addresses in these ranges; throws for a range that `isAddressRange` rejects. */
 export function createAddressSet(ranges: readonly string[]): AddressSet {
   const parsed = ranges.map((range): [ipaddr.IPv4 | ipaddr.IPv6, number] => {
-    if (!isAddressRange(range)) throw new RangeError(`${range} is no address and no range of addresses`);
+    if (!isAddressRange(range)) throw new RangeError(`${range} is neither an address nor an address range`);
     const [text = "", length] = range.split("/");
     const written = ipaddr.parse(text);
     const address = ipaddr.process(text);

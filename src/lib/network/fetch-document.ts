@@ -26,7 +26,7 @@ export async function fetchDocument(url: URL, { allowsPrivate, timeoutMs, maxByt
   if (answer.statusCode !== 200) {
     answer.destroy();
     throw new Error(
-      `${url.host} answered ${answer.statusCode}, not 200${answer.headers.location === undefined ? "" : "; redirects are not followed"}`,
+      `${url.host} responded with ${answer.statusCode} instead of 200${answer.headers.location === undefined ? "" : "; redirects are not followed"}`,
     );
   }
   const chunks: Buffer[] = [];
@@ -35,7 +35,7 @@ export async function fetchDocument(url: URL, { allowsPrivate, timeoutMs, maxByt
     size += chunk.length;
     if (size > maxBytes) {
       answer.destroy();
-      throw new Error(`${url.host} answered with more than ${maxBytes} bytes`);
+      throw new Error(`${url.host} responded with more than ${maxBytes} bytes`);
     }
     chunks.push(chunk);
   }

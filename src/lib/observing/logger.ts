@@ -24,7 +24,7 @@ export function createLogger(level: string, redact: (line: string) => string, su
 const now = () => new Date().toISOString();
 
 function tellLost(lines: number): string {
-  const msg = "lines of the log were left out, since nobody took them in time";
+  const msg = "log lines were dropped because they were not read in time";
   return `${JSON.stringify({ level: warnLevel, time: now(), lines, msg })}\n`;
 }
 

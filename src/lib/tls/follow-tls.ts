@@ -24,7 +24,7 @@ export function followTls({ files, current, server, clock, log }: Options): () =
     } catch (error) {
       log.fatal(
         { err: error },
-        "the port was lost while the certificate changed; the process ends, so that it is started anew",
+        "lost the port while changing the certificate; exiting, so that the supervisor restarts the process",
       );
       process.exit(1);
     }
@@ -37,7 +37,7 @@ export function followTls({ files, current, server, clock, log }: Options): () =
       told = "";
       if (found.cert !== known.cert || found.key !== known.key) replace(found);
     } catch (error) {
-      if (String(error) !== told) log.error({ err: error }, "the new certificate cannot be used; the one before stays");
+      if (String(error) !== told) log.error({ err: error }, "cannot use the new certificate; keeping the previous one");
       told = String(error);
     }
   }

@@ -23,11 +23,16 @@ export class TlsFileError extends Error {
 /** Reads a certificate and its key. Throws `TlsFileError` unless they match and the certificate is valid now. */
 export function readTls(files: TlsFiles, clock: Clock): Tls {
   const [cert, key] = [read("cert", files.cert), read("key", files.key)];
-  const certificate = parse("cert", files.cert, "holds no certificate in PEM form", () => new X509Certificate(cert));
+  const certificate = parse(
+    "cert",
+    files.cert,
+    "contains no certificate in PEM format",
+    () => new X509Certificate(cert),
+  );
   const privateKey: KeyObject = parse(
     "key",
     files.key,
-    "holds no private key in PEM form, or one with a passphrase",
+    "contains no private key in PEM format, or one with a passphrase",
     () => createPrivateKey(key),
   );
   if (!certificate.checkPrivateKey(privateKey))
@@ -37,7 +42,7 @@ export function readTls(files: TlsFiles, clock: Clock): Tls {
   if (Date.parse(certificate.validFrom) > clock.now())
     throw new TlsFileError("cert", `${files.cert} is not valid before ${certificate.validFrom}`);
   // Does what the server will do, such as reading the rest of the chain.
-  parse("cert", files.cert, "cannot be served; look at the chain behind the first certificate", () =>
+  parse("cert", files.cert, "cannot be served; check the chain after the first certificate", () =>
     createSecureContext({ cert, key }),
   );
   return { cert, key, expiresAt };

@@ -36,12 +36,12 @@ export function createHealth({ isStopping, checkStore, busState, eventLoopDelays
     const isLate = (delays.quantile(1) ?? 0) > lateMs;
     return {
       node: isStopping() ? "stopping" : "ok",
-      event_loop: isLate ? "late: within the last 30 s something took this node longer than a second at a time" : "ok",
+      event_loop: isLate ? "late: something blocked the event loop for more than a second within the last 30 s" : "ok",
     };
   }
 
   async function checkStoreInTime(): Promise<string> {
-    const tooLate = Bun.sleep(storeMayTakeMs).then(() => `does not answer within ${storeMayTakeMs / 1000} s`);
+    const tooLate = Bun.sleep(storeMayTakeMs).then(() => `did not respond within ${storeMayTakeMs / 1000} s`);
     return await Promise.race([askStore(), tooLate]);
   }
 
@@ -52,7 +52,7 @@ export function createHealth({ isStopping, checkStore, busState, eventLoopDelays
       bus:
         state === "up"
           ? "ok"
-          : "reconnecting: messages of other nodes are heard within 5 s, and who is online cannot be asked",
+          : "reconnecting: messages from other nodes arrive within 5 s, and presence is unavailable",
     };
   }
 

@@ -14,7 +14,7 @@ export async function tellLeaks(held: () => Record<string, number>, log: Logger)
     left = heldOf(held());
   }
   if (Object.keys(left).length === 0) return;
-  log.error({ held: left }, "connections were closed and not all was given back that they held; please report this");
+  log.error({ held: left }, "closed connections did not release all of their resources; please report this");
 }
 
 function heldOf(counts: Record<string, number>): Record<string, number> {

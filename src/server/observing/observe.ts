@@ -47,7 +47,7 @@ export async function openTracing(
     ratio,
     node: { id: nodeId, name },
     redact,
-    onError: (error) => log.warn({ err: error }, "traces cannot be sent to HERALD_OTLP_URL; some are lost"),
-    onRecovery: () => log.info("traces are sent again"),
+    onError: (error) => log.warn({ err: error }, "cannot send traces to HERALD_OTLP_URL; some are lost"),
+    onRecovery: () => log.info("sending traces again"),
   });
 }

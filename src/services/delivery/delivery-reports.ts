@@ -92,6 +92,6 @@ function figuresOf(
 }
 
 function severalSenders(): HeraldError {
-  const detail = "several senders have used this id; name the one that is meant by `senderId`";
+  const detail = "several senders used this id; select one with `senderId`";
   return new HeraldError("invalid_request", detail, { fields: [{ pointer: "/senderId", detail: "is required here" }] });
 }

@@ -26,7 +26,7 @@ export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrit
     maxBatch,
     maxWaiting,
     keyOf: ({ org }) => org,
-    whenFull: () => unavailable({ detail: "too many receipts wait for the database; send them again" }),
+    whenFull: () => unavailable({ detail: "too many acknowledgements are waiting for the database; send them again" }),
   });
   // Those that wait for the store: no more than the batcher takes. Who says the same meanwhile waits with the first.
   const waiting = new Map<string, Promise<void>>();

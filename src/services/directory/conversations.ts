@@ -32,7 +32,7 @@ export function createConversationDirectory(dependencies: Dependencies) {
   function requireDone(change: ConversationChange): PutResource {
     if (change.outcome === "done") return toPutResource(change.put);
     if (change.outcome === "too_many") {
-      const detail = `a conversation may have ${maxParticipants} participants at most`;
+      const detail = `a conversation may have at most ${maxParticipants} participants`;
       throw new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
     }
     const codes = {

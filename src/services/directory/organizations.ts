@@ -33,7 +33,8 @@ export function createOrganizationDirectory({ organizations, limits, presence, c
   const directory: OrganizationDirectory = {
     async put({ rights }, org, change) {
       if (change.limits !== undefined && rights.org !== null) {
-        const detail = "`limits` are set with a key for all organizations, with the scope `directory:write`";
+        const detail =
+          "setting `limits` requires a key that is not bound to an organization and has the scope `directory:write`";
         throw new HeraldError("insufficient_scope", detail);
       }
       const put = await organizations.put(org, change.name, clock.now(), ownLimitsOf(change.limits));

@@ -59,7 +59,7 @@ export function createAuthentication(options: Options): Authentication {
     const caller = recognize(key, digested, address);
     if (caller !== undefined) return caller;
     if (id !== undefined && !hasAnswered) {
-      throw unavailable({ detail: "the database that knows the keys does not answer" });
+      throw unavailable({ detail: "the database that stores the keys does not respond; try again" });
     }
     refusals.admit(source);
     refusals.note(source);

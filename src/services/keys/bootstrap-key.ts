@@ -108,7 +108,7 @@ export function createBootstrapKey({ initial, store, digest, clock, onKey }: Opt
       if (store === undefined)
         throw new HeraldError(
           "bad_request",
-          "the admin API key of this server is the setting HERALD_ADMIN_API_KEY; change it there, on every node",
+          "the admin API key of this server comes from HERALD_ADMIN_API_KEY; change that setting on every node instead",
         );
       const rotated = turn.then(() => replace(store, overlapSeconds));
       turn = rotated.catch(() => undefined);

@@ -87,7 +87,7 @@ export function createKeyCache(options: Options): KeyCache {
     },
     maxBatch: maxIdsPerQuery,
     maxWaiting,
-    whenFull: () => unavailable({ detail: "too many calls with keys that are not known here; try again" }),
+    whenFull: () => unavailable({ detail: "too many calls with keys that this node has not seen yet; try again" }),
   });
 
   return {

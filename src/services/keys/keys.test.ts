@@ -118,7 +118,7 @@ describe("a key that manages keys", () => {
     await using context = await openKeys();
     await expect(context.create({ expires_at: toIso(context.time.now) })).rejects.toMatchObject({
       code: "invalid_request",
-      fields: [{ pointer: "/expires_at", detail: "must lie in the future" }],
+      fields: [{ pointer: "/expires_at", detail: "must be in the future" }],
     });
     await expect(context.create({ organization: "o9" })).rejects.toMatchObject({ code: "organization_not_found" });
   });

@@ -51,7 +51,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
   async function find(caller: Caller, id: string): Promise<StoredKey> {
     const key = await keys.get(id);
     const isSeen = key !== undefined && (caller.rights.org === null || caller.rights.org === key.org);
-    if (!isSeen) throw new HeraldError("not_found", "there is no such API key");
+    if (!isSeen) throw new HeraldError("not_found", "the API key does not exist");
     return key;
   }
 
@@ -113,7 +113,7 @@ export function createKeys({ keys, bootstrap, digest, cache, clock }: Dependenci
         keep: maxSecrets,
         now,
       });
-      if (rotated === undefined) throw new HeraldError("not_found", "there is no such API key");
+      if (rotated === undefined) throw new HeraldError("not_found", "the API key does not exist");
       await cache.refresh(id);
       return { ...show(rotated), key };
     },
@@ -139,8 +139,8 @@ function rightsOf(request: Omit<CreateKeyRequest, "name">, own: KeyRights): KeyR
 }
 
 function endsInThePast(): HeraldError {
-  const fields = [{ pointer: "/expires_at", detail: "must lie in the future" }];
-  return new HeraldError("invalid_request", "/expires_at: must lie in the future", { fields });
+  const fields = [{ pointer: "/expires_at", detail: "must be in the future" }];
+  return new HeraldError("invalid_request", "/expires_at: must be in the future", { fields });
 }
 
 function toIsoOrNull(milliseconds: number | null): string | null {

@@ -21,7 +21,7 @@ export const nobody: Caller = { keyId: "", rights: { ...unrestricted, scopes: []
 /** Throws `insufficient_scope` unless the key has the scope, or all scopes. */
 export function permitScope({ rights }: Caller, scope: Scope): void {
   if (!hasScope(rights, scope)) {
-    throw new HeraldError("insufficient_scope", `this call needs a key with the scope \`${scope}\``);
+    throw new HeraldError("insufficient_scope", `this call requires a key with the scope \`${scope}\``);
   }
 }
 
@@ -42,16 +42,16 @@ export function permitSender({ rights }: Caller, uid: string): void {
 export function permitRights(caller: Caller, { scopes, org, senders, networks, expiresAt }: KeyRights): void {
   const own = caller.rights;
   const beyond = scopes.find((scope) => !hasScope(own, scope));
-  if (beyond !== undefined) throw tooMuch(`your key has not the scope \`${beyond}\`, so it cannot hand it on`);
+  if (beyond !== undefined) throw tooMuch(`your key does not have the scope \`${beyond}\`, so it cannot grant it`);
   permitOrganization(caller, org ?? undefined);
   if (own.senders !== null && senders === null) throw new HeraldError("sender_forbidden");
   for (const uid of senders ?? []) permitSender(caller, uid);
   const ownNetworks = own.networks;
   if (ownNetworks !== null && !(networks?.every((network) => isWithin(network, ownNetworks)) ?? false)) {
-    throw tooMuch("your key may be used from certain networks only, so it cannot hand on others");
+    throw tooMuch("your key is limited to certain networks, so it cannot grant access from others");
   }
   if (own.expiresAt !== null && (expiresAt === null || expiresAt > own.expiresAt)) {
-    throw tooMuch("your key, or the old secret that you use, ends before that key would");
+    throw tooMuch("your key, or the old secret that you are using, expires before the new key would");
   }
 }
 

@@ -31,7 +31,7 @@ export function createRateLimit(options: { perSecond: number; burst: number; clo
       }
       const retryAfterSeconds = retryAfterOf(waitMs);
       throw rateLimited({
-        detail: `this key may send ${perSecond} requests a second; wait ${retryAfterSeconds} s`,
+        detail: `this key may send ${perSecond} requests per second; try again in ${retryAfterSeconds} s`,
         policy: "requests",
         quota: perSecond,
         windowSeconds: 1,

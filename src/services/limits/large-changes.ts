@@ -43,6 +43,7 @@ export function createLargeChanges({ clock }: { clock: Clock }): LargeChanges {
 }
 
 function whenBusy(): Error {
-  const detail = "too many large changes of this organization's directory wait; nothing was changed, try again";
+  const detail =
+    "too many large changes to this organization's directory are waiting; nothing was changed, so try again";
   return unavailable({ detail, retryAfterSeconds: 5 });
 }

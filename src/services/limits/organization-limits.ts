@@ -112,7 +112,8 @@ export function createOrganizationLimits(options: Options): OrganizationLimits {
     },
     maxBatch: idsPerQuery,
     maxWaiting,
-    whenFull: () => unavailable({ detail: "too many organizations that are not known here are asked for; try again" }),
+    whenFull: () =>
+      unavailable({ detail: "too many calls for organizations that this node has not seen yet; try again" }),
   });
 
   const ask = (org: string) => lookups.add(org).catch(() => undefined);

@@ -73,7 +73,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
 
   function full(org: string): HeraldError {
     const { storedBytes: limit } = limits.limitsOf(org);
-    const detail = `this organization stores as many bytes as it may (\`limits.stored_bytes\`: ${limit}); nothing was stored`;
+    const detail = `this organization has reached its storage limit (\`limits.stored_bytes\`: ${limit}), so nothing was stored; raise the limit to store more`;
     return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
   }
 
@@ -135,7 +135,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
 function tooMany(what: "requests" | "messages", perSecond: number, waitMs: number): HeraldError {
   const retryAfterSeconds = retryAfterOf(waitMs);
   return rateLimited({
-    detail: `this organization may send ${perSecond} ${what} a second; wait ${retryAfterSeconds} s`,
+    detail: `this organization may send ${perSecond} ${what} per second; try again in ${retryAfterSeconds} s`,
     policy: `organization-${what}`,
     quota: perSecond,
     windowSeconds: 1,

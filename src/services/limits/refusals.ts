@@ -22,7 +22,7 @@ export function createRefusals({ clock, ...rate }: { perSecond: number; burst: n
       if (waitMs === 0) return;
       const retryAfterSeconds = retryAfterOf(waitMs);
       throw rateLimited({
-        detail: `too many calls from this address had no valid key or token; mend that first, then wait ${retryAfterSeconds} s`,
+        detail: `too many calls from this address had no valid key or token; use a valid one, or try again in ${retryAfterSeconds} s`,
         policy: "refusals",
         quota: rate.perSecond,
         windowSeconds: 1,

@@ -58,7 +58,7 @@ export function createProviderKeys({ fetchKeySet, clock, onError, onRecovery }: 
   function keysOfNow(): JWTVerifyGetKey {
     if (known !== undefined && ageMs() < staleLifetimeMs) return known.find;
     throw unavailable({
-      detail: "the keys of the identity provider cannot be fetched now; try again",
+      detail: "cannot fetch the identity provider's keys right now; try again",
       retryAfterSeconds: cooldownMs / 1000,
     });
   }

@@ -52,7 +52,7 @@ export function createSessions({
     maxBatch: maxNewcomers,
     maxWaiting: maxNewcomersWaiting,
     keyOf: ({ org }) => org,
-    whenFull: () => unavailable({ detail: "too many users connect for the first time; try again" }),
+    whenFull: () => unavailable({ detail: "too many users are connecting for the first time; try again" }),
   });
 
   const revocations = createKnownRevocations();
@@ -86,7 +86,7 @@ export function createSessions({
       if (snapshot === undefined || isRevoked || snapshot.isRevoked) throw revoked();
       const { head, headId, cids, isUser, isBlocked } = snapshot;
       if (isBlocked) {
-        const detail = "this user is blocked; only whoever runs this service can take that back";
+        const detail = "this user is blocked; only the operator of this service can unblock the user";
         throw new HeraldError("unauthorized", detail, { closes: "removed" });
       }
       if (!isUser) await newcomers.add({ org, uid });
@@ -96,5 +96,5 @@ export function createSessions({
 }
 
 function revoked(): HeraldError {
-  return new HeraldError("unauthorized", "the user token is not valid any more; get a fresh one");
+  return new HeraldError("unauthorized", "the user token is no longer valid; get a fresh one");
 }

@@ -70,7 +70,7 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
   async function verifySignature(token: string): Promise<JWTPayload> {
     const header = decodeProtectedHeader(token);
     if (ownKeyHeaders.some((name) => header[name] !== undefined))
-      throw unauthorized("a token must not bring its own key along");
+      throw unauthorized("a token must not contain its own key");
     const options: JWTVerifyOptions = { ...common, currentDate: new Date(clock.now()) };
     if (provider === undefined || header.alg === "HS256") return await verifyOwn(token, options);
     const { payload } = await jwtVerify(token, provider.keys, {
@@ -96,13 +96,13 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
     if (typeof org !== "string" || !isIdentifier(org))
       throw unauthorized("the token's `org` is not an organization id");
     // A token issued in the future would outlive a sign-out of today.
-    if ((iat ?? 0) > clock.now() / 1000 + skewSeconds) throw unauthorized("the token's `iat` lies in the future");
+    if ((iat ?? 0) > clock.now() / 1000 + skewSeconds) throw unauthorized("the token's `iat` is in the future");
     const expiresAt = (exp ?? 0) * 1000;
     // Without `iat`, the remaining lifetime counts.
     const lifeMs = iat === undefined ? expiresAt - clock.now() - skewSeconds * 1000 : expiresAt - iat * 1000;
     if (Math.floor(lifeMs) > maxSeconds * 1000)
       throw unauthorized(
-        `the token lives longer than the ${maxSeconds} seconds that this server allows; issue it for less`,
+        `the token's lifetime exceeds the ${maxSeconds} seconds that this server allows; issue one with a shorter lifetime`,
       );
     if (!Number.isFinite(new Date(expiresAt).getTime())) throw unauthorized("the token's `exp` is out of range");
     return {
@@ -138,7 +138,7 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
         return toIdentity(await verifySignature(token));
       } catch (error) {
         if (error instanceof HeraldError) throw error;
-        throw unauthorized("the user token is not valid or has expired; get a fresh one", error);
+        throw unauthorized("the user token is invalid or has expired; get a fresh one", error);
       }
     },
   };

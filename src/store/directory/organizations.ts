@@ -79,7 +79,9 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
         );
         if (put !== undefined) return put;
       }
-      throw unavailable({ detail: "what a deleted organization of this id held is still being removed; try again" });
+      throw unavailable({
+        detail: "the data of a deleted organization with this id is still being removed; try again",
+      });
     },
     async remove(org, now) {
       const isRemoved = await writer.transaction([org], async (transaction) => {

@@ -54,7 +54,7 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
     weights,
     keyOf: ({ org }) => org,
     pipeline,
-    whenFull: () => unavailable({ detail: "too many sends wait for the database; retry with the same id" }),
+    whenFull: () => unavailable({ detail: "too many sends are waiting for the database; retry with the same id" }),
   });
   const coalesce = createCoalescer({ isBusy: batcher.hasMore, announce });
   return {

@@ -60,7 +60,7 @@ async function waitForTurn(sql: Transaction, tell: TellMigration): Promise<void>
     const [row] = await sql.all<{ locked: number }>(tryLock);
     if (row?.locked) return;
     if (performance.now() - toldAt >= tellEveryMs) {
-      tell("another node migrates the database; this one waits for it", {});
+      tell("waiting for another node to migrate the database", {});
       toldAt = performance.now();
     }
     await Bun.sleep(tryLockEveryMs);
@@ -95,7 +95,7 @@ async function retryForLock<Result>(attempt: () => Promise<Result>, tell: TellMi
       return await attempt();
     } catch (error) {
       if (tries === lockTries || !isLockNotAvailable(error)) throw error;
-      tell("the migration waits for a table that others use", { tries });
+      tell("the migration is waiting for a table that is in use", { tries });
       await Bun.sleep(Math.min(longestPauseMs, tries * lockMayTakeMs));
     }
   }

@@ -112,7 +112,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
     line.calls.clear();
     renew(line);
     for (const call of calls)
-      call.refuse(unavailable({ detail: "the database does not answer; retry with the same id" }));
+      call.refuse(unavailable({ detail: "the database does not respond; retry with the same id" }));
     onSilence(line.runningSince);
     startWaiting(performance.now());
     if (onIdle !== undefined && isIdle()) onIdle();
@@ -133,7 +133,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
         return;
       }
       waiting.takeOldest();
-      call.refuse(unavailable({ detail: "too much waits for the database; retry with the same id" }));
+      call.refuse(unavailable({ detail: "too many calls are waiting for the database; retry with the same id" }));
     }
   }
 

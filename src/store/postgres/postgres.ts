@@ -47,7 +47,7 @@ const passing = /^(08|53|40|57|25006|25P03|55P03|ERR_POSTGRES_(CONNECTION|IDLE|L
 const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
 const findExemption = "SELECT 1 AS one FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
 const exemptionAdvice =
-  "the database user is a superuser or has BYPASSRLS, so row-level security does not hold for it; give Herald a plain user that owns the database (see docs/how-to/run-a-cluster.md)";
+  "the database user is a superuser or has BYPASSRLS, so row-level security does not apply to it; give Herald an ordinary user that owns the database (see docs/how-to/run-a-cluster.md)";
 
 type Connection = Pick<SQL, "unsafe">;
 type Use = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;

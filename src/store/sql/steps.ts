@@ -14,5 +14,5 @@ export async function inSteps<Result>(step: () => Promise<Result | "more">): Pro
     const result = await step();
     if (result !== "more") return result;
   }
-  throw unavailable({ detail: "others change the same at once; try again" });
+  throw unavailable({ detail: "other calls are changing the same data; try again" });
 }

@@ -52,7 +52,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
     const worker = new Worker(entry ?? new URL("./reader-worker.ts", import.meta.url), { workerData: file });
     const thread: Thread = { worker, reads: new Map(), depth: 1, closed: Promise.withResolvers() };
     worker.on("error", crash);
-    worker.on("exit", () => crash(new Error("a thread that reads the database has ended")));
+    worker.on("exit", () => crash(new Error("a thread that reads the database has died")));
     worker.on("message", (report: ReadReport) => {
       if (report.kind === "opened" && ++opened === threads) opening.resolve();
       if (report.kind === "closed") thread.closed.resolve();
@@ -100,7 +100,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
     if (state !== "open") return Promise.reject(gone());
     const thread = queue.size === 0 ? findFree() : undefined;
     if (thread === undefined && !queue.hasRoom(key))
-      return Promise.reject(unavailable({ detail: "too many reads wait for the database; try again" }));
+      return Promise.reject(unavailable({ detail: "too many reads are waiting for the database; try again" }));
     return new Promise((resolve, reject) => {
       const asked = { text, values, resolve, reject };
       if (thread === undefined) queue.add(key, asked);
@@ -164,5 +164,8 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
 }
 
 function gone(): Error {
-  return unavailable({ detail: "the database is closed; try again when the server is back", retryAfterSeconds: 5 });
+  return unavailable({
+    detail: "the database is closed because this node is shutting down; try again later",
+    retryAfterSeconds: 5,
+  });
 }

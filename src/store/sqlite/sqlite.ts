@@ -40,7 +40,7 @@ export function openSqlite(file: string): Driver {
     return (...values) => statement.all(...values);
   });
   const statements: Transaction = { ...sqlOn(writer), rows, limitTo: async () => undefined };
-  const queue = createQueue(() => unavailable({ detail: "this node stops" }));
+  const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
 
   let pagesNow = 0;
 

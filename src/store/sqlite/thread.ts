@@ -48,7 +48,7 @@ export async function openSqliteThread(
   }
 
   worker.on("error", crash);
-  worker.on("exit", () => crash(new Error("the thread that writes to the database has ended")));
+  worker.on("exit", () => crash(new Error("the thread that writes to the database has died")));
   worker.on("message", (message: Report) => {
     if (message.kind === "opened") opening.resolve(message);
     else if (message.kind === "migration") onMigration?.(message.message, message.facts);
@@ -143,5 +143,8 @@ export async function openSqliteThread(
 }
 
 function gone(): HeraldError {
-  return unavailable({ detail: "the database thread is gone; the server must be restarted", retryAfterSeconds: 5 });
+  return unavailable({
+    detail: "the database thread has died, and the server must restart; try again later",
+    retryAfterSeconds: 5,
+  });
 }

@@ -58,7 +58,7 @@ if (engines !== undefined) {
         startHerald({ env: { HERALD_DATABASE_URL: url, HERALD_BUS_URL: bus, HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
       await using joined = await start(nats.url);
       await eventually(
-        () => joined.logs().includes('"the bus is there"') || undefined,
+        () => joined.logs().includes('"connected to the bus"') || undefined,
         "the word that the bus is there",
       );
       await using alone = await start(`nats://127.0.0.1:${freePort()}`);

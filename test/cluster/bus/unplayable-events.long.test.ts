@@ -54,7 +54,7 @@ if (postgres !== undefined) {
     expect(messages.map(({ body }) => body)).toEqual(said);
 
     const told = () =>
-      errorsLogged(herald).filter((line) => line.includes("cannot be played and is passed over")).length;
+      errorsLogged(herald).filter((line) => line.includes("cannot be delivered and is skipped")).length;
     await eventually(
       () => told() === unplayable.length || undefined,
       () => `${unplayable.length} lines, not ${told()}`,

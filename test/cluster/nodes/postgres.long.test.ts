@@ -89,7 +89,7 @@ if (postgres !== undefined) {
       try {
         const answers = await Promise.all([ready(), ready()]);
         for (const { status, body } of answers)
-          expect([status, body.checks.store]).toEqual([503, "does not answer within 2 s"]);
+          expect([status, body.checks.store]).toEqual([503, "did not respond within 2 s"]);
       } finally {
         postgres.resume();
       }

@@ -110,14 +110,14 @@ describe("traces of one node", () => {
     const ask = async () => expect((await node.http("GET", "/readyz")).status).toBe(200);
     collector.break(true);
     await ask();
-    await eventually(() => told("traces cannot be sent") || undefined, "a word on the collector that refuses");
+    await eventually(() => told("cannot send traces") || undefined, "a word on the collector that refuses");
     await ask();
     collector.break(false);
     await eventually(async () => {
       await ask();
-      return told("traces are sent again") || undefined;
+      return told("sending traces again") || undefined;
     }, "a word on the collector that takes again");
-    expect(told("traces cannot be sent")).toBe(1);
+    expect(told("cannot send traces")).toBe(1);
     await node.stop();
   });
 });

@@ -20,7 +20,7 @@ async function askUntilRefused(socket: Socket, operation: string, payload: objec
     const { error } = await socket.request(operation, payload);
     if (error === undefined) continue;
     expect(error).toMatchObject({ status: 429, code: "rate_limited" });
-    expect(error.message).toMatch(/^this user has asked for too much of late.* come back in \d+ s$/);
+    expect(error.message).toMatch(/^this user has made too many requests.* try again in \d+ s$/);
     const { code, reason } = await socket.closed;
     expect(code).toBe(4429);
     expect(reason).toMatch(/\(requests-per-user\); retry in \d+ s$/);
