@@ -148,7 +148,10 @@ if (authority !== undefined) {
       const good = readFileSync(files.cert);
       writeFileSync(files.cert, "half a certificate");
       herald.signal("SIGHUP");
-      await eventually(() => (herald.logs().includes("cannot use the new certificate") ? true : undefined), "the complaint in the log");
+      await eventually(
+        () => (herald.logs().includes("cannot use the new certificate") ? true : undefined),
+        "the complaint in the log",
+      );
       herald.signal("SIGHUP");
       expect(await nameServed(herald, ca)).toBe("found-1");
       writeFileSync(files.cert, good);
