@@ -33,8 +33,9 @@ export function createHeldAnswers({ clientAddress, isOneTooMany }: Dependencies)
   const exit = createTurnstile(pace.perTurn, pace);
   return {
     async hold(request, call, response) {
-      // Callers with a key are limited by that, and may keep any number of connections alive.
-      if (isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
+      // Callers with a key are limited by that, and may keep any number of connections alive. What is closed anyway does not count.
+      const isClosed = response.headers.get("Connection") === "close";
+      if (!isClosed && isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
       if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       const name = call.keyId ?? networkOf(call.address ?? clientAddress(request, call.from));
       if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to a megabyte of it

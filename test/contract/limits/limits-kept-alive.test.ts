@@ -51,3 +51,14 @@ test("connections that only keep alive count for their address: one more than it
   expect(await one.isLast("/healthz")).toBe(false);
   await listener.expectSilence();
 });
+
+test("connections that are closed after their answer do not count: refused streams leave room for others of their address", async () => {
+  const from = "192.0.2.3";
+  for (let count = 0; count < 5; count++) {
+    using refused = await connectFrom(from);
+    expect(await refused.isLast("/sse")).toBe(true);
+    await within(refused.closed, "the close after a refused stream");
+  }
+  using one = await connectFrom(from);
+  expect(await one.isLast("/healthz")).toBe(false);
+});
