@@ -1,5 +1,5 @@
 const reconnects = "reconnects";
-const staysAway = "stays away";
+const staysAway = "does not reconnect";
 const obeys = "reconnects after the time that the close reason gives, such as `retry in 5 s`";
 
 /** Why Herald closes a WebSocket, and how the client reacts. It reconnects on every code except 44xx; 4408 and 4429 are exceptions. */
