@@ -89,7 +89,7 @@ if (engines !== undefined) {
       await using second = await startNode(url, "another-secret-0123456789abcdefghijklmnopqrstuvwxyz");
       expectProblem(await use(second, key), 401, "unauthorized");
       const warnings = second.logLines().filter(({ level }) => level === 40);
-      expect(warnings).toMatchObject([{ keys: 1, msg: expect.stringContaining("made under another secret") }]);
+      expect(warnings).toMatchObject([{ keys: 1, msg: expect.stringContaining("created with another server secret") }]);
       expect((await use(first, key)).status).toBe(200);
       await first.stop();
       await second.stop();

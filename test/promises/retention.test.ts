@@ -79,7 +79,7 @@ function describeServer(
       const org = await createOrganization(herald, "o1");
       const socket = await org.socket("bob");
       let sent = 0;
-      while (!herald.logs().includes("kept no longer")) {
+      while (!herald.logs().includes("removed expired data")) {
         await org.sent("alice", { id: `while-${sent}`, cid: "c1", body: `while ${sent}` });
         sent++;
       }
