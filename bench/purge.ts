@@ -77,7 +77,7 @@ async function measure(engine: string, folder: string, env: Record<string, strin
   const org = await createOrganization(herald);
   const cid = await org.conversation(["alice", "bob"]);
   const send = () => org.sent("alice", { cid, body: "x" });
-  const isRemoved = () => herald.logs().includes("kept no longer");
+  const isRemoved = () => herald.logs().includes("removed expired data");
   const during = await timeSends(send, isRemoved);
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(`${engine}: ${events} events removed in ${seconds.toFixed(1)} s`);

@@ -158,7 +158,7 @@ if (engines !== undefined) {
       await using cluster = await startCluster(2, "");
       const answer = await ask<unknown>(cluster.one);
       expectProblem(answer, 503, "unavailable");
-      expect(answer.text).toContain("1 of 2 nodes did not answer");
+      expect(answer.text).toContain("1 of 2 nodes did not respond");
     });
   });
 

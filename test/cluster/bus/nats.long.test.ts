@@ -62,7 +62,7 @@ if (engines !== undefined) {
         "the word that the bus is there",
       );
       await using alone = await start(`nats://127.0.0.1:${freePort()}`);
-      expect(alone.logs()).toContain('"the bus is not there yet');
+      expect(alone.logs()).toContain('"not connected to the bus yet');
     });
 
     test("follow membership and sign-out on every node", async () => {

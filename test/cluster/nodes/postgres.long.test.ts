@@ -109,7 +109,7 @@ if (postgres !== undefined) {
         node.signal("SIGTERM");
         const code = await within(node.exited, "the end of a node whose database hangs", 60_000);
         expect(code).toBe(1);
-        expect(node.logs()).toContain("not everything could be finished within 12 s");
+        expect(node.logs()).toContain("did not finish all work within 12 s");
         await send;
       } finally {
         postgres.resume();

@@ -165,7 +165,7 @@ if (engines !== undefined) {
       });
       rmSync(folder, { recursive: true });
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toMatch(/^herald: HERALD_DATABASE_URL: [^\n]+\nherald: a worker could not start[^\n]*\n$/);
+      expect(stderr).toMatch(/^herald: HERALD_DATABASE_URL: [^\n]+\nherald: a worker failed to start[^\n]*\n$/);
     });
   });
 }
