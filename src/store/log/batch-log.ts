@@ -7,6 +7,7 @@ import type { LogTransaction, LogWriter } from "./log-writer.ts";
 const findOrganization = "SELECT id, head FROM organization WHERE id = ? AND deleted_at IS NULL";
 
 type Missing = Extract<SendOutcome, { outcome: "refused" }>["missing"];
+type Looking = Pick<Rows, "find">;
 type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
 type Conversation = { updatedAt: number; participants: number };
 
@@ -22,7 +23,8 @@ type Circumstances = {
 export function createBatchLog({ driver, writer }: { driver: Driver; writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
-    return writer.commit(orgs, (transaction) => appendBatch(transaction, sends), "shared");
+    const look = (rows: Looking) => findCircumstances(rows, sends);
+    return writer.commitBatch(orgs, look, (transaction, seen) => appendBatch(transaction, seen, sends));
   };
 
   async function appendAlone(send: NewSend): Promise<SendOutcome[]> {
@@ -62,8 +64,11 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
   };
 }
 
-async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends: NewSend[]): Promise<SendOutcome[]> {
-  const circumstances = await findCircumstances(rows, sends);
+async function appendBatch(
+  { sql, heads, emit }: LogTransaction,
+  circumstances: Circumstances,
+  sends: NewSend[],
+): Promise<SendOutcome[]> {
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
   const store = (send: NewSend, recipients?: number): SendOutcome => {
     const { offset, prev } = emit({ ...send, recipients });
@@ -82,11 +87,11 @@ async function appendBatch({ sql: { rows }, heads, emit }: LogTransaction, sends
     return store(send, conversation?.participants);
   });
 
-  await rows.update("conversation", ["org", "id"], [...touched.values()]);
+  sql.lastly(sql.rows.update("conversation", ["org", "id"], [...touched.values()]));
   return outcomes;
 }
 
-async function findCircumstances(rows: Rows, sends: NewSend[]): Promise<Circumstances> {
+async function findCircumstances(rows: Looking, sends: NewSend[]): Promise<Circumstances> {
   const [known, conversations, participants, users] = await Promise.all([
     findEarlier(rows, sends),
     findConversations(rows, sends),
@@ -119,7 +124,7 @@ function missingOf({ users, conversations, participants }: Circumstances, send: 
   return participants.has(joinIds(org, cid, sender)) ? undefined : "participant";
 }
 
-async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Earlier>> {
+async function findEarlier(rows: Looking, sends: NewSend[]): Promise<Map<string, Earlier>> {
   const keys = distinct(sends, (send) =>
     send.mid === undefined
       ? undefined
@@ -132,7 +137,7 @@ async function findEarlier(rows: Rows, sends: NewSend[]): Promise<Map<string, Ea
 }
 
 /** The conversations that are written to, with the time of their last message and the number of their participants. */
-async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<string, Conversation>> {
+async function findConversations(rows: Looking, sends: NewSend[]): Promise<Map<string, Conversation>> {
   const keys = distinct(sends, ({ org, cid }) =>
     cid === undefined ? undefined : [joinIds(org, cid), { org, id: cid }],
   );
@@ -146,7 +151,7 @@ async function findConversations(rows: Rows, sends: NewSend[]): Promise<Map<stri
   );
 }
 
-async function findParticipants(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
+async function findParticipants(rows: Looking, sends: NewSend[]): Promise<Set<string>> {
   const keys = distinct(sends, ({ org, cid, sender: uid }) =>
     cid === undefined ? undefined : [joinIds(org, cid, uid), { org, cid, uid }],
   );
@@ -155,7 +160,7 @@ async function findParticipants(rows: Rows, sends: NewSend[]): Promise<Set<strin
   return new Set(found.map(({ org, cid, uid }) => joinIds(org, cid, uid)));
 }
 
-async function findUsers(rows: Rows, sends: NewSend[]): Promise<Set<string>> {
+async function findUsers(rows: Looking, sends: NewSend[]): Promise<Set<string>> {
   const keys = distinct(sends, ({ org, cid, sender: id }) =>
     cid === undefined ? [joinIds(org, id), { org, id }] : undefined,
   );

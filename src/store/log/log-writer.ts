@@ -1,7 +1,7 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
-import { type Driver, house, type Row, type Transaction } from "../sql/driver.ts";
+import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
 
 /** An event that has no offset yet. */
 export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
@@ -26,7 +26,10 @@ export type LogTransaction = {
 /** Where an event came to stand: its offset, and the id of the event before it, as in `LogEvent`. */
 export type Emitted = Pick<LogEvent, "offset" | "prev">;
 
-type Work<Result> = (transaction: LogTransaction) => Promise<Result>;
+type Work<Result, Seen = void> = (transaction: LogTransaction, seen: Seen) => Promise<Result>;
+
+/** Looks at what decides about a batch. */
+type Look<Seen> = (rows: Pick<Rows, "find">) => Promise<Seen>;
 type StoredEvent = NewEvent & Emitted;
 
 type EventRow = Row & { payload: string; uids: string | null };
@@ -52,10 +55,12 @@ const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset", 
 export type LogWriter = {
   /**
    * Locks the rows of `orgs` in key order, runs `work`, stores what it emitted, and commits. When it rejects nothing of
-   * it was stored, unless the database was lost during the commit: then nobody knows. Unless told, it waits for the turn of the
-   * organization, if it is one.
+   * it was stored, unless the database was lost during the commit: then nobody knows. It waits for the turn of the organization,
+   * if it is one.
    */
-  commit<Result>(orgs: string[], work: Work<Result>, turn?: Turn): Promise<Result>;
+  commit<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
+  /** The same in the turn that batches share. What `look` asks goes out behind the lock: it is not waited for, and yet seen as it is once the lock is held. */
+  commitBatch<Result, Seen>(orgs: string[], look: Look<Seen>, work: Work<Result, Seen>): Promise<Result>;
   /** The same, and then announces the events. */
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
 };
@@ -68,14 +73,14 @@ export function createLogWriter({
   driver: Driver;
   announce(events: LogEvent[]): void;
 }): LogWriter {
-  async function lock({ rows }: Transaction, orgs: string[]): Promise<Map<string, LockedLog>> {
+  async function lock({ rows }: Transaction, orgs: readonly string[]): Promise<Map<string, LockedLog>> {
     const keys = orgs.map((id) => ({ id }));
     const found = await rows.lock<LockedRow>("organization", lockedColumns, keys);
     const live = found.filter(({ deleted_at }) => deleted_at === null);
     return new Map(live.map((row) => [row.id, logOf(row)]));
   }
 
-  async function store({ rows }: Transaction, emitted: EmittedEvent[]): Promise<void> {
+  async function store({ rows }: Transaction, emitted: EmittedEvent[]): Promise<unknown> {
     const last = new Map<string, EmittedEvent>();
     const eventRows = emitted.map((one) => {
       const row = toRow(one.event);
@@ -91,17 +96,15 @@ export function createLogWriter({
       stored_bytes: log.storedBytes,
       counted_to: log.countedTo,
     }));
-    await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], heads)]);
+    return await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], heads)]);
   }
 
-  async function write<Result>(
-    orgs: string[],
-    work: Work<Result>,
-    turn?: Turn,
+  async function write<Result, Seen>(
+    orgs: readonly string[],
+    { look, work, turn }: { look: Look<Seen>; work: Work<Result, Seen>; turn: Turn },
   ): Promise<{ result: Result; events: StoredEvent[] }> {
-    const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
     return await driver.transaction(async (sql) => {
-      const [logs] = await Promise.all([lock(sql, distinct), sql.limitTo(distinct)]);
+      const [logs, , seen] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs), look(sql.rows)]);
       const heads = new Map([...logs].map(([org, { place }]) => [org, place.offset]));
       const emitted: EmittedEvent[] = [];
       const emit = (event: NewEvent) => {
@@ -112,16 +115,23 @@ export function createLogWriter({
         emitted.push({ event: stored, log });
         return stored;
       };
-      const result = await work({ sql, heads, emit });
-      await store(sql, emitted);
+      const result = await work({ sql, heads, emit }, seen);
+      sql.lastly(store(sql, emitted));
       return { result, events: emitted.map(({ event }) => event) };
-    }, turn ?? turnOf(distinct));
+    }, turn);
   }
 
+  const writeInTurn = async <Result>(orgs: string[], work: Work<Result>) =>
+    await write(orgs, { look: async () => undefined, work, turn: turnOf(orgs) });
+
   return {
-    commit: async (orgs, work, turn) => (await write(orgs, work, turn)).result,
+    commit: async (orgs, work) => (await writeInTurn(orgs, work)).result,
+    async commitBatch(orgs, look, work) {
+      const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
+      return (await write(distinct, { look, work, turn: "shared" })).result;
+    },
     async transaction(orgs, work) {
-      const { result, events } = await write(orgs, work);
+      const { result, events } = await writeInTurn(orgs, work);
       if (events.length > 0) announce(events.map(toLogEvent));
       return result;
     },

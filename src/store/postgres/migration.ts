@@ -1,5 +1,6 @@
 import { SQL } from "bun";
 import type { MigrationSession, TellMigration, Transaction } from "../sql/driver.ts";
+import { createLastWrites } from "../sql/last-writes.ts";
 
 // A key of its own: the Heralds before schema version 9 wait for theirs within a statement that may take 10 s.
 const tryLock = "SELECT pg_try_advisory_lock(4715082) AS locked";
@@ -16,7 +17,8 @@ const lockNotAvailable = /^(55P03|40P01)$/; // or a deadlock, SQLSTATE (PostgreS
 const findIndex = "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(CAST(? AS text))";
 
 type Connection = Pick<SQL, "unsafe">;
-type Options = { url: string; transactionOn(connection: Connection): Transaction; tell: TellMigration };
+type Statements = Omit<Transaction, "lastly">;
+type Options = { url: string; statementsOn(connection: Connection): Statements; tell: TellMigration };
 
 /**
  * Runs `work` on a connection of its own, without time limits. The lock belongs to the session, so it ends with the connection,
@@ -24,7 +26,7 @@ type Options = { url: string; transactionOn(connection: Connection): Transaction
  * every statement that began before it. A lost connection is not made anew: without the lock nothing more is done.
  */
 export async function runMigration<Result>(
-  { url, transactionOn, tell }: Options,
+  { url, statementsOn, tell }: Options,
   work: (session: MigrationSession) => Promise<Result>,
 ): Promise<Result> {
   const pool = new SQL(url, {
@@ -41,12 +43,12 @@ export async function runMigration<Result>(
   });
   try {
     const connection = await pool.reserve();
-    const sql = transactionOn(connection);
+    const sql = statementsOn(connection);
     await waitForTurn(sql, tell);
     return await work({
       all: sql.all,
       run: sql.run,
-      transaction: (part) => retryForLock(() => runTransaction(connection, () => part(sql)), tell),
+      transaction: (part) => retryForLock(() => runTransaction(connection, (lastly) => part({ ...sql, lastly })), tell),
       createIndex: (statement) => retryForLock(() => createIndex(sql, statement), tell),
     });
   } finally {
@@ -54,7 +56,7 @@ export async function runMigration<Result>(
   }
 }
 
-async function waitForTurn(sql: Transaction, tell: TellMigration): Promise<void> {
+async function waitForTurn(sql: Statements, tell: TellMigration): Promise<void> {
   let toldAt = Number.NEGATIVE_INFINITY;
   for (;;) {
     const [row] = await sql.all<{ locked: number }>(tryLock);
@@ -67,11 +69,16 @@ async function waitForTurn(sql: Transaction, tell: TellMigration): Promise<void>
   }
 }
 
-async function runTransaction<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+async function runTransaction<Result>(
+  connection: Connection,
+  work: (lastly: Transaction["lastly"]) => Promise<Result>,
+): Promise<Result> {
   await connection.unsafe("BEGIN");
   try {
     await connection.unsafe(`SET LOCAL lock_timeout = ${lockMayTakeMs}`);
-    const result = await work();
+    const { lastly, settle } = createLastWrites();
+    const result = await work(lastly);
+    await settle();
     await connection.unsafe("COMMIT");
     return result;
   } catch (error) {
@@ -81,7 +88,7 @@ async function runTransaction<Result>(connection: Connection, work: () => Promis
 }
 
 /** An index that was left half made, by a node that died or for want of a lock, is dropped first. */
-async function createIndex(sql: Transaction, statement: string): Promise<void> {
+async function createIndex(sql: Statements, statement: string): Promise<void> {
   const [, name = ""] = /INDEX CONCURRENTLY (\w+) ON/.exec(statement) ?? [];
   const [index] = await sql.all<{ valid: number }>(findIndex, name);
   if (index?.valid) return;

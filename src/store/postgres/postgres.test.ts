@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { migrateStore } from "../migrate.ts";
 import type { Driver } from "../sql/driver.ts";
 import { describeAudit, entryAt } from "../testing/audit-suite.ts";
@@ -125,6 +126,45 @@ if (postgres !== undefined) {
       ]);
       expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
       expect([...(await driver.all("SELECT v FROM t"))]).toEqual([{ v: "b" }]);
+      await driver.close();
+    });
+
+    test("commits what is written lastly with the rest, or nothing when it fails", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await driver.transaction((sql) => sql.run("CREATE TABLE t (v INTEGER PRIMARY KEY)"));
+      const insert = (first: number, last: number) =>
+        driver.transaction(async (sql) => {
+          await sql.rows.insert("t", [{ v: first }]);
+          sql.lastly(sql.rows.insert("t", [{ v: last }]));
+          return "done";
+        });
+      expect(await insert(1, 2)).toBe("done");
+      await expect(insert(3, 2)).rejects.toThrow("duplicate key");
+      await expect(insert(2, 4)).rejects.toThrow("duplicate key");
+      expect(await insert(5, 6)).toBe("done");
+      const stored = await driver.all<{ v: number }>("SELECT v FROM t ORDER BY v");
+      expect(stored.map(({ v }) => v)).toEqual([1, 2, 5, 6]);
+      await driver.close();
+    });
+
+    test("commits nothing when a statement failed whose failure its transaction hides, and runs none behind the commit", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await driver.transaction((sql) => sql.run("CREATE TABLE t (v INTEGER PRIMARY KEY)"));
+      const hiding = driver.transaction(async (sql) => {
+        await sql.rows.insert("t", [{ v: 1 }]);
+        await sql.all("SELECT 1 / 0").catch(() => undefined);
+      });
+      await expect(hiding).rejects.toThrow("had failed");
+      const late = driver.transaction(async (sql) => {
+        await sql.all("SELECT 1");
+        sql.lastly(nextTurn().then(() => sql.rows.insert("t", [{ v: 2 }])));
+      });
+      const [outcome] = await Promise.allSettled([late]);
+      expect(outcome).toMatchObject({
+        status: "rejected",
+        reason: new Error("a statement behind the end of its transaction"),
+      });
+      expect(await driver.all("SELECT v FROM t")).toHaveLength(0);
       await driver.close();
     });
 

@@ -8,11 +8,11 @@ import { createNodeRegistry } from "../nodes/nodes.ts";
 import { postgresDialect } from "../sql/dialect.ts";
 import { type Driver, house, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
 import { createRewriting } from "../sql/rewriting.ts";
-import { createRowsInOne } from "../sql/rows.ts";
 import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
 import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
 import { createPool, type Pool } from "./pool.ts";
+import { type Ask, runTransaction, setOrganizations, statementsOf } from "./transaction.ts";
 
 const readConnections = 8;
 const readsOnTheirWay = 4; // of each connection: measured in docs/decisions/0003
@@ -43,14 +43,9 @@ type Options = Partial<Times> & {
 const outOfSpace = /^53100$/;
 const passing = /^(08|53|40|57|25006|25P03|55P03|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|E(CONN|PIPE|TIMEDOUT))/;
 
-// What the policies of the tables read, until the transaction ends (`migrations/0005-row-security.sql`).
-const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
 const findExemption = "SELECT 1 AS one FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
 const exemptionAdvice =
   "the database user is a superuser or has BYPASSRLS, so row-level security does not apply to it; give Herald an ordinary user that owns the database (see docs/how-to/run-a-cluster.md)";
-
-type Connection = Pick<SQL, "unsafe">;
-type Use = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;
 
 /**
  * Connects to PostgreSQL. One connection writes, transaction after transaction, so that no slow reader holds a commit
@@ -113,28 +108,27 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   const numbered = createRewriting(numberParameters);
   const limited = createRewriting(withinOrganizations);
 
-  function sqlOn(use: Use): Sql {
+  function sqlOn(ask: Ask): Sql {
     return {
       all: <Shape extends Row>(text: string, ...values: SqlValue[]) =>
-        use<Shape[]>((connection) => connection.unsafe(numbered(text), values)),
+        ask<Shape[]>((connection) => connection.unsafe(numbered(text), values).execute()),
       run: (text, ...values) =>
-        use(async (connection) => {
-          const answer: { count: number | null } = await connection.unsafe(numbered(text), values);
+        ask(async (connection) => {
+          const answer: { count: number | null } = await connection.unsafe(numbered(text), values).execute();
           return answer.count ?? 0;
         }),
     };
   }
 
-  function transactionOn(connection: Connection): Transaction {
-    const sql = sqlOn((query) => query(connection));
-    const limitTo = async (orgs: readonly string[]) => void (await sql.all(setOrganizations, JSON.stringify(orgs)));
-    return { ...sql, rows: createRowsInOne(sql), limitTo };
+  function statementsOn(connection: Pick<SQL, "unsafe">) {
+    const ask: Ask = (query) => query(connection);
+    return statementsOf({ sqlOn }, { read: ask, write: ask });
   }
 
   const begin =
     <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     (idle: SQL) =>
-      idle.begin((connection) => work(transactionOn(connection)));
+      runTransaction(idle, { sqlOn }, work);
 
   const readsIn = (turn: Turn) => sqlOn((query) => readers.use(turn, query));
   const reads = readsIn(house);
@@ -151,9 +145,9 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     transaction: (work, turn = house) => writer.use(turn, begin(work)),
     aside: (work, turn = house) => housekeeper.use(turn, begin(work)),
     async migration(work, tell) {
-      if (migrationUrl === undefined) return await runMigration({ url, transactionOn, tell }, work);
+      if (migrationUrl === undefined) return await runMigration({ url, statementsOn, tell }, work);
       const [user] = await reads.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");
-      return await runMigration({ url: migrationUrl, transactionOn, tell }, async (session) => {
+      return await runMigration({ url: migrationUrl, statementsOn, tell }, async (session) => {
         const result = await work(session);
         const [owner] = await session.all<{ name: string }>("SELECT CAST(current_user AS text) AS name");
         if (user !== undefined && user.name !== owner?.name) await grantServing(session, user.name, migrations);

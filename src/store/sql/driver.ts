@@ -51,6 +51,11 @@ export type Transaction = Sql & {
    * security, it always may.
    */
   limitTo(orgs: readonly string[]): Promise<void>;
+  /**
+   * Takes writes that are on their way and whose answers decide nothing any more: the commit need not wait for them, and the transaction
+   * rejects if one of them does.
+   */
+  lastly(writes: Promise<unknown>): void;
 };
 
 /** Reports the progress of a migration, for the log. */

@@ -5,6 +5,7 @@ import { createQueue } from "../../lib/queues/queue.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { sqliteDialect } from "../sql/dialect.ts";
 import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
+import { createLastWrites } from "../sql/last-writes.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
 
@@ -39,7 +40,7 @@ export function openSqlite(file: string): Driver {
     const statement = writer.query<Row, SqlValue[]>(text);
     return (...values) => statement.all(...values);
   });
-  const statements: Transaction = { ...sqlOn(writer), rows, limitTo: async () => undefined };
+  const statements = { ...sqlOn(writer), rows, limitTo: async () => undefined };
   const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
 
   let pagesNow = 0;
@@ -53,7 +54,9 @@ export function openSqlite(file: string): Driver {
     try {
       checkpointEvery(turn === "shared" ? pagesPerCheckpoint.shared : pagesPerCheckpoint.others);
       writer.run("BEGIN IMMEDIATE");
-      const result = await work(statements);
+      const { lastly, settle } = createLastWrites();
+      const result = await work({ ...statements, lastly });
+      await settle();
       writer.run("COMMIT");
       return result;
     } catch (error) {

@@ -1,0 +1,81 @@
+import type { ReservedSQL, SQL } from "bun";
+import type { Sql, Transaction } from "../sql/driver.ts";
+import { createLastWrites } from "../sql/last-writes.ts";
+import { createRowsInOne } from "../sql/rows.ts";
+
+/** Sets what the policies of the tables read, until the transaction ends (`migrations/0005-row-security.sql`). */
+export const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
+
+type Connection = Pick<SQL, "unsafe">;
+
+/** Runs a statement on a connection. */
+export type Ask = <Result>(query: (connection: Connection) => Promise<Result>) => Promise<Result>;
+
+type Statements = { sqlOn(ask: Ask): Sql };
+
+/** What a transaction is done with. What only looks may be asked in another way than what may write. */
+export function statementsOf(
+  { sqlOn }: Statements,
+  { read, write }: { read: Ask; write: Ask },
+): Omit<Transaction, "lastly"> {
+  const [reads, sql] = [sqlOn(read), sqlOn(write)];
+  const { find, lock } = createRowsInOne(reads);
+  return {
+    ...sql,
+    rows: { ...createRowsInOne(sql), find, lock },
+    limitTo: async (orgs) => void (await reads.all(setOrganizations, JSON.stringify(orgs))),
+  };
+}
+
+/**
+ * Runs `work` in a transaction on a connection that does nothing else. What only looks goes out behind `BEGIN`, without waiting for its
+ * answer, and `COMMIT` behind what `work` left to it: on a busy machine each answer that is waited for costs a turn of the event loop.
+ * What may write waits for `BEGIN`, since without a transaction it would stay.
+ */
+export async function runTransaction<Result>(
+  idle: SQL,
+  statements: Statements,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  using connection = await idle.reserve();
+  return await transact(connection, statements, work);
+}
+
+async function transact<Result>(
+  connection: ReservedSQL,
+  statements: Statements,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { lastly, settle } = createLastWrites();
+  let isBegun = false;
+  let isOver = false;
+  const begun = connection`BEGIN`.execute().then(() => {
+    isBegun = true;
+  });
+  begun.catch(() => undefined); // all that is asked rejects with it
+
+  const ask: Ask = async (query) => {
+    if (isOver) throw new Error("a statement behind the end of its transaction");
+    return await query(connection);
+  };
+  const read: Ask = async (query) => {
+    const [answer] = await Promise.all([ask(query), begun]);
+    return answer;
+  };
+  const write: Ask = (query) => (isBegun ? ask(query) : begun.then(() => ask(query)));
+
+  try {
+    const result = await work({ ...statementsOf(statements, { read, write }), lastly });
+    await begun;
+    isOver = true;
+    const committed = connection`COMMIT`.execute();
+    await Promise.allSettled([committed]); // which is answered last
+    await settle();
+    if ((await committed).command !== "COMMIT") throw new Error("a statement of the transaction had failed"); // so it was rolled back
+    return result;
+  } catch (error) {
+    if (!isOver) await connection`ROLLBACK`.execute().catch(() => undefined); // the connection is lost, and the error says so
+    isOver = true;
+    throw error;
+  }
+}
