@@ -11,12 +11,17 @@ import { createRewriting } from "../sql/rewriting.ts";
 import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
 import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
+import { createPlans, discardPlans } from "./plans.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { type Ask, runTransaction, setOrganizations, statementsOf } from "./transaction.ts";
 
 const readConnections = 8;
 const readsOnTheirWay = 4; // of each connection: measured in docs/decisions/0003
 const connectTimeoutSeconds = 5;
+
+// Whatever a transaction touches it finds by an index. PostgreSQL expects a hundred rows of any JSON array, and to find those it would read
+// all of a table of up to some 20,000. (A plan without an index costs so much then that it would be compiled.)
+const byKeys = { enable_seqscan: "off", jit: "off" };
 
 /** Times in milliseconds. */
 type Times = {
@@ -55,7 +60,7 @@ const exemptionAdvice =
 export function connectPostgres(url: string, options: Options = {}): Driver {
   const { statement, idleTransaction, deadline, wait, migrationUrl, onReconnect } = { ...defaultTimes, ...options };
 
-  function connect(onConnect: () => void): SQL {
+  function connect(onConnect: () => void, more: Record<string, string>): SQL {
     return new SQL(url, {
       max: 1,
       connectionTimeout: connectTimeoutSeconds,
@@ -64,6 +69,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
         statement_timeout: statement,
         idle_in_transaction_session_timeout: idleTransaction,
         synchronous_commit: "on",
+        ...more,
       },
       onconnect: (error) => {
         if (error === null) onConnect();
@@ -71,14 +77,14 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     });
   }
 
-  function open(connections: number, depth: number): Pool {
+  function open(connections: number, depth: number, settings: Record<string, string> = {}): Pool {
     let made = 0;
     const connectNext = () => {
       let isFirst = made++ < connections;
       return connect(() => {
         if (!isFirst) onReconnect?.();
         isFirst = false;
-      });
+      }, settings);
     };
     const pool = createPool({
       connect: connectNext,
@@ -102,9 +108,10 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
   }
 
-  const writer = open(1, 1);
-  const housekeeper = open(1, 1);
+  const writer = open(1, 1, byKeys);
+  const housekeeper = open(1, 1, byKeys);
   const readers = open(readConnections, readsOnTheirWay);
+  const plans = createPlans();
   const numbered = createRewriting(numberParameters);
   const limited = createRewriting(withinOrganizations);
 
@@ -115,7 +122,9 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       run: (text, ...values) =>
         ask(async (connection) => {
           const answer: { count: number | null } = await connection.unsafe(numbered(text), values).execute();
-          return answer.count ?? 0;
+          const count = answer.count ?? 0;
+          plans.onWrite(count);
+          return count;
         }),
     };
   }
@@ -128,9 +137,15 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   const begin =
     <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     (idle: SQL) =>
-      runTransaction(idle, { sqlOn }, work);
+      runTransaction(idle, { sqlOn, isStale: plans.areOld(idle) }, work);
 
-  const readsIn = (turn: Turn) => sqlOn((query) => readers.use(turn, query));
+  const readsIn = (turn: Turn) =>
+    sqlOn((query) =>
+      readers.use(turn, (connection) => {
+        if (plans.areOld(connection)) discardPlans(connection);
+        return query(connection);
+      }),
+    );
   const reads = readsIn(house);
 
   return {

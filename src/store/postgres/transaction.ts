@@ -2,6 +2,7 @@ import type { ReservedSQL, SQL } from "bun";
 import type { Sql, Transaction } from "../sql/driver.ts";
 import { createLastWrites } from "../sql/last-writes.ts";
 import { createRowsInOne } from "../sql/rows.ts";
+import { discardPlans } from "./plans.ts";
 
 /** Sets what the policies of the tables read, until the transaction ends (`migrations/0005-row-security.sql`). */
 export const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
@@ -34,11 +35,12 @@ export function statementsOf(
  */
 export async function runTransaction<Result>(
   idle: SQL,
-  statements: Statements,
+  { sqlOn, isStale }: Statements & { isStale: boolean },
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
   using connection = await idle.reserve();
-  return await transact(connection, statements, work);
+  if (isStale) discardPlans(connection);
+  return await transact(connection, { sqlOn }, work);
 }
 
 async function transact<Result>(
