@@ -1,7 +1,9 @@
-/** How long a test waits for anything before it says what never came. Generous: tests judge behaviour, not speed. */
+/**
+ * How long a test waits for anything before it reports what never came. Generous, as tests judge behaviour, not speed.
+ */
 export const DEADLINE_MS = 20_000;
 
-/** Resolves with the promise, or rejects after `ms` with an error that says what was awaited. */
+/** Resolves with the promise, or rejects after `ms` with an error that names what was awaited. */
 export async function within<T>(
   promise: Promise<T>,
   what: string | (() => string),
@@ -18,7 +20,7 @@ export async function within<T>(
   }
 }
 
-/** Asks again and again until the answer is not `undefined`. Only for states that nothing announces. */
+/** Asks repeatedly until the answer is not `undefined`. Only for states that nothing announces. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined> | T | undefined,
   what: string | (() => string),

@@ -1,9 +1,9 @@
-/** A seeded source of numbers from 0 to below 1 (mulberry32). `TEST_SEED` repeats a run. */
+/** A seeded source of numbers, from 0 inclusive to 1 exclusive (mulberry32). `TEST_SEED` repeats a run. */
 export type Random = {
   seed: number;
   next(): number;
   integer(from: number, to: number): number;
-  /** One of these; throws if there are none. */
+  /** Picks one of the items; throws if there are none. */
   pick<T>(items: readonly T[]): T;
 };
 
@@ -30,7 +30,7 @@ export function createRandom(seed: number = Number(process.env.TEST_SEED ?? Date
 
 let counter = 0;
 
-/** An identifier that no other test uses, so that tests on one server do not meet. */
+/** An identifier that no other test uses, so that tests on one server do not interfere. */
 export function uniqueId(prefix: string): string {
   counter += 1;
   return `${prefix}-${counter}-${crypto.randomUUID().slice(0, 8)}`;

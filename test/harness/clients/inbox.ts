@@ -1,14 +1,14 @@
 import { DEADLINE_MS, within } from "../deadline.ts";
 
-/** What a client received, in order. `next` takes out the first that matches, waiting for it if need be. */
+/** What a client received, in order. `next` removes the first match, waiting for it if necessary. */
 export type Inbox<T> = {
-  /** Everything ever received, taken or not. */
+  /** Everything ever received, removed or not. */
   readonly all: readonly T[];
-  /** What was received and not yet taken. */
+  /** What was received and not yet removed. */
   readonly waiting: readonly T[];
   push(item: T): void;
   next(predicate?: (item: T) => boolean, what?: string, ms?: number): Promise<T>;
-  /** Nothing more will come: those who wait are told why. */
+  /** Nothing more will come; waiting calls reject with the reason. */
   end(reason: string): void;
 };
 

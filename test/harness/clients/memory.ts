@@ -1,40 +1,40 @@
 /** What one connection of a client heard, how it began and how it ended. */
 export type Run = {
-  /** Ids of messages in the order in which they came, repeats and all. */
+  /** Message ids in order of arrival, including repeats. */
   ids: string[];
-  /** The message after which it was asked to begin. */
+  /** The message after which it was to begin. */
   since: string | undefined;
-  /** When it was there, in milliseconds since the Unix epoch; `undefined` when it never was. */
+  /** When it was established, in milliseconds since the Unix epoch; `undefined` if it never was. */
   joinedAt: number | undefined;
-  /** Whether the server said that it gives all that was missed. */
+  /** Whether the server said that it would deliver everything missed. */
   recovered: boolean | undefined;
-  /** Ids that the client then read page by page, since it was told that not all is given. */
+  /** Ids that the client then read page by page, as it was told that not everything would be delivered. */
   paged: string[];
-  /** With which code the server ended it (1006: without one); streams have none. */
+  /** The code with which the server ended it (1006: none); streams have no codes. */
   closeCode: number | undefined;
 };
 
-/** What a client remembers over all of its connections. */
+/** What a client remembers across all its connections. */
 export type Memory = {
   readonly runs: readonly Run[];
-  /** Ids of messages in the order in which they were first seen. */
+  /** Message ids in the order in which they were first seen. */
   readonly seen: readonly string[];
-  /** How often a connection heard an id that it had heard before. */
+  /** How often a connection repeated an id. */
   readonly repeatsWithinRun: number;
-  /** Times that the server said `recovered: false`. */
+  /** How often the server said `recovered: false`. */
   readonly gapsAdmitted: number;
-  /** Begins a connection, from the last message that was heard. */
+  /** Begins a connection, resuming after the last message heard. */
   begin(): Run;
-  /** The connection of the run is there. */
+  /** The run's connection is established. */
   join(run: Run, recovered: boolean | undefined): void;
   hear(run: Run, id: string): void;
-  /** Takes in what was read page by page. */
+  /** Adds what was read page by page. */
   learn(run: Run, ids: readonly string[]): void;
-  /** Resolves once an id was seen, on this connection or before. */
+  /** Resolves once an id has been seen, on this connection or an earlier one. */
   waitFor(id: string): Promise<void>;
 };
 
-/** `onFirstSeen` is called with each id when it is seen for the first time. */
+/** Creates an empty memory. `onFirstSeen` is called with each id when first seen. */
 export function createMemory(onFirstSeen: (id: string) => void = () => undefined): Memory {
   const runs: Run[] = [];
   const seen: string[] = [];

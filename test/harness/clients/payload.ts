@@ -2,7 +2,7 @@ import type { Answer, Herald } from "../servers/herald.ts";
 import type { Organization } from "../servers/organization.ts";
 import type { Ask, Problem } from "./wire.ts";
 
-/** Posts JSON text as it stands, for what `JSON.stringify` would never write. */
+/** Posts JSON text unchanged, including what `JSON.stringify` would never write. */
 export function postText<T = Problem>(
   herald: Herald,
   path: string,
@@ -21,7 +21,9 @@ export function sendX<T = Ask>(org: Organization, cid: string, x: string): Promi
   return postText(org.herald, "/admin/message", text);
 }
 
-/** JSON text of the whole request for a message, with members added at three levels. Each addition begins with a comma. */
+/**
+ * The JSON text of a complete message request, with members added at three levels. Each addition begins with a comma.
+ */
 export function requestText(
   org: Organization,
   cid: string,
@@ -31,7 +33,7 @@ export function requestText(
   return `{"organizationId":${JSON.stringify(org.id)},"senderId":"alice","message":{"cid":${JSON.stringify(cid)},"body":"x","x":{"k":1${x}}${message}}${top}}`;
 }
 
-/** Arrays within arrays, `depth` of them. */
+/** Nested arrays, `depth` levels deep. */
 export function nestedArrays(depth: number): string {
   return "[".repeat(depth) + "]".repeat(depth);
 }

@@ -1,12 +1,12 @@
 import { connect } from "node:net";
 import { within } from "../deadline.ts";
 
-/** What came back on a bare TCP connection: a status line and headers, if there was one, and what followed. */
+/** What came back on a bare TCP connection: a status line and headers, if any, and the rest. */
 export type RawAnswer = { status: number | undefined; headers: Map<string, string>; body: string; closed: boolean };
 
 /**
- * Sends bytes as they are and reads one answer. Ends when the answer is complete or the server closes;
- * rejects if neither happens in time, which is how a hanging request shows.
+ * Sends bytes unchanged and reads one response. Resolves when it is complete or the server closes; rejects if neither
+ * happens in time, which reveals a hanging request.
  */
 export async function rawHttp(
   url: string,
@@ -26,7 +26,7 @@ export async function rawHttp(
     const answer = parseAnswer(received, false);
     if (answer !== undefined) done.resolve(answer);
   });
-  // A reset after the answer is the server's right: it need not read what it refused.
+  // The server may reset after the response: it need not read what it refused.
   socket.on("error", () => done.resolve(parseAnswer(received, true) ?? nothing()));
   socket.on("close", () => done.resolve(parseAnswer(received, true) ?? nothing()));
   try {

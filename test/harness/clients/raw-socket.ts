@@ -6,7 +6,7 @@ import { createInbox, type Inbox } from "./inbox.ts";
 export type RawFrame = { opcode: number; payload: Buffer };
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** A WebSocket client without manners: it sends any bytes, stops reading, never pongs, breaks off. */
+/** A WebSocket client that breaks the rules: it can send any bytes, stop reading, never pong, break off. */
 export type RawSocket = {
   readonly frames: Inbox<RawFrame>;
   /** How it ended: the code of the close frame, or `undefined` if there was none. */
@@ -22,12 +22,12 @@ export type RawSocket = {
   sendText(frame: object | string): void;
   pause(): void;
   resume(): void;
-  /** Breaks the TCP connection off. What was under way is lost. */
+  /** Breaks off the TCP connection. Data in flight is lost. */
   cut(): void;
   [Symbol.dispose](): void;
 };
 
-/** `signal` breaks the connection off, whether or not it is open. */
+/** `signal` breaks off the connection, whether or not it is open. */
 export type RawSocketOptions = {
   token?: string;
   answersPings?: boolean;
@@ -35,7 +35,9 @@ export type RawSocketOptions = {
   signal?: AbortSignal;
 };
 
-/** Opens a TCP connection and does the handshake of RFC 6455 by hand. Rejects with the answer if it is not 101. */
+/**
+ * Opens a TCP connection and performs the handshake of RFC 6455 by hand. Rejects with the response if it is not 101.
+ */
 export async function openRawSocket(url: string, options: RawSocketOptions = {}): Promise<RawSocket> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -105,7 +107,7 @@ export async function openRawSocket(url: string, options: RawSocketOptions = {})
     bufferedBytes = rest.length;
   });
   socket.on("error", () => undefined);
-  // The server's half-close is the end for us: we have nothing more to say.
+  // The server's half-close ends the connection, as the client has nothing more to say.
   socket.on("end", () => socket.destroy());
   socket.on("close", () => {
     upgraded.reject(new Error("the connection was closed before the upgrade"));
@@ -150,7 +152,7 @@ function encodeFrame(opcode: number, payload: Buffer, fin: boolean, masked: bool
   return Buffer.concat([head, mask, payload.map((byte, index) => byte ^ (mask[index % 4] ?? 0))]);
 }
 
-/** The first frame of the bytes and its length, or how many bytes are needed before asking again. */
+/** The first frame in the bytes and its length, or how many bytes are needed before trying again. */
 function decodeFrame(bytes: Buffer): { frame: RawFrame; length: number } | number {
   if (bytes.length < 2) return 2;
   const short = (bytes[1] ?? 0) & 0x7f;

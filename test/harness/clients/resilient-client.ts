@@ -4,39 +4,42 @@ import { createMemory, type Memory } from "./memory.ts";
 import { openRawSocket, type RawSocket } from "./raw-socket.ts";
 import type { Event, SocketResponse } from "./wire.ts";
 
-/** What one client, over all of its connections, heard and was told. */
+/** What one client heard and was told, across all its connections. */
 export type Ledger = {
-  /** Ids of messages in the order in which they were first seen. */
+  /** Message ids in the order in which they were first seen. */
   readonly seen: readonly string[];
-  /** How often a connection of it heard an id that the same connection had heard before. */
+  /** How often one of its connections repeated an id. */
   readonly repeatsWithinConnection: number;
-  /** The ids that each connection heard, in order, repeats and all. */
+  /** The ids that each connection heard, in order, including repeats. */
   readonly perConnection: string[][];
-  /** Times that the server said `recovered: false`. */
+  /** How often the server said `recovered: false`. */
   readonly gapsAdmitted: number;
   readonly connections: number;
 };
 
 /**
- * A client as the contract wants them: it drops ids that it has seen, and comes back with `since` after every break.
- * `cut` breaks its connection without warning; what was under way is lost.
+ * A client that follows the contract: it drops ids already seen, and reconnects with `since` after every break. `cut`
+ * breaks its connection without warning, losing data in flight.
  */
 export type ResilientClient = {
   readonly uid: string;
   readonly ledger: Ledger;
   readonly memory: Memory;
-  /** Connects, from the last message seen if there was one. Resolves when the server has answered, rejects if it ends before. */
+  /**
+   * Connects, resuming after the last message seen, if any. Resolves once the server has answered, rejects if the
+   * connection ends first.
+   */
   connect(url?: string): Promise<void>;
-  /** Breaks the connection, or the attempt at one. */
+  /** Breaks the connection, or the attempt to connect. */
   cut(): void;
   pause(): void;
   resume(): void;
   readonly ended: () => Promise<{ closeCode: number | undefined }>;
-  /** Resolves once an id was seen, on this connection or before. */
+  /** Resolves once an id has been seen, on this connection or an earlier one. */
   waitFor(id: string): Promise<void>;
 };
 
-/** `onFirstSeen` is called with each id when it is heard for the first time. */
+/** Creates a client that is not connected. `onFirstSeen` is called with each id when first heard. */
 export function createResilientClient(
   org: { herald: Pick<Herald, "url"> },
   uid: string,

@@ -9,21 +9,21 @@ export type Closed = { code: number; reason: string };
 export type Listener = {
   readonly events: readonly Event[];
   next(predicate?: (event: Event) => boolean, what?: string, ms?: number): Promise<Event>;
-  /** Events that came and were not yet taken by `next`. */
+  /** Events received and not yet removed by `next`. */
   readonly waiting: readonly Event[];
 };
 
 export type Socket = Listener & {
   readonly uid: string;
-  /** Every frame as text, in the order of arrival. */
+  /** Every frame as text, in order of arrival. */
   readonly frames: readonly string[];
   readonly closed: Promise<Closed>;
   /** Sends `{request:{[op]:payload,id}}` and waits for the response with that id. */
   request(op: string, payload?: unknown, id?: string | number): Promise<SocketResponse>;
-  /** Responses that answer no `request` of ours: to raw frames, or without an id. */
+  /** Responses that match no `request` of ours: to raw frames, or without an id. */
   readonly responses: Inbox<SocketResponse>;
   send(frame: string | Uint8Array<ArrayBuffer> | object): void;
-  /** A round trip of `ping`; then nothing may be waiting. */
+  /** Makes a round trip of `ping`, after which nothing may be waiting. */
   expectSilence(): Promise<void>;
   close(): void;
   /** Breaks the connection without a close frame. */
@@ -31,12 +31,12 @@ export type Socket = Listener & {
   [Symbol.dispose](): void;
 };
 
-// With the DOM's types loaded, `WebSocket` has the browser's; Bun's takes headers and can break off.
+// With the DOM's types loaded, `WebSocket` has the browser's type; Bun's takes headers and can break off.
 const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
 let requests = 0;
 
-/** Opens a WebSocket and waits until the upgrade is done. Sends nothing by itself. */
+/** Opens a WebSocket and waits for the upgrade. Sends nothing by itself. */
 export async function openSocket(
   url: string,
   options: { headers?: Record<string, string>; uid?: string; protocols?: string[]; ca?: string } = {},

@@ -2,23 +2,23 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { freePort } from "../engines/installed.ts";
 
-/** A line between a client and a server that a test can spoil. What is set holds for connections that are there and for new ones. */
+/** A line between a client and a server that a test can disturb. Disturbances affect existing and new connections. */
 export type SpoiltLine = {
   readonly port: number;
   /** Breaks every connection and refuses new ones. */
   cut(): void;
-  /** Hands nothing on, and says nothing of it: what a partition looks like. */
+  /** Silently stops forwarding, like a partition. */
   freeze(): void;
-  /** Holds each chunk back for so long, and hands on so many bytes a second, in each direction of each connection. */
+  /** Delays each chunk, and limits the bytes per second in each direction of each connection. */
   slow(delayMs: number, bytesPerSecond: number): void;
   /** Breaks every connection; new ones go to another port of this machine. */
   leadTo(port: number): void;
-  /** Ends whatever was set. What was held back flows on. */
+  /** Ends all disturbances. Data held back flows on. */
   mend(): Promise<void>;
   stop(): void;
 };
 
-/** Starts a proxy on a free port before a port of this machine. */
+/** Starts a proxy on a free port in front of a port of this machine. */
 export async function startSpoiltLine(targetPort: number): Promise<SpoiltLine> {
   const port = freePort();
   const sockets = new Set<Socket>();
@@ -56,7 +56,7 @@ export async function startSpoiltLine(targetPort: number): Promise<SpoiltLine> {
       from.on("error", () => undefined);
       from.on("close", () => sockets.delete(from));
       sockets.add(from);
-      // A connection that breaks on one side is broken on the other, though not through a frozen line.
+      // A connection broken on one side is broken on the other, but not through a frozen line.
       pump(from, to).catch(() => thawed.then(() => to.destroy()));
     }
   }

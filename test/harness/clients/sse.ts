@@ -4,7 +4,7 @@ import { createInbox, type Inbox } from "./inbox.ts";
 import type { Listener } from "./socket.ts";
 import type { Event, Problem } from "./wire.ts";
 
-/** One event of the stream, before its data is read as JSON. */
+/** One event of the stream, its data not yet parsed as JSON. */
 export type SseEvent = { event: string; id: string | undefined; data: string };
 
 export type Sse = Listener & {
@@ -12,13 +12,13 @@ export type Sse = Listener & {
   readonly headers: Headers;
   readonly raw: readonly SseEvent[];
   readonly comments: Inbox<string>;
-  /** Resolves when the stream ends, from either side. */
+  /** Resolves once the stream ends, from either side. */
   readonly closed: Promise<void>;
   close(): void;
   [Symbol.dispose](): void;
 };
 
-/** Opens `GET /sse`; a stream if the answer is 200, otherwise the answer itself. */
+/** Requests `GET /sse`; returns a stream if the status is 200, otherwise the response. */
 export async function requestSse(
   url: string,
   headers: Record<string, string>,
@@ -28,7 +28,7 @@ export async function requestSse(
   return await requestStream(`${url}/sse`, headers, uid, onHeard);
 }
 
-/** Opens a stream of server-sent events wherever it is. */
+/** Requests a stream of server-sent events at any address. */
 async function requestStream(
   address: string,
   headers: Record<string, string>,
@@ -74,7 +74,7 @@ async function requestStream(
   };
 }
 
-/** Opens the stream and expects that it is granted. `onHeard` is called with each event when it comes. */
+/** Opens the stream, which must be granted. `onHeard` is called with each event on arrival. */
 export async function openSse(
   url: string,
   headers: Record<string, string>,
@@ -86,24 +86,24 @@ export async function openSse(
   throw new Error(`GET /sse was refused with ${answer.refused.status}: ${answer.refused.text}`);
 }
 
-/** What a feed shows, as its query says it. */
+/** What a feed shows, as query parameters. */
 export type FeedQuery = { kind?: string; cid?: string; uid?: string };
 
-/** Asks for the live feed of an organization. */
+/** Requests the live feed of an organization. */
 export async function requestFeed(url: string, org: string, key: string, query: FeedQuery = {}) {
   const search = new URLSearchParams(query).toString();
   const address = `${url}/admin/organizations/${encodeURIComponent(org)}/events${search === "" ? "" : `?${search}`}`;
   return await requestStream(address, { "Admin-Api-Key": key }, `the feed of ${org}`);
 }
 
-/** Opens the live feed of an organization and expects that it is granted. */
+/** Opens the live feed of an organization, which must be granted. */
 export async function openFeed(url: string, org: string, key: string, query?: FeedQuery): Promise<Sse> {
   const answer = await requestFeed(url, org, key, query);
   if ("sse" in answer) return answer.sse;
   throw new Error(`the feed was refused with ${answer.refused.status}: ${answer.refused.text}`);
 }
 
-/** Reads a stream as the HTML standard says (9.2.6), with the line ends that it allows. */
+/** Reads a stream according to the HTML standard (9.2.6), with all line ends that it allows. */
 async function readStream(
   body: ReadableStream<Uint8Array>,
   onEvent: (event: SseEvent) => void,
@@ -132,7 +132,7 @@ async function readStream(
   };
   for await (const chunk of body) {
     const text = decoder.decode(chunk, { stream: true });
-    // A large event comes in many chunks: only what may hold the end of a line is looked at.
+    // A large event comes in many chunks: only chunks that may contain the end of a line are searched.
     if (!rest.endsWith("\r") && !/[\r\n]/.test(text)) {
       rest += text;
       continue;

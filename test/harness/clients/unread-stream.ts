@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 import { within } from "../deadline.ts";
 
-/** A stream of server-sent events of which nothing is read beyond the first bytes. */
+/** A stream of server-sent events of which only the first bytes are read. */
 export type UnreadStream = {
-  /** Whether it has ended; who does not read learns of it when it reads on. */
+  /** Its socket, which notices the end of the stream only once it reads on. */
   readonly socket: Socket;
   [Symbol.dispose](): void;
 };
 
-/** Asks for a stream at a path and reads until the answer has begun. Rejects when another status than 200 is answered. */
+/** Requests a stream at a path and reads until the response has begun. Rejects unless the status is 200. */
 export async function openUnreadStream(
   url: string,
   path: string,

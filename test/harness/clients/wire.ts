@@ -1,4 +1,4 @@
-/** What the contract puts on the wire, written down once more from `api.md`, so that no test trusts the server's own types. */
+/** The contract's wire format, transcribed from `api.md`, so that no test trusts the server's own types. */
 export type Message = {
   _id: string;
   t: number;
@@ -12,14 +12,14 @@ export type Message = {
 
 export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown> };
 
-/** One event frame. Exactly one of the members is there. */
+/** One event frame, with exactly one of these members. */
 export type Event = { message?: Message; system_message?: SystemMessage; session?: { expires_at: string } };
 
 export type SocketError = { status: number; code: string; message: string };
 
 export type Conversation = { _id: string; name: string | null; type: string; created_at: string; updated_at: string };
 
-/** One response frame's content. Which members are there depends on the request. */
+/** The content of one response frame. Its members depend on the request. */
 export type SocketResponse = {
   id?: string | number;
   success?: boolean;
@@ -75,10 +75,10 @@ export type Problem = {
   errors?: { pointer: string; detail: string }[];
 };
 
-/** The request's `message`, as loose as a caller may get it wrong. */
+/** The request's `message`, typed loosely so that tests can get it wrong. */
 export type MessageInput = Record<string, unknown>;
 
-/** What became of a message. */
+/** The delivery figures of a message. */
 export type Delivery = {
   recipients: number;
   delivered_users: number;

@@ -3,20 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reportMissing } from "./installed.ts";
 
-/** A certificate authority of a test, in a folder of its own. */
+/** A test's certificate authority, in a folder of its own. */
 export type Authority = {
   folder: string;
-  /** The file of its certificate, and what it holds. */
+  /** The file of its certificate, and the content. */
   caFile: string;
   ca: string;
-  /** A new certificate for 127.0.0.1 and localhost, and its key, as files. */
+  /** Issues a certificate and key for 127.0.0.1 and localhost, as files. */
   issue(name: string): { cert: string; key: string };
   [Symbol.dispose](): void;
 };
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** Makes an authority with Debian's openssl; `undefined` where that is not installed. */
+/** Creates an authority with Debian's openssl; `undefined` if that is not installed. */
 export function createAuthority(): Authority | undefined {
   if (Bun.which("openssl") === null) return reportMissing("openssl", "openssl");
   const folder = mkdtempSync(join(tmpdir(), "herald-tls-"));

@@ -1,11 +1,14 @@
 import { userInfo } from "node:os";
 
-/** Says in one line what is skipped where a program is missing; under CI that is a failure. */
+/** Reports in one line what is skipped because a program is missing; under CI that is a failure. */
 export function reportMissing(program: string, debianPackage: string): undefined {
   return skip(`${program} is not installed (apt-get install ${debianPackage})`);
 }
 
-/** Whether this is root, who alone may make namespaces and mounts. Says what is skipped otherwise; under CI that is a failure. */
+/**
+ * Whether this is root, who alone may create namespaces and mounts. Otherwise reports what is skipped; under CI that is
+ * a failure.
+ */
 export function isRoot(purpose: string): boolean {
   if (userInfo().uid === 0) return true;
   skip(`only root may do this: ${purpose}`);
@@ -19,8 +22,8 @@ function skip(reason: string): undefined {
 }
 
 /**
- * A port that nobody listens on now. It lies below those that the system gives to outgoing connections (32768 and up),
- * so that a server which is stopped and started again finds it free.
+ * A port that nobody listens on now, below those that the system assigns to outgoing connections (32768 and up), so
+ * that it stays free while a server is restarted.
  */
 export function freePort(): number {
   for (;;) {

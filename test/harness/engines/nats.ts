@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { within } from "../deadline.ts";
 import { freePort, reportMissing } from "./installed.ts";
 
-/** A NATS server of a suite's own. */
+/** A suite's own NATS server. */
 export type Nats = {
   readonly url: string;
-  /** Of the server's process, which another follows after an outage. */
+  /** The server's process, which changes after an outage. */
   readonly pid: number;
-  /** Ends the server at once (SIGKILL). */
+  /** Kills the server (SIGKILL). */
   kill(): Promise<void>;
   /** Starts it again after `kill`, on the same port. */
   start(): Promise<void>;
@@ -15,19 +15,21 @@ export type Nats = {
   freeze(): void;
   /** SIGCONT. */
   resume(): void;
-  /** Ends the server (SIGKILL), runs `meanwhile`, and starts it again on the same port. */
+  /** Kills the server (SIGKILL), runs `meanwhile`, and starts it again on the same port. */
   outage(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 };
 
 const places = ["/usr/sbin/nats-server", "/usr/local/bin/nats-server", "/usr/bin/nats-server"];
 
-/** The NATS server's program; `undefined` where it is not installed. */
+/** The path of the NATS server; `undefined` if it is not installed. */
 export function findNats(): string | undefined {
   return places.find((place) => existsSync(place));
 }
 
-/** Starts a server with these arguments, too; `undefined` where NATS is not installed, which is a failure under CI. */
+/**
+ * Starts a server with these additional arguments; `undefined` if NATS is not installed, which is a failure under CI.
+ */
 export async function startNats(...args: string[]): Promise<Nats | undefined> {
   const program = findNats();
   if (program === undefined) return reportMissing("NATS", "nats-server");

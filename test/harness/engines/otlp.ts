@@ -28,14 +28,14 @@ const exported = z.object({
   ),
 });
 
-/** A span as a collector got it. Times in milliseconds. */
+/** A span as received by a collector. Times in milliseconds. */
 export type ReceivedSpan = {
   traceId: string;
   spanId: string;
   parentSpanId: string | undefined;
   name: string;
   isError: boolean;
-  /** `herald.node.name` of the node that it is of. */
+  /** The `herald.node.name` of its node. */
   node: string | number | undefined;
   attributes: Record<string, string | number | undefined>;
   startMs: number;
@@ -53,7 +53,7 @@ function read(list: z.infer<typeof attributes>): ReceivedSpan["attributes"] {
   );
 }
 
-/** A collector of traces: OTLP over HTTP with JSON, on a port of its own. */
+/** Starts a trace collector: OTLP over HTTP with JSON, on a port of its own. */
 export function startCollector() {
   const spans: ReceivedSpan[] = [];
   let lastHeaders = new Headers();
@@ -87,11 +87,11 @@ export function startCollector() {
     spans,
     /** The headers of the last request. */
     headers: () => lastHeaders,
-    /** From now on it takes nothing, or takes again. */
+    /** Makes it refuse all requests, or accept them again. */
     break(broken: boolean) {
       isBroken = broken;
     },
-    /** The spans of a trace, as soon as there are this many. */
+    /** Resolves with the spans of a trace once there are this many. */
     trace: (traceId: string, count: number) =>
       eventually(() => {
         const found = spans.filter((span) => span.traceId === traceId);

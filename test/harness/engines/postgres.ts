@@ -6,28 +6,34 @@ import { eventually } from "../deadline.ts";
 import { freePort, isRoot, reportMissing } from "./installed.ts";
 import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
 
-/** A PostgreSQL server of a suite's own. */
+/** A suite's own PostgreSQL server. */
 export type Postgres = {
   readonly port: number;
-  /** Of the server, without a database. Its user owns what it makes, and is no superuser: row-level security holds for it. */
+  /**
+   * The URL of the server, without a database. Its user owns what it creates and is not a superuser, so row-level
+   * security applies.
+   */
   readonly url: string;
   /** The same URL for the superuser, who sees everything. */
   asSuperuser(url: string): string;
-  /** Makes an empty database and gives its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** Ends the server and waits for it. `fast` ends its sessions in order, `immediate` is a crash: it recovers at the next start. */
+  /**
+   * Shuts the server down and waits for its end. `fast` ends its sessions in order; `immediate` is a crash, with
+   * recovery at the next start.
+   */
   shutDown(mode: "fast" | "immediate"): Promise<void>;
-  /** Starts it again after `shutDown`. Resolves when it takes connections. */
+  /** Starts it again after `shutDown`. Resolves once it accepts connections. */
   start(): Promise<void>;
-  /** Fills the disk that its databases are on, with `diskMegabytes`; gives what frees it. */
+  /** Fills the disk of its databases (with `diskMegabytes`); returns the function that frees it. */
   fillDisk(): () => void;
-  /** SIGKILL to every process of the server, as when its machine loses power. `start` recovers it from its log. */
+  /** SIGKILL to every process of the server, like a power failure. `start` recovers it from its log. */
   kill(): Promise<void>;
-  /** Copies this server while it runs (pg_basebackup), and starts the copy on a port and a folder of its own. */
+  /** Copies the running server (pg_basebackup), and starts the copy with a port and a folder of its own. */
   copy(options?: CopyOptions): Promise<Postgres>;
-  /** Makes a standby take over. Resolves when it takes writes. */
+  /** Promotes a standby. Resolves once it accepts writes. */
   promote(): Promise<void>;
-  /** Changes a setting for good and has the server read it. */
+  /** Changes a setting permanently and makes the server load it. */
   configure(setting: string, value: string): Promise<void>;
   /** Shuts down (`immediate`), runs `meanwhile`, and starts again. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
@@ -38,13 +44,16 @@ export type Postgres = {
   stop(): void;
 };
 
-/** Without `standby` a copy goes its own way. With it, it follows under that name; `port` is the way to the server that it follows. */
+/**
+ * Without `standby`, a copy is independent. With it, the copy follows under that name; `port` leads to the server it
+ * follows.
+ */
 type CopyOptions = { standby?: { name: string; port: number } };
 type Options = { diskMegabytes?: number; copyOf?: { port: number } & CopyOptions };
 
 const versionsFolder = "/usr/lib/postgresql";
 
-/** The folder of PostgreSQL's programs, in Debian's place; `undefined` where it is not installed. */
+/** The folder of PostgreSQL's programs, where Debian puts them; `undefined` if it is not installed. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(versionsFolder) ? readdirSync(versionsFolder) : [];
   const newest = versions.sort((left, right) => Number(right) - Number(left))[0];
@@ -52,9 +61,9 @@ export function findPostgres(): string | undefined {
 }
 
 /**
- * Starts a server on a free port and a folder of its own; `undefined` where PostgreSQL is not installed, which is a failure under
- * CI. With `diskMegabytes` its databases are on a disk of that size (the write-ahead log is not), which needs root and is gone
- * when it is shut down. With `copyOf` it is a copy of the server on that port.
+ * Starts a server with a free port and a folder of its own; `undefined` if PostgreSQL is not installed, which is a
+ * failure under CI. With `diskMegabytes`, its databases (but not the write-ahead log) are on a disk of that size, which
+ * needs root and is gone after a shutdown. With `copyOf`, it is a copy of the server on that port.
  */
 export async function startPostgres(options: Options = {}): Promise<Postgres | undefined> {
   const { diskMegabytes, copyOf } = options;
@@ -66,7 +75,7 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
   const port = freePort();
   let databases = 0;
 
-  // The server refuses to run as root, so there it runs as the user that Debian's package made.
+  // The server refuses to run as root; then it runs as the user created by Debian's package.
   const runsAsRoot = userInfo().uid === 0;
   const disk = join(folder, "disk");
   mkdirSync(disk);
@@ -77,7 +86,7 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
     return runsAsRoot ? ["runuser", "-u", "postgres", "--", ...command] : command;
   }
 
-  /** Runs a program to its end. Its output goes to a file, since a server that it starts keeps that open. */
+  /** Runs a program to its end. Its output goes to a file, which a server it starts keeps open. */
   async function run(program: string, ...args: string[]): Promise<void> {
     const output = Bun.file(join(folder, `${program}.log`));
     const plain = commandOf(program, args);
@@ -106,7 +115,7 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
   }
 
   function freeze(): void {
-    process.kill(Number(mainProcess()), "SIGSTOP"); // first, so that it makes no more children
+    process.kill(Number(mainProcess()), "SIGSTOP"); // first, so that it starts no more children
     signalChildren("SIGSTOP");
   }
 
@@ -148,7 +157,7 @@ export async function startPostgres(options: Options = {}): Promise<Postgres | u
     fillDisk: () => fillDisk(insideOf(Number(mainProcess()), disk)),
     async kill() {
       const main = mainProcess();
-      freeze(); // nothing is finished while the others are killed
+      freeze(); // so that nothing completes while the others are killed
       signalChildren("SIGKILL");
       process.kill(Number(main), "SIGKILL");
       await eventually(() => !existsSync(`/proc/${main}`) || undefined, "the end of a killed server");

@@ -3,10 +3,10 @@ import { reportMissing } from "./installed.ts";
 
 const program = "/usr/bin/promtool";
 
-/** Runs Prometheus' own tool to its end; gives what it said, and whether it was content. */
+/** Runs Prometheus' own tool to its end; returns its output, and whether it succeeded. */
 export type Promtool = (args: string[], input?: string) => { isContent: boolean; output: string };
 
-/** Prometheus' own tool; `undefined` where it is not installed, which is a failure under CI. */
+/** Finds Prometheus' own tool; `undefined` if it is not installed, which is a failure under CI. */
 export function findPromtool(): Promtool | undefined {
   if (!existsSync(program)) return reportMissing("promtool", "prometheus");
   return (args, input = "") => {

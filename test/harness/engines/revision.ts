@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 const repository = resolve(import.meta.dir, "../../..");
 
 /**
- * Installs a revision of this repository, with what it depends on, in a folder below the system's for temporary files, and
- * gives that folder. What was installed once is used again. Rejects with what to do when git does not have the commit.
+ * Installs a revision of this repository with its dependencies below the system's folder for temporary files, and
+ * returns its folder. An existing installation is reused. Rejects with advice if git lacks the commit.
  */
 export async function installRevision(commit: string): Promise<string> {
   const folder = join(tmpdir(), `herald-revision-${commit}`);
@@ -16,7 +16,7 @@ export async function installRevision(commit: string): Promise<string> {
   try {
     await run(repository, "sh", "-c", 'git archive "$0" | tar -x -C "$1"', commit, unfinished);
     await run(unfinished, "npm", "ci", "--omit=dev", "--no-audit", "--no-fund");
-    if (!existsSync(folder)) renameSync(unfinished, folder); // only what is complete has its name
+    if (!existsSync(folder)) renameSync(unfinished, folder); // only a complete installation gets its final name
   } catch (error) {
     if (!existsSync(folder)) throw error; // otherwise another process was faster
   } finally {
@@ -25,7 +25,7 @@ export async function installRevision(commit: string): Promise<string> {
   return folder;
 }
 
-/** A shallow clone may lack the commit. */
+/** Fetches the commit, which a shallow clone may lack. */
 async function fetchCommit(commit: string): Promise<void> {
   const isThere = () =>
     run(repository, "git", "cat-file", "-e", `${commit}^{commit}`).then(

@@ -4,8 +4,9 @@ import { join } from "node:path";
 const chunk = new Uint8Array(64 * 1024).fill(1);
 
 /**
- * A command that runs another with a small file system of its own in a folder, whose owner owns it. It is there for that process and its
- * children, in a mount namespace that ends with them, so nothing has to be unmounted. Needs root.
+ * A command that runs another with a small file system mounted on a folder, with the same owner. The mount is visible
+ * only to that process and its children, in a mount namespace that ends with them, so nothing has to be unmounted.
+ * Needs root.
  */
 export function withSmallDisk(folder: string, megabytes: number, command: string[] = []): string[] {
   const owner = 'uid=$(stat -c %u "$0"),gid=$(stat -c %g "$0"),mode=0700';
@@ -18,7 +19,7 @@ export function insideOf(pid: number, folder: string): string {
   return join(`/proc/${pid}/root`, folder);
 }
 
-/** Writes a file until the disk is full; gives what removes it. */
+/** Writes a file until the disk is full; returns the function that removes it. */
 export function fillDisk(folder: string): () => void {
   const ballast = join(folder, "ballast");
   const file = openSync(ballast, "w");
@@ -28,7 +29,7 @@ export function fillDisk(folder: string): () => void {
         writeSync(file, chunk, 0, size);
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
-        size = Math.floor(size / 2); // the last bytes, too
+        size = Math.floor(size / 2); // to fill the last bytes, too
       }
     }
   } finally {

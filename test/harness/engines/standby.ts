@@ -5,29 +5,32 @@ import { type Postgres, startPostgres } from "./postgres.ts";
 
 const standbyName = "standby";
 
-/** A database that passes from one server to the next, behind an address that stays the same. */
+/** A database that passes from one server to the next, behind a constant address. */
 export type ReplicatedDatabase = {
-  /** The first server, to make databases with. */
+  /** The first server, for creating databases. */
   readonly first: Postgres;
-  /** The server that has charge, or had it until it was killed. */
+  /** The current primary, even if it was killed. */
   readonly primary: Postgres;
-  /** The way to it. */
+  /** The line to it. */
   readonly line: SpoiltLine;
-  /** Starts another server with all that the primary has, which follows it. Synchronous: the primary acknowledges nothing that the standby has not flushed. */
+  /**
+   * Starts another server with all of the primary's data, which follows it. If synchronous, the primary acknowledges
+   * only what the standby has flushed.
+   */
   addStandby(options: { isSynchronous: boolean }): Promise<Postgres>;
-  /** The standby hears nothing more of the primary, and neither is told. */
+  /** Cuts the standby off from the primary without telling either. */
   freezeReplication(): void;
   /** SIGKILL to the primary; its address refuses connections. */
   killPrimary(): Promise<void>;
   /**
-   * Puts another server in charge, whether or not it takes writes yet. `read` is called with the one before it, which is recovered
-   * for this, and then ends.
+   * Makes another server the primary, whether or not it accepts writes yet. `read` is called with the previous one,
+   * which is recovered for that and then stopped.
    */
   handOver(next: Postgres, read: (before: Postgres) => Promise<void>): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Starts one with a server alone; `undefined` where PostgreSQL is not installed, which is a failure under CI. */
+/** Starts one with a single server; `undefined` if PostgreSQL is not installed, which is a failure under CI. */
 export async function startReplicatedDatabase(): Promise<ReplicatedDatabase | undefined> {
   const first = await startPostgres();
   if (first === undefined) return undefined;
@@ -78,7 +81,7 @@ export async function startReplicatedDatabase(): Promise<ReplicatedDatabase | un
   };
 }
 
-/** How the standby of a server follows it; `undefined` while none does. */
+/** The replication state of a server's standby; `undefined` if there is none. */
 async function replicationOf(server: Postgres): Promise<string | undefined> {
   const sql = new SQL(`${server.asSuperuser(server.url)}/postgres`, { max: 1 });
   try {

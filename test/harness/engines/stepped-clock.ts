@@ -5,16 +5,16 @@ import { reportMissing } from "./installed.ts";
 
 /** The clock of a process, which a test can step. */
 export type SteppedClock = {
-  /** Settings of the environment that give the clock to a process. */
+  /** Environment variables that give the clock to a process. */
   env: Record<string, string>;
-  /** Makes it differ from the machine's clock by so many seconds. */
+  /** Offsets it from the machine's clock by this many seconds. */
   set(seconds: number): void;
   [Symbol.dispose](): void;
 };
 
 /**
- * Makes a clock, by libfaketime; `undefined` where that is not installed. As with a real step, the clock that measures
- * spans (CLOCK_MONOTONIC) goes on as if nothing had happened.
+ * Creates a clock with libfaketime; `undefined` if that is not installed. As in a real step, the clock for durations
+ * (CLOCK_MONOTONIC) is not affected.
  */
 export function createSteppedClock(): SteppedClock | undefined {
   const [library] = new Bun.Glob("usr/lib/*/faketime/libfaketimeMT.so.1").scanSync({ cwd: "/" });

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 
-/** What the store holds of one organization, read in SQL, past Herald. */
+/** What the store holds of one organization, read by SQL, bypassing Herald. */
 export type StoredLog = {
   /** `_id` of every message, in the order of offsets. */
   messages: string[];
-  /** Offsets of the organization that nothing has, beginning with 1; the head counts. */
+  /** Offsets from 1 up to the head that have no event. */
   holes: number;
-  /** Ids of sends (kind, sender and id) that have more than one row. */
+  /** Ids of sends (kind, sender and id) with more than one row. */
   doubledIds: number;
 };
 
@@ -29,7 +29,7 @@ const messages = (org: string) => `SELECT id FROM event WHERE org = ${org} AND k
 export async function readPostgresLog(url: string, org: string): Promise<StoredLog> {
   const sql = new SQL(url, { max: 1 });
   try {
-    await sql`SELECT set_config('herald.orgs', ${JSON.stringify([org])}, false)`; // or row-level security shows nothing
+    await sql`SELECT set_config('herald.orgs', ${JSON.stringify([org])}, false)`; // otherwise row-level security shows nothing
     const [row] = await sql.unsafe<Row[]>(summary("$1"), [org]);
     const rows = await sql.unsafe<{ id: string }[]>(messages("$1"), [org]);
     return toStoredLog(row, rows);
@@ -38,7 +38,10 @@ export async function readPostgresLog(url: string, org: string): Promise<StoredL
   }
 }
 
-/** Reads from the folder of an embedded database to which nobody writes now: from a copy, since SQLite follows no `/proc/…/root`. */
+/**
+ * Reads from the folder of an embedded database that nobody is writing: from a copy, as SQLite does not follow
+ * `/proc/…/root`.
+ */
 export function readSqliteLog(folder: string, org: string): StoredLog {
   const copy = mkdtempSync(join(tmpdir(), "herald-copy-"));
   try {
@@ -53,7 +56,7 @@ export function readSqliteLog(folder: string, org: string): StoredLog {
 
 function toStoredLog(row: Row | undefined, ids: { id: string }[]): StoredLog {
   if (row === undefined) throw new Error("the database gave no summary");
-  // PostgreSQL gives 64-bit numbers as text.
+  // PostgreSQL returns 64-bit numbers as text.
   const [count, first, last, head] = [row.count, row.first, row.last, row.head].map(Number);
   const isWhole = count === head && first === 1 && last === head;
   const holes = isWhole ? 0 : Math.max(1, Math.abs((head ?? 0) - (count ?? 0)));

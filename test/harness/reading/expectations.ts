@@ -5,7 +5,7 @@ import type { Answer } from "../servers/herald.ts";
 export const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const ISO_MILLISECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Expects an error answer as section 6 describes it, to the member. `pointer`: one of its `errors` points there. */
+/** Expects an error response exactly as described in section 6. With `pointer`, one of its `errors` points there. */
 export function expectProblem(answer: Answer<unknown>, status: number, code: string, pointer?: string): void {
   const shown = `${answer.status} ${answer.text}`;
   expect(shown).toStartWith(`${status} `);

@@ -3,8 +3,8 @@ import type { Herald } from "../servers/herald.ts";
 import { readMetrics } from "./metrics.ts";
 
 /**
- * What a node says that it holds for connections, without what is 0. Takes up to a second: the metrics are a copy, which may be older
- * than the call.
+ * What a node holds for connections, without zeros. Takes up to a second, as the metrics may be a copy from before the
+ * call.
  */
 export async function heldBy({ http }: Pick<Herald, "http">): Promise<Record<string, number>> {
   const scrape = async () => (await http<string>("GET", "/metrics")).text;

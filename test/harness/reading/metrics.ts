@@ -1,7 +1,7 @@
 /** One value of a scrape. */
 export type Sample = { name: string; labels: Record<string, string>; value: number };
 
-/** Reads the text format of Prometheus, as far as Herald's metrics use it. */
+/** Parses the text format of Prometheus, as far as Herald's metrics use it. */
 export function readMetrics(text: string): { types: Map<string, string>; samples: Sample[] } {
   const types = new Map<string, string>();
   const samples: Sample[] = [];
@@ -17,7 +17,7 @@ export function readMetrics(text: string): { types: Map<string, string>; samples
   return { types, samples };
 }
 
-/** The value of the one sample with this name and at least these labels. */
+/** The value of the single sample with this name and at least these labels. */
 export function sampleOf(samples: Sample[], name: string, labels: Record<string, string> = {}): number | undefined {
   const found = samples.filter(
     (sample) => sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text),

@@ -6,8 +6,7 @@ import { uniqueId } from "../random.ts";
 import type { Organization } from "../servers/organization.ts";
 
 /**
- * Settings under which senders that never pause and share one key meet no limit, and clients that were away get all of what was
- * sent meanwhile.
+ * Settings that exempt tireless senders with one key from limits, and let clients that were away recover everything.
  */
 export const LIFTED = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
@@ -18,18 +17,18 @@ export const LIFTED = {
 
 const clientsPerUser = 10;
 
-/** Gives one address of a service after another. */
+/** Returns one address of a service after another. */
 type Addresses = () => string;
 
-/** The addresses in turn, for ever. */
+/** Cycles through the addresses for ever. */
 function inTurn(urls: readonly string[], from: number): Addresses {
   let next = from;
   return () => urls[next++ % urls.length] ?? "";
 }
 
 /**
- * Sends as the contract wants callers to: after 503 and after no answer again, with the same id, at the next address.
- * Resolves with the `server_mid`; rejects when the service refuses.
+ * Sends as the contract asks of callers: after 503 or no response, again with the same id, to the next address.
+ * Resolves with the `server_mid`; rejects if the service refuses.
  */
 async function sendPersistently(org: Organization, cid: string, sender: string, address: Addresses): Promise<string> {
   const message = { id: uniqueId("persistent"), cid, body: "x" };
@@ -44,16 +43,19 @@ async function sendPersistently(org: Organization, cid: string, sender: string, 
   }
 }
 
-/** A client that is always on its way back. */
+/** A client that always reconnects. */
 type Stay = {
-  /** How long it was away at most, in milliseconds, and with which codes its connections ended (1006: without one). */
+  /** The longest time it was away, in milliseconds, and the codes with which its connections ended (1006: none). */
   readonly longestAwayMs: number;
   readonly closeCodes: readonly number[];
-  /** Cuts the connection and ends the attempts. */
+  /** Cuts the connection and stops reconnecting. */
   leave(): Promise<void>;
 };
 
-/** Connects the client, and again at the next address whenever its connection ends. Resolves when it is there for the first time. */
+/**
+ * Connects the client, and reconnects at the next address whenever its connection ends. Resolves once it is first
+ * connected.
+ */
 async function keepConnected(client: ResilientClient, address: Addresses): Promise<Stay> {
   let isLeaving = false;
   let longestAwayMs = 0;
@@ -93,19 +95,22 @@ async function keepConnected(client: ResilientClient, address: Addresses): Promi
   };
 }
 
-/** Callers and clients that do what the contract wants of them, while nodes come and go. */
+/** Callers and clients that follow the contract while nodes come and go. */
 export type Traffic = {
-  /** Resolves when 50 more sends were acknowledged. */
+  /** Resolves once 50 more sends are acknowledged. */
   more(): Promise<void>;
-  /** With which codes connections ended so far (1006: without one). */
+  /** The codes with which connections have ended so far (1006: none). */
   closeCodes(): number[];
-  /** Stops it, and expects every acknowledged message once, in the order of the log, at every client. Resolves with the figures. */
+  /**
+   * Stops the traffic, and expects every acknowledged message once, in log order, at every client. Resolves with the
+   * figures.
+   */
   expectNothingLost(): Promise<{ sends: number; reconnects: number; longestAwayMs: number }>;
 };
 
 /**
- * `clients`, ten of them to a user, that come back at the next of `urls` whenever their connection ends, and `senders` that send one message after
- * another, each until it is acknowledged. Resolves when all clients are there.
+ * Starts `clients`, ten per user, which reconnect at the next of `urls` whenever their connection ends, and `senders`,
+ * which send one message after another, each until it is acknowledged. Resolves once all clients are connected.
  */
 export async function startTraffic(
   org: Organization,
@@ -126,7 +131,7 @@ export async function startTraffic(
       while (isSending) acknowledged.push(await sendPersistently(org, cid, "sender", address));
     }),
   );
-  sending.catch(() => undefined); // told by expectNothingLost
+  sending.catch(() => undefined); // reported by expectNothingLost
   const closeCodes = () => stays.flatMap((stay) => stay.closeCodes);
   return {
     async more() {

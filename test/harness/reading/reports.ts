@@ -3,17 +3,17 @@ import type { Delivery, MessageReport, SystemMessageReport } from "../clients/wi
 import { eventually } from "../deadline.ts";
 import type { Organization } from "../servers/organization.ts";
 
-/** The figures that a test names; the others are not looked at. */
+/** The figures to compare; others are ignored. */
 export type Figures = Partial<Omit<SystemMessageReport["delivery"], "first_delivered_at" | "last_delivered_at">>;
 
-/** The report of a message, which must be there. */
+/** The report of a message, which must exist. */
 export async function reportOf(org: Organization, serverMid: string): Promise<MessageReport> {
   const { status, body, text } = await org.herald.admin<MessageReport>("GET", org.path("messages", serverMid));
   if (status !== 200) throw new Error(`no report of ${serverMid}: ${text}`);
   return body;
 }
 
-/** The report of a system message, which must be there. */
+/** The report of a system message, which must exist. */
 export async function systemReportOf(org: Organization, mid: string, sender?: string): Promise<SystemMessageReport> {
   const query = sender === undefined ? "" : `?senderId=${encodeURIComponent(sender)}`;
   const path = org.path("system-messages", mid) + query;
@@ -22,7 +22,7 @@ export async function systemReportOf(org: Organization, mid: string, sender?: st
   return body;
 }
 
-/** Waits until a report has these figures; fails with what it had last. On the way to them none may be higher. */
+/** Waits until a report has these figures; fails with its last state. None may exceed its target on the way. */
 async function becomes<Report extends { delivery: Delivery }>(
   read: () => Promise<Report>,
   figures: Figures,

@@ -3,17 +3,17 @@ import { type Nats, startNats } from "../engines/nats.ts";
 import { type Postgres, startPostgres } from "../engines/postgres.ts";
 import { type Herald, type HeraldOptions, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "./herald.ts";
 
-/** One node of a cluster. Its `url`, and so what was made with its `herald`, stays good when it is started again. */
+/** One node of a cluster. Its `url`, and anything created through its `herald`, stays valid across restarts. */
 export type ClusterNode = {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
-  /** The process that runs now, or ran last. */
+  /** The process that is running, or ran last. */
   readonly herald: Herald;
   isRunning(): boolean;
   /**
-   * Starts it again after `stop` or `kill`, on the same port and data folder. Resolves when it listens. With
-   * `revision` it runs the revision in that folder from then on; with `null`, ours.
+   * Starts it again after `stop` or `kill`, on the same port and data folder. Resolves once it listens. With
+   * `revision`, it runs the revision in that folder from then on; with `null`, ours.
    */
   start(revision?: string | null): Promise<void>;
   /** SIGTERM; waits for the end and expects exit code 0. */
@@ -34,24 +34,24 @@ export type Cluster = {
   readonly postgres: Postgres;
   readonly nats: Nats | undefined;
   readonly databaseUrl: string;
-  /** A node of it; throws if there is none. */
+  /** Returns a node; throws if there is none. */
   node(index: number): ClusterNode;
-  /** Kills the nodes, and ends the servers that it started itself. */
+  /** Kills the nodes, and stops the servers that it started itself. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 type Options = {
   nodes: number;
-  /** Servers to use. Without them it starts its own; `nats: null` is a cluster without a bus. */
+  /** Servers to use; by default it starts its own. `nats: null` makes a cluster without a bus. */
   postgres?: Postgres;
   nats?: Nats | null;
-  /** Settings of one node beside those of the cluster, and before them. */
+  /** Settings of one node, which override those of the cluster. */
   env?: (index: number, databaseUrl: string) => Record<string, string>;
-  /** The folder of another revision of Herald, with which they begin. */
+  /** The folder of another revision of Herald to start with. */
   revision?: string;
 };
 
-/** Starts nodes on a new database; `undefined` where PostgreSQL or NATS is not installed, which is a failure under CI. */
+/** Starts nodes on a new database; `undefined` if PostgreSQL or NATS is not installed, which is a failure under CI. */
 export async function startCluster(options: Options & { postgres: Postgres; nats: Nats | null }): Promise<Cluster>;
 export async function startCluster(options: Options): Promise<Cluster | undefined>;
 export async function startCluster({ nodes: count, env, revision, ...given }: Options): Promise<Cluster | undefined> {
@@ -75,7 +75,7 @@ export async function startCluster({ nodes: count, env, revision, ...given }: Op
   const begun = Array.from({ length: count }, (_, index) =>
     startNode({ env: settings(index), ...(revision !== undefined && { revision }) }),
   );
-  // All of them are awaited before one of them may fail, so that none is left behind.
+  // All are awaited before any failure is reported, so that none is left behind.
   for (const result of await Promise.allSettled(begun)) {
     if (result.status === "fulfilled") starting.use(result.value);
   }
@@ -95,7 +95,7 @@ export async function startCluster({ nodes: count, env, revision, ...given }: Op
   };
 }
 
-/** Starts a node that can be killed and started again; `HERALD_PORT` must be among the settings. */
+/** Starts a node that can be killed and restarted; the settings must include `HERALD_PORT`. */
 export async function startNode({
   revision: firstRevision,
   ...options

@@ -8,7 +8,7 @@ import { clusterSettings, nodesOfCluster } from "./on-cluster.ts";
 
 const root = resolve(import.meta.dir, "../../..");
 
-/** The key of every test server. 32 to 200 visible ASCII characters, as the contract asks. */
+/** The key of every test server: 32 to 200 visible ASCII characters, as the contract requires. */
 export const TEST_KEY = "test-key-0123456789abcdefghijklmnopqrstuvwxyz";
 /** The secret with which tests sign tokens of their own. */
 export const TEST_TOKEN_SECRET = "test-secret-0123456789abcdefghijklmnopqrstuvwxyz";
@@ -16,7 +16,7 @@ export const TEST_TOKEN_SECRET = "test-secret-0123456789abcdefghijklmnopqrstuvwx
 export type Answer<T> = { status: number; headers: Headers; body: T; text: string };
 export type LogLine = { level?: number; msg?: string; url?: string; [member: string]: unknown };
 
-/** A running server. `admin` speaks JSON with the key; `http` sends exactly what it is given. */
+/** A running server. `admin` sends JSON with the key; `http` sends exactly what it is given. */
 export type Herald = {
   url: string;
   key: string;
@@ -45,9 +45,9 @@ export type Herald = {
 };
 
 /**
- * `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is left in place at the end. `prefix` is a command
- * that prepares the surroundings and becomes the server (`exec`). `ca` is the certificate that requests over TLS trust.
- * `revision` is the folder of another revision of Herald, which is started in place of this one.
+ * `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is not removed at the end. `prefix` is a command
+ * that prepares the environment and becomes the server (`exec`). `ca` is the certificate that TLS requests trust.
+ * `revision` is the folder of another revision of Herald to start instead of this one.
  */
 export type HeraldOptions = {
   env?: Record<string, string>;
@@ -89,7 +89,7 @@ function spawnHerald(args: string[], env: Record<string, string>, { prefix = [],
   return child;
 }
 
-/** Runs a command of Herald's to its end. */
+/** Runs a command of Herald to its end. */
 export async function runHerald(
   args: string[],
   env: Record<string, string> = {},
@@ -227,8 +227,8 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
 }
 
 /**
- * What the server logged at pino's level `error` or above, in short, each once: a test that provokes only callers'
- * mistakes must leave none.
+ * Summarizes what the server logged at pino's level `error` or above, each entry once: a test that provokes only
+ * mistakes of callers must leave none.
  */
 export function errorsLogged(herald: Herald): string[] {
   const errors = herald.logLines().filter((line) => (line.level ?? 0) >= 50);
@@ -242,7 +242,10 @@ export function errorsLogged(herald: Herald): string[] {
   return [...new Set(short)];
 }
 
-/** Nodes on one database as one service: every call, and every connection, goes to the next. The rest is done to all of them. */
+/**
+ * Presents nodes on one database as one service: every call and every connection goes to the next node. Other methods
+ * apply to all of them.
+ */
 function inTurn(nodes: [Herald, ...Herald[]]): Herald {
   const [first] = nodes;
   let turn = 0;
@@ -265,7 +268,7 @@ function inTurn(nodes: [Herald, ...Herald[]]): Herald {
   };
 }
 
-/** Starts what the tests of a file talk to: one server or, under `npm run test:cluster`, three nodes as one service. */
+/** Starts what the tests of a file use: one server or, under `npm run test:cluster`, three nodes as one service. */
 async function startService({ oneNode, ...options }: ServiceOptions): Promise<Herald> {
   if (nodesOfCluster === 1 || oneNode !== undefined) return await startHerald(options);
   const env = { ...(await clusterSettings(TEST_TOKEN_SECRET)), ...options.env };
@@ -274,12 +277,12 @@ async function startService({ oneNode, ...options }: ServiceOptions): Promise<He
   return inTurn([first, ...(await Promise.all(others))]);
 }
 
-/** `oneNode` says why the tests of a file are about one node, so that they get one under `npm run test:cluster`, too. */
+/** `oneNode` says why a file's tests concern a single node, so that they get one under `npm run test:cluster`, too. */
 type ServiceOptions = HeraldOptions & { oneNode?: string };
 
 /**
- * One service for the tests of a file: starts it before the first, stops it after the last (exit code 0),
- * and expects that it logged no error of its own.
+ * Provides one service for the tests of a file: starts it before the first, stops it after the last (exit code 0), and
+ * expects that it logged no errors of its own.
  */
 export function useHerald(options: ServiceOptions = {}): () => Herald {
   setDefaultTimeout(60_000);

@@ -22,7 +22,10 @@ export const bootstrapKey = "bootstrap-key-0123456789abcdefghijklmnop";
 
 type Options = { maxKeys?: number; trustMs?: number; refusals?: { perSecond: number; burst: number } };
 
-/** Keys over a real database, with a clock and a way to the store that the test moves. Organizations `o1` and `o2` exist. */
+/**
+ * Opens keys on a real database, with a clock and a link to the store that the test controls. Organizations `o1` and
+ * `o2` exist.
+ */
 export async function openKeys({ refusals: rate, ...options }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), "herald-keys-"));
   const driver = openSqlite(join(folder, "herald.db"));
@@ -39,7 +42,7 @@ export async function openKeys({ refusals: rate, ...options }: Options = {}) {
   const refusals = createRefusals({ perSecond: Number.POSITIVE_INFINITY, burst: 0, ...rate, clock: elapsed });
   const digest = createKeyDigest("the secret of the server");
 
-  /** Another node on the same database, with a memory of its own. Its `link` to the store is the one that can be cut. */
+  /** Starts another node on the same database, with a cache of its own. Its `link` to the store can be cut. */
   function startNode() {
     const reads: KeyReads = {
       ...store.keys,
@@ -82,7 +85,7 @@ export async function openKeys({ refusals: rate, ...options }: Options = {}) {
     admin,
     create: (request: Partial<CreateKeyRequest> = {}) =>
       node.keys.create(admin, { name: "a key", scopes: ["*"], ...request }),
-    /** Remembers the keys of the database; gives the function that sets it back to them, as a standby does that lagged. */
+    /** Remembers the keys of the database; returns the function that restores them, like a standby that lagged. */
     async snapshotKeys(): Promise<() => Promise<void>> {
       const tables = ["api_key", "api_key_version"];
       const rows = await Promise.all(tables.map((table) => driver.all<Row>(`SELECT * FROM ${table}`)));

@@ -1,7 +1,7 @@
 import type { Problem } from "../clients/wire.ts";
 import type { Answer, Herald } from "./herald.ts";
 
-/** An API key as `api.md` and `docs/` tell of it, written down once more. `key` is there when it was made or rotated. */
+/** An API key as described in `api.md` and `docs/`, transcribed. `key` is present when it was created or rotated. */
 export type ApiKey = {
   id: string;
   name: string;
@@ -16,7 +16,7 @@ export type ApiKey = {
 };
 export type ApiKeyWithSecret = ApiKey & { key: string };
 
-/** A key made by the bootstrap key; with every scope unless the request says otherwise. */
+/** Creates a key with the bootstrap key; it has every scope unless the request says otherwise. */
 export async function createKey(herald: Herald, request: Record<string, unknown> = {}): Promise<ApiKeyWithSecret> {
   const body = { name: "a test's", scopes: ["*"], ...request };
   const answer = await herald.admin<ApiKeyWithSecret>("POST", "/admin/keys", body);
@@ -24,7 +24,7 @@ export async function createKey(herald: Herald, request: Record<string, unknown>
   return answer.body;
 }
 
-/** A call with another key than the bootstrap key. */
+/** Makes a call with a key other than the bootstrap key. */
 export function callWith<T = Problem>(
   herald: Herald,
   key: string,

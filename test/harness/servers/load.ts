@@ -1,12 +1,12 @@
 import { uniqueId } from "../random.ts";
 import type { Organization } from "./organization.ts";
 
-/** Senders that each send one message after another until they are told to stop. */
+/** Senders that each send one message after another until stopped. */
 export type Load = {
-  /** Per sender, the server_mids in the order in which they were acknowledged. */
+  /** Per sender, the server_mids in the order of acknowledgement. */
   readonly acknowledged: readonly string[][];
   readonly count: () => number;
-  /** Stops, and resolves when every send was answered. */
+  /** Stops, and resolves once every send is answered. */
   stop(): Promise<void>;
 };
 

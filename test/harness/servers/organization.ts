@@ -7,18 +7,18 @@ import type { Answer, Herald } from "./herald.ts";
 
 export type ConnectOptions = { since?: string; device_id?: string; ttlSeconds?: number };
 
-/** An organization of one test, with what a test does most. `sent…` expects 201; `send…` hands over any answer. */
+/** One test's organization, with the most common actions. `sent…` expects 201; `send…` returns any answer. */
 export type Organization = {
   readonly id: string;
   readonly herald: Herald;
-  /** `/admin/organizations/{id}` and the segments after it, each percent-encoded. */
+  /** `/admin/organizations/{id}` and further segments, each percent-encoded. */
   path(...segments: string[]): string;
   user(uid: string): Promise<string>;
-  /** A conversation of these participants, who need not exist yet. Returns its id. */
+  /** Creates a conversation of these participants, who need not exist yet. Returns its id. */
   conversation(participants: string[], cid?: string): Promise<string>;
   join(cid: string, uid: string): Promise<void>;
   leave(cid: string, uid: string): Promise<void>;
-  /** A token for a user, who is created if need be. */
+  /** Returns a token for a user, creating the user if necessary. */
   token(uid: string, ttlSeconds?: number): Promise<string>;
   send<T = Ask>(senderId: string, message: MessageInput): Promise<Answer<T>>;
   sent(senderId: string, message: MessageInput): Promise<Ask["ask"]>;
@@ -26,12 +26,12 @@ export type Organization = {
   sentSystem(senderId: string, messageSystem: MessageInput): Promise<Ack["ack"]>;
   history(cid: string): Promise<Message[]>;
   socket(uid: string, options?: ConnectOptions): Promise<Socket>;
-  /** As `socket`, with the response to `connect`. */
+  /** Like `socket`, with the response to `connect`. */
   connect(uid: string, options?: ConnectOptions): Promise<{ socket: Socket; response: SocketResponse }>;
   sse(uid: string, options?: { lastEventId?: string; ttlSeconds?: number }): Promise<Sse>;
   /**
-   * Expects that the listeners heard nothing but what was taken. Stronger than a ping: it sends each of them a system
-   * message, which the order of the organization puts after everything sent before, and which must be the next event.
+   * Expects that the listeners heard nothing but what was already taken. Stronger than a ping: sends each of them a
+   * system message, which the organization's order puts after everything sent before, and which must be the next event.
    */
   expectNothingElse(...listeners: (Listener & { uid: string })[]): Promise<void>;
   /** Takes as many messages as there are bodies, expects these bodies, and then nothing else. */
@@ -149,7 +149,7 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
   };
 }
 
-/** A list read to its end, page by page. */
+/** Reads a list to its end, page by page. */
 export async function readList<T = Noun>(herald: Herald, path: string, limit = 1_000): Promise<T[]> {
   const items: T[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {

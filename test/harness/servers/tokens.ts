@@ -1,13 +1,13 @@
 import { type JWTPayload, SignJWT } from "jose";
 import { TEST_TOKEN_SECRET } from "./herald.ts";
 
-/** Claims of a good token for a user, to be spoilt one by one. */
+/** Claims of a valid token for a user, to be altered one by one. */
 export function goodClaims(org: string, uid: string): JWTPayload {
   const now = Math.floor(Date.now() / 1000);
   return { sub: uid, org, aud: "herald", iat: now, exp: now + 600 };
 }
 
-/** Signs claims as a caller would who knows `HERALD_TOKEN_SECRET`. A claim of `undefined` is left out. */
+/** Signs claims like a caller who knows `HERALD_TOKEN_SECRET`. A claim of `undefined` is omitted. */
 export function signToken(
   claims: JWTPayload,
   header: Record<string, unknown> = {},
@@ -19,7 +19,7 @@ export function signToken(
     .sign(new TextEncoder().encode(secret));
 }
 
-/** A token of any header and claims, unsigned. */
+/** An unsigned token with any header and claims. */
 export function unsignedToken(header: object, claims: object, signature = ""): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part(header)}.${part(claims)}.${signature}`;
