@@ -1,5 +1,5 @@
-// An audience in a process of its own, so that thousands of clients do not compete with the callers for one event loop.
-// It is told what to do over the runtime's channel between processes.
+// Runs an audience in a process of its own, so that thousands of clients do not compete with the callers for one event
+// loop. Orders come over Bun's channel between processes.
 import { type Audience, type AudiencePlan, type Hearing, openAudience } from "./audience.ts";
 import type { Past } from "./judging/verdict.ts";
 
@@ -10,7 +10,7 @@ type Order =
   | { method: "account"; stored: string[]; pasts: readonly Past[] };
 type Answer = { id: number; value?: Hearing | undefined; error?: string };
 
-/** The same as `openAudience`, in another process. */
+/** Like `openAudience`, in another process. */
 export async function spawnAudience(plan: AudiencePlan): Promise<Audience> {
   const waiting = new Map<number, PromiseWithResolvers<Hearing | undefined>>();
   let lastId = 0;
@@ -73,7 +73,7 @@ async function serve(): Promise<void> {
       (error: unknown) => process.send?.({ id: message.id, error: String(error) } satisfies Answer),
     );
   });
-  process.on("disconnect", () => process.exit(0)); // whoever started it is gone
+  process.on("disconnect", () => process.exit(0)); // the parent is gone
 }
 
 if (import.meta.main) await serve();

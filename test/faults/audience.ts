@@ -9,40 +9,40 @@ const secondsBefore = 7_200;
 
 /** How many listen, and how. */
 export type Listeners = {
-  /** Clients as the contract wants them: they come back with `since`, somewhere, after every break. */
+  /** Clients that follow the contract: they reconnect with `since`, to any node, after every break. */
   followers: number;
-  /** The same over streams, which come back with `Last-Event-ID`. */
+  /** The same over streams, which reconnect with `Last-Event-ID`. */
   streamFollowers: number;
-  /** Sockets and streams that are opened once; when they break they are out. */
+  /** Sockets and streams that are opened once; a break ends them. */
   witnesses: number;
   streams: number;
-  /** Followers that stop reading when they are told to. */
+  /** Followers that stop reading on demand. */
   slow: number;
-  /** All begin at the first node, and not at one after another. */
+  /** All start at the first node, instead of taking turns. */
   beginTogether?: boolean;
 };
 
-/** Who listens. Plain data, so that it can be sent to another process. */
+/** The listeners as plain data, which can be sent to another process. */
 export type AudiencePlan = Listeners & { org: string; urls: string[]; seed: number };
 
-/** What connections heard, at the end. Times in milliseconds since the Unix epoch. */
+/** What connections heard in the end. Times in milliseconds since the Unix epoch. */
 export type Hearing = {
   verdict: Verdict;
   connections: number;
-  /** How many connections were broken by others than us; those of the slow ones are counted apart. */
+  /** The number of connections broken by others than us; slow ones are counted separately. */
   broken: number;
   brokenSlow: number;
-  /** The codes with which sockets ended, slow ones aside; 1006 means none. */
+  /** The codes with which sockets ended, except slow ones; 1006 means none. */
   closeCodes: number[];
-  /** When a message had reached each follower that is not slow. */
+  /** When a message had reached every follower that is not slow. */
   heardByAllAt: [id: string, at: number][];
 };
 
 /** Everyone who listens during a scenario. */
 export type Audience = {
-  /** Resolves when everyone who is there has heard these messages, and every follower has come back for them. */
+  /** Resolves once everyone present has heard these messages, and every follower has returned for them. */
   heard(ids: string[], ms: number): Promise<void>;
-  /** The slow ones stop reading, and read again. */
+  /** Makes the slow ones stop reading, or resume. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   /** Compares what was heard with the messages of the store, and with those that it had and lost. */
@@ -51,18 +51,18 @@ export type Audience = {
   [Symbol.dispose](): void;
 };
 
-/** The users who listen, one for each listener: they must be participants. */
+/** The users who listen, one per listener: they must be participants. */
 export function usersOf({ followers, streamFollowers, witnesses, streams, slow }: Listeners): string[] {
   const length = followers + streamFollowers + witnesses + streams + slow;
   return Array.from({ length }, (_, index) => `listener ${index}`);
 }
 
-/** Those of them who come back and go on reading. */
+/** Those of them who reconnect and keep reading. */
 export function followersOf(listeners: Listeners): string[] {
   return usersOf(listeners).slice(0, listeners.followers + listeners.streamFollowers);
 }
 
-/** Opens every connection of the plan, and resolves when all of them are there. */
+/** Opens every connection of the plan; resolves once all are established. */
 export async function openAudience(plan: AudiencePlan): Promise<Audience> {
   const { urls } = plan;
   const random = createRandom(plan.seed);
@@ -142,7 +142,7 @@ export async function openAudience(plan: AudiencePlan): Promise<Audience> {
   };
 }
 
-/** A token that was made long before now, so that a node whose clock is behind takes it, and is good for long. */
+/** Creates a long-lived token issued long before now, so that a node whose clock is behind accepts it. */
 function createToken(org: string, uid: string): Promise<string> {
   const { iat = 0, exp = 0, ...claims } = goodClaims(org, uid);
   return signToken({ ...claims, iat: iat - secondsBefore, exp: exp + secondsBefore });

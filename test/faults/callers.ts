@@ -15,31 +15,31 @@ export type CallerPlan = {
   bodySizes: [smallest: number, largest: number];
   /** To how many nodes each attempt goes at the same moment. */
   nodesAtOnce: number;
-  /** Callers begin at the first so many nodes, one after another. */
+  /** Callers start at the first `homes` nodes, in turn. */
   homes: number;
 };
 
 /** A send that was answered with 201. Times in milliseconds since the Unix epoch. */
 export type Acknowledged = { mid: string; serverMid: string; at: number };
 
-/** An attempt that was not answered with 201; `none` is no answer. Times in milliseconds since the Unix epoch. */
+/** An attempt that was not answered with 201; `none` means no response. Times in milliseconds since the Unix epoch. */
 export type Refusal = { answer: string; url: string; from: number; to: number };
 
-/** Callers that send until they are told to stop, each one message at a time, and the ledger of what they were answered. */
+/** Callers that each send one message at a time until stopped, and the record of their answers. */
 export type Callers = {
   readonly acknowledged: readonly Acknowledged[];
-  /** How often each answer came; `none` counts those that did not come. */
+  /** How often each answer came; `none` counts missing ones. */
   readonly answers: ReadonlyMap<string, number>;
   readonly refusals: readonly Refusal[];
   /** Ids that were answered with two different messages. */
   readonly doubled: readonly string[];
   /** Sends one message, to this node only, until it is answered with 201. Resolves with its `_id`. */
   sendTo(node: ClusterNode, message?: { body: string; x?: object }): Promise<string>;
-  /** Resolves when so many more sends were acknowledged. */
+  /** Resolves once `count` more sends are acknowledged. */
   progress(count: number): Promise<void>;
-  /** Stops. Resolves when every send that was begun has been acknowledged. */
+  /** Stops. Resolves once every send that was begun is acknowledged. */
   stop(): Promise<void>;
-  /** Gives up what was not acknowledged. */
+  /** Abandons what is not acknowledged. */
   [Symbol.dispose](): void;
 };
 
@@ -52,7 +52,7 @@ type Options = {
   seed: number;
 };
 
-/** Starts them. What is not answered with 201 is sent again with the same id, to the next node. */
+/** Starts callers. What is not answered with 201 is sent again with the same id, to the next node. */
 export function startCallers({ nodes, org, cids, sender, plan, seed }: Options): Callers {
   const acknowledged: Acknowledged[] = [];
   const answers = new Map<string, number>();
@@ -84,7 +84,7 @@ export function startCallers({ nodes, org, cids, sender, plan, seed }: Options):
     return serverMid;
   }
 
-  /** One send, until it is acknowledged. `targets` gives the nodes of each attempt. */
+  /** Repeats one send until it is acknowledged. `targets` returns the nodes of each attempt. */
   async function send(
     message: { body: string; x?: object },
     targets: (attempt: number) => ClusterNode[],
@@ -126,7 +126,7 @@ export function startCallers({ nodes, org, cids, sender, plan, seed }: Options):
 
   const calling = Promise.all(Array.from({ length: plan.callers }, (_, index) => call(index)));
   const ownRandom = createRandom(seed - 1);
-  calling.catch(() => undefined); // told by `stop`
+  calling.catch(() => undefined); // reported by `stop`
 
   return {
     acknowledged,

@@ -6,7 +6,7 @@ import { scenarios } from "./scenarios/all.ts";
 
 setDefaultTimeout(180_000);
 
-describe("nothing that was acknowledged is lost, doubled or misordered by", () => {
+describe("nothing acknowledged is lost, duplicated or misordered by", () => {
   const short = scenarios.filter(({ rounds }) => rounds.short > 0);
   test.each(short.map((scenario): [string, AnyScenario] => [scenario.name, scenario]))("%s", async (_, scenario) => {
     const options = { seed: createRandom().seed, size: "short" as const };

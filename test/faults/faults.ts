@@ -1,4 +1,5 @@
-// Breaks what Herald stands on while it is used, and counts what was lost, doubled and misordered: `npm run faults`.
+// Breaks what Herald depends on while it is in use, and counts what was lost, duplicated and misordered: `npm run
+// faults`.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -77,7 +78,7 @@ function write(results: Judged[]): void {
   console.error(`written: ${file} and ${page}`);
 }
 
-// Whoever interrupts leaves no servers behind: they end with the process, if it ends in order.
+// An interrupt leaves no servers behind, as they stop if the process ends in order.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
 if (given.help) console.log(usage);
 else process.exit((await main()) ? 0 : 1);

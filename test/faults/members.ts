@@ -9,12 +9,12 @@ const connectWithinMs = 10_000;
 const shortestPauseMs = 20;
 const longestPauseMs = 2_000;
 
-/** One who listens. */
+/** One listener. */
 export type Member = {
   readonly uid: string;
-  /** Whether it hears to the end: those that do not come back are out when they are broken. */
+  /** Whether it listens to the end: one that does not reconnect is out once broken. */
   isThere(): boolean;
-  /** Resolves when it has heard a message, or is out. */
+  /** Resolves once it has heard a message, or is out. */
   heard(id: string): Promise<unknown>;
   runs(): readonly Run[];
   /** How many connections it opened, and how many of them were broken by others. */
@@ -23,16 +23,16 @@ export type Member = {
   close(): void;
 };
 
-/** A member that comes back, and can stop reading. */
+/** A member that reconnects, and can stop reading. */
 export type Follower = Member & { pause(): void; resume(): void };
 
-/** Who it is, and where it connects first. */
+/** A member's user, token and first node. */
 export type Place = { uid: string; token: string; url: string };
 
-/** What a follower needs beside its place. */
+/** What a follower needs besides its place. */
 export type Ways = { urls: readonly string[]; random: Random; onFirstSeen: (id: string) => void };
 
-/** What can be connected again and again. */
+/** Something that can be connected repeatedly. */
 type Client = {
   readonly memory: Memory;
   connect(url: string): Promise<void>;
@@ -40,7 +40,10 @@ type Client = {
   cut(): void;
 };
 
-/** Connects, and from then on comes back after every break, to any of the nodes. When it is told of a gap, it reads what is missing page by page. */
+/**
+ * Connects, and from then on reconnects to any node after every break. When told of a gap, it reads what is missing
+ * page by page.
+ */
 async function keepConnected(client: Client, { uid, token, url }: Place, { urls, random }: Ways): Promise<Member> {
   const { memory } = client;
   let isOver = false;
@@ -97,32 +100,32 @@ async function keepConnected(client: Client, { uid, token, url }: Place, { urls,
   };
 }
 
-/** Connects a socket that comes back with `since`. */
+/** Connects a socket that reconnects with `since`. */
 export async function follow(place: Place, ways: Ways): Promise<Follower> {
   const client = createResilientClient({ herald: place }, place.uid, place.token, ways.onFirstSeen);
   return { ...(await keepConnected(client, place, ways)), pause: client.pause, resume: client.resume };
 }
 
-/** Opens a stream that comes back with `Last-Event-ID`. */
+/** Opens a stream that reconnects with `Last-Event-ID`. */
 export async function followByStream(place: Place, ways: Ways): Promise<Member> {
   return await keepConnected(createStreamClient(place, ways.onFirstSeen), place, ways);
 }
 
-/** Connects a socket, once. */
+/** Connects a socket once. */
 export async function witness({ uid, token, url }: Place): Promise<Member> {
   const client = createResilientClient({ herald: { url } }, uid, token);
   await client.connect();
   return stayOnce(uid, client);
 }
 
-/** Opens a stream of server-sent events, once. */
+/** Opens a stream of server-sent events once. */
 export async function stream(place: Place): Promise<Member> {
   const client = createStreamClient(place);
   await client.connect(place.url);
   return stayOnce(place.uid, client);
 }
 
-/** A member that is out when its connection ends. */
+/** A member that is out once its connection ends. */
 function stayOnce(uid: string, { memory, ended, cut }: Omit<Client, "connect">): Member {
   let isThere = true;
   const out = ended().then(() => {

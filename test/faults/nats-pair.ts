@@ -6,20 +6,20 @@ import { within } from "../harness/deadline.ts";
 import { freePort, isRoot, reportMissing } from "../harness/engines/installed.ts";
 import { findNats } from "../harness/engines/nats.ts";
 
-/** Two NATS servers that pass messages on to each other, over a network that can be cut. */
+/** Two NATS servers that forward messages to each other, over a network that can be cut. */
 export type NatsPair = {
-  /** One for each server. */
+  /** One per server. */
   urls: [string, string];
-  /** Packets between the servers vanish; their clients stay connected and are told nothing. */
+  /** Drops packets between the servers; their clients stay connected and are told nothing. */
   partition(): void;
   mend(): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
- * Starts the second server in a network namespace of its own. Two pairs of virtual interfaces lead there: one for clients,
- * one for what the servers tell each other, and only that one is cut. The namespace and the interfaces end with the server.
- * `undefined` where NATS is not installed or the user may not make namespaces.
+ * Starts the second server in a network namespace of its own. Two pairs of virtual interfaces lead there: one for
+ * clients, one for traffic between the servers, of which only the latter is cut. Namespace and interfaces end with the
+ * server. `undefined` if NATS is not installed or the user may not create namespaces.
  */
 export async function startNatsPair(): Promise<NatsPair | undefined> {
   const program = findNats() ?? reportMissing("NATS", "nats-server");
@@ -34,7 +34,7 @@ export async function startNatsPair(): Promise<NatsPair | undefined> {
   const ports = [freePort(), freePort()] as const;
   const routePort = freePort();
 
-  /** Pings are short, so that a route that was cut is found out within seconds. */
+  /** Pings are frequent, so that a cut route is noticed within seconds. */
   function configure(name: string, listen: string, cluster: string): string {
     const file = join(folder, `${name}.conf`);
     const lines = [
@@ -88,7 +88,7 @@ export async function startNatsPair(): Promise<NatsPair | undefined> {
   await thereLog.says("Server is ready");
   await thereLog.says("Route connection created");
 
-  /** A pair of virtual interfaces, one end here and one in the namespace of a process. */
+  /** Creates a pair of virtual interfaces, one end here and one in the namespace of a process. */
   function connectTo(pid: number, name: string): { here: string; there: string } {
     const ends = { here: `hf${name}${pid}`, there: `hg${name}${pid}` };
     ip("link", "add", ends.here, "type", "veth", "peer", "name", ends.there, "netns", String(pid));
@@ -117,7 +117,7 @@ function run(program: string, ...args: string[]): void {
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} failed: ${stderr}`);
 }
 
-/** Reads a log as long as there is one; `says` resolves once a text is in it. */
+/** Reads a log to its end; `says` resolves once it contains a text. */
 function readLog(stream: ReadableStream<Uint8Array>): { says(text: string): Promise<void> } {
   let log = "";
   let onMore = () => {};

@@ -14,12 +14,12 @@ const conversations = ["room", "hall", "yard"];
 const sender = "the sender";
 const defaultCalls = { callers: 6, pauseMs: 25, bodySizes: [1, 400] as [number, number], nodesAtOnce: 1 };
 const defaultListeners = { followers: 9, streamFollowers: 3, witnesses: 6, streams: 3, slow: 0 };
-/** How many sends there are between two faults, at most. */
+/** The maximum number of sends between two faults. */
 const mostSendsBetween = { short: 60, long: 300 };
 
 type Options = { seed: number; size: Size; rounds?: number | undefined; onRound?: (text: string) => void };
 
-/** What repeats a run: the seed decides everything but what the machine does. */
+/** The command that repeats a run: the seed decides everything except what the machine does. */
 export function repeatCommand(
   { name, command }: Pick<AnyScenario, "name" | "command">,
   { seed, size, rounds }: Options,
@@ -29,8 +29,8 @@ export function repeatCommand(
 }
 
 /**
- * Plays one scenario. `faults` tells what is not as it must be. `undefined` where something is not installed; rejects when
- * something does not recover.
+ * Plays one scenario. `faults` lists what is wrong. `undefined` if something is not installed; rejects if something
+ * does not recover.
  */
 export async function runScenario(
   scenario: AnyScenario,
@@ -60,7 +60,7 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
   const plan = { ...defaultCalls, homes: nodes.length, ...scenario.calls };
   using callers = startCallers({ nodes, org: org.id, cids: conversations, sender, plan, seed });
 
-  /** Sends to each of these nodes and waits until everyone has heard it. Gives the times that this took. */
+  /** Sends to each of these nodes and waits until everyone has heard it. Returns the times this took. */
   async function recover(asked = nodes): Promise<{ sendsMs: number; currentMs: number }> {
     const from = performance.now();
     const probes = Promise.all(asked.map((node) => callers.sendTo(node)));
@@ -70,10 +70,10 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
     return { sendsMs, currentMs: performance.now() - from };
   }
 
-  const random = createRandom(seed); // the fault's own, so that the callers' pace decides nothing
+  const random = createRandom(seed); // the fault's own, so that it does not depend on the callers' pace
   const recoveries: Recoveries = { sendsAgainMs: [], currentAgainMs: [], heardMeanwhileMs: [] };
   const means = { random, org, callers, audience, listeners, size };
-  await recover(); // only who has heard something can ask for what came after it
+  await recover(); // only a client that has heard something can resume after it
   for (let round = 1; round <= rounds; round += 1) {
     await callers.progress(random.integer(5, scenario.mostSendsBetween ?? mostSendsBetween[size]));
     const heal = await started.break({ ...means, round });

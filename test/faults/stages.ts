@@ -13,7 +13,7 @@ import { TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 import { type NatsPair, startNatsPair } from "./nats-pair.ts";
 import type { Stage } from "./scenario.ts";
 
-/** How many nodes a cluster has. */
+/** The number of nodes in a cluster. */
 export const nodeCount = 3;
 
 /** Nodes on PostgreSQL and NATS. */
@@ -25,7 +25,7 @@ type Options = {
   revision?: string;
 };
 
-/** Three nodes on servers of their own, with the default limits unless `env` names others. */
+/** Starts three nodes on servers of their own, with the default limits unless `env` sets others. */
 export async function onCluster({ env, postgres, revision }: Options = {}): Promise<ClusterStage | undefined> {
   const cluster = await startCluster({
     nodes: nodeCount,
@@ -37,7 +37,7 @@ export async function onCluster({ env, postgres, revision }: Options = {}): Prom
   return { ...cluster, nats: cluster.nats, readLog: (org) => readPostgresLog(cluster.databaseUrl, org) };
 }
 
-/** The same on a database whose disk is small. */
+/** Like `onCluster`, on a database with a small disk. */
 export async function onSmallDatabase(): Promise<ClusterStage | undefined> {
   const postgres = await startPostgres({ diskMegabytes: 40 });
   if (postgres === undefined) return undefined;
@@ -57,7 +57,7 @@ export async function onSmallDatabase(): Promise<ClusterStage | undefined> {
   }
 }
 
-/** One node with the embedded database, whose disk is small. */
+/** Starts one node with an embedded database on a small disk. */
 export async function onSmallEmbedded(): Promise<(Stage & { fillDisk(): () => void }) | undefined> {
   if (!isRoot("a small disk")) return undefined;
   const dataDir = mkdtempSync(join(tmpdir(), "herald-small-"));
@@ -78,10 +78,10 @@ export async function onSmallEmbedded(): Promise<(Stage & { fillDisk(): () => vo
   };
 }
 
-/** The lines of one node to the servers. */
+/** The lines from one node to the servers. */
 export type Lines = { postgres: SpoiltLine; nats: SpoiltLine };
 
-/** The same, where each node reaches PostgreSQL and NATS over lines of its own. */
+/** Like `onCluster`, but each node reaches PostgreSQL and NATS over lines of its own. */
 export async function onClusterWithLines(): Promise<(ClusterStage & { lines: Lines[] }) | undefined> {
   await using starting = new AsyncDisposableStack();
   const postgres = await startPostgres();
@@ -120,14 +120,14 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-/** The same URL, with another port. */
+/** The same URL with another port. */
 export function throughPort(url: string, port: number | undefined): string {
   const through = new URL(url);
   through.port = String(port);
   return through.href;
 }
 
-/** Three nodes, the first and the last on one NATS server and the one between on another. */
+/** Starts three nodes, the first and the last on one NATS server and the middle one on another. */
 export async function onNatsPair(): Promise<(Stage & { pair: NatsPair }) | undefined> {
   await using starting = new AsyncDisposableStack();
   const pair = await startNatsPair();
@@ -149,7 +149,7 @@ export async function onNatsPair(): Promise<(Stage & { pair: NatsPair }) | undef
   };
 }
 
-/** Three nodes with clocks of their own. */
+/** Starts three nodes with clocks of their own. */
 export async function onClusterWithClocks(): Promise<(ClusterStage & { clocks: SteppedClock[] }) | undefined> {
   using starting = new DisposableStack();
   const clocks: SteppedClock[] = [];

@@ -10,11 +10,11 @@ import { nodeCount, throughPort } from "./stages.ts";
 export type Succession = Stage & {
   readonly database: ReplicatedDatabase;
   readonly pasts: readonly Past[];
-  /** Puts another server in charge, and notes what the one before it knew of an organization. */
+  /** Makes another server the primary, and records what the previous one knew of an organization. */
   handOver(next: Postgres, org: string): Promise<void>;
 };
 
-/** Three nodes that reach PostgreSQL by an address that stays the same. */
+/** Starts three nodes that reach PostgreSQL at a constant address. */
 export async function onSuccession(): Promise<Succession | undefined> {
   await using starting = new AsyncDisposableStack();
   const database = await startReplicatedDatabase();

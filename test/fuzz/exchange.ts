@@ -3,21 +3,21 @@ import { connect } from "node:net";
 const pieces = 20;
 const pauseMs = 25;
 
-/** What came of bytes on a bare connection. */
+/** The result of sending bytes on a bare connection. */
 export type Outcome = {
-  /** Of the first answer, if there was one. */
+  /** The status of the first response, if there was one. */
   status: number | undefined;
   headers: Map<string, string>;
   body: string;
-  /** How many answers came. */
+  /** The number of responses. */
   answers: number;
-  /** Neither an answer nor the end of the connection came in time. */
+  /** Neither a response nor the end of the connection came in time. */
   isHung: boolean;
 };
 
 /**
- * Sends bytes as they are, and waits for a whole answer or the end of the connection. With `thenEnds` the client says that
- * nothing more will come.
+ * Sends bytes unchanged, and waits for a complete response or the end of the connection. With `thenEnds`, the client
+ * half-closes the connection.
  */
 export async function exchange(
   url: string,

@@ -6,7 +6,7 @@ import { fuzz, fuzzSettings } from "./run.ts";
 const herald = useHerald({ env: fuzzSettings });
 const cases = 1_000;
 
-test("promise 8: hostile input of any kind gets a documented answer, and an ordinary conversation goes on beside it", async () => {
+test("promise 8: hostile input of any kind gets a documented response, and an ordinary conversation continues beside it", async () => {
   const { seed } = createRandom();
   const report = await fuzz({ herald: herald(), seed, isOver: (number) => number >= cases });
   const replay = report.unexpected.map((one) => ({

@@ -5,7 +5,7 @@ import type { Random } from "../harness/random.ts";
 import { encode, hostileTexts, spoil } from "./json.ts";
 import { once, pick } from "./pick.ts";
 
-/** Where requests go: ids of things that exist, with which some of them get past the first checks. */
+/** Ids that exist, with which some requests pass the first checks. */
 export type Place = { key: string; token: string; org: string; uid: string; cid: string };
 
 const operations = Object.values<Operation>(createOperations(defaultPayloadLimits)) as [Operation, ...Operation[]];
@@ -66,13 +66,13 @@ function queryOf(random: Random, { query }: Operation): string {
   return `?${pairs.join(pick(random, ["&", "&&", ";"]))}`;
 }
 
-/** A request before it is written. */
+/** A request before serialization. */
 type Parts = { method: string; target: string; headers: string[]; body: Buffer };
 
-/** A request for an operation of the contract, whole and with a valid key, its ids, query and body hostile. */
+/** A well-formed request for an operation of the contract with a valid key, but hostile ids, query and body. */
 function callOf(random: Random, place: Place): Parts {
   const operation = pick(random, operations);
-  // What exists is not deleted, so that the cases after it get as far as they would without it.
+  // Existing things are not deleted, so that later cases get as far.
   const deletes = operation.method === "delete";
   const org = deletes && operation.path.endsWith("{org}") ? {} : { org: place.org };
   const known: Record<string, string> = { ...org, ...(!deletes && { uid: place.uid, cid: place.cid }) };
@@ -99,7 +99,7 @@ function callOf(random: Random, place: Place): Parts {
   return { method: operation.method.toUpperCase(), target: path + queryOf(random, operation), headers, body };
 }
 
-/** The request line and the headers, in bytes that are still text. */
+/** The request line and the headers, still as text. */
 export function head({ method, target, headers }: Parts, ...more: string[]): string {
   return [`${method} ${target} HTTP/1.1`, "Host: localhost", ...headers, ...more].join(crlf) + crlf + crlf;
 }
@@ -119,7 +119,7 @@ function chunked(random: Random, body: Buffer): Buffer[] {
   return [...parts, Buffer.from(`0${crlf}${once(random, 6) ? `X-Trailer: 1${crlf}` : ""}${crlf}`)];
 }
 
-/** Requests that are HTTP, and whole: every one of them gets a documented answer. */
+/** Complete HTTP requests, each of which must get a documented response. */
 export const whole: Record<string, (random: Random, place: Place) => Buffer[]> = {
   "a hostile call"(random, place) {
     const parts = callOf(random, place);

@@ -3,12 +3,15 @@ import { crlf, head, type Place, whole } from "./http-call.ts";
 import { anyBytes, damage, once, pick } from "./pick.ts";
 
 /**
- * The bytes of one request. `isHttp`: they are HTTP/1.1 and whole, so that an answer must come. `isSlow`: they are sent in
- * pieces, with pauses, also within the headers.
+ * The bytes of one request. `isHttp` means that they are complete HTTP/1.1, so that a response must come. `isSlow`
+ * means that they are sent in pieces with pauses, even within the headers.
  */
 export type HttpCase = { kind: string; chunks: Buffer[]; isHttp: boolean; isSlow: boolean };
 
-/** What is no HTTP/1.1, or two readings of it, or not whole: refused, or the connection ends. Never served twice, never left hanging. */
+/**
+ * Bytes that are not HTTP/1.1, are ambiguous, or incomplete: they are refused, or the connection ends. Never served
+ * twice, never left hanging.
+ */
 const broken: Record<string, (random: Random, place: Place) => Buffer[]> = {
   "two lengths that differ": (random, place) => withFraming(random, place, ["Content-Length: 4", "Content-Length: 5"]),
   "a length and chunks": (random, place) =>
@@ -91,7 +94,7 @@ function withFraming(random: Random, place: Place, headers: string[], body = "{}
     : [bytes, Buffer.from(body)];
 }
 
-/** One case of any kind, the same for the same `random`. */
+/** Makes a case of any kind, the same for the same `random`. */
 export function makeHttpCase(random: Random, place: Place): HttpCase {
   const isHttp = !once(random, 3);
   const kinds = Object.entries(isHttp ? whole : broken) as [[string, (random: Random, place: Place) => Buffer[]]];

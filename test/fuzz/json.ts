@@ -4,7 +4,7 @@ import { damage, once, pick } from "./pick.ts";
 
 const deepest = 100_000;
 
-/** Texts that somebody's parser, database, path or subject has stumbled over. */
+/** Texts that have broken somebody's parser, database, path or subject. */
 export const hostileTexts = [
   "",
   " ",
@@ -91,7 +91,7 @@ function hostileValue(random: Random): string {
   return once(random, 2) ? JSON.stringify(pick(random, hostileTexts)) : pick(random, values)();
 }
 
-/** The JSON text of `value` with something hostile put in its place, or in it, at any depth. */
+/** The JSON text of `value` with something hostile in its place or inside it, at any depth. */
 export function spoil(random: Random, value: unknown): string {
   if (typeof value !== "object" || value === null || once(random, 8)) return hostileValue(random);
   if (Array.isArray(value)) {
@@ -112,7 +112,7 @@ export function spoil(random: Random, value: unknown): string {
   return `{${members.join(",")}}`;
 }
 
-/** The bytes of a JSON text: as they are, or damaged, cut off, with a mark in front, in another encoding. */
+/** The bytes of a JSON text: unchanged, damaged, truncated, with a byte order mark, or in another encoding. */
 export function encode(random: Random, text: string): Buffer {
   const bytes = Buffer.from(text);
   switch (random.integer(0, 15)) {

@@ -4,15 +4,18 @@ import type { Outcome } from "./exchange.ts";
 import type { HttpCase } from "./http-case.ts";
 import type { SocketCase } from "./socket-case.ts";
 
-/** What an answer is counted as, and what is wrong with it, if anything. */
+/** How a response is counted, and what is wrong with it, if anything. */
 export type Verdict = { answer: string; fault: string | undefined };
 
 const catalogue: Record<string, { status: number }> = errorCatalogue;
 
-/** What the runtime answers by itself, without a body, before Herald sees a request (docs/decisions/checks/0023-hostile-input.md). */
+/**
+ * Statuses with which Bun itself responds, without a body, before Herald sees a request
+ * (docs/decisions/checks/0023-hostile-input.md).
+ */
 const ofTheRuntime = new Set([400, 413, 431, 501, 505]);
 
-/** Requests that two parties could read as two different ones: nobody may serve them. */
+/** Requests that two parties could read differently: nobody may serve them. */
 const ambiguous = new Set([
   "two lengths that differ",
   "a length and chunks",
@@ -22,19 +25,20 @@ const ambiguous = new Set([
   "an odd length",
 ]);
 
-/** Of RFC 6455 (7.4.1): what a client is told that breaks it, or that closes; 1005 stands for no code. The rest are the contract's. */
+/**
+ * Codes of RFC 6455 (7.4.1) for clients that break it, or that close; 1005 stands for no code. The others are the
+ * contract's.
+ */
 const ofTheProtocol = [1000, 1002, 1005, 1007, 1009];
 const documented = new Set<number | undefined>([
   ...ofTheProtocol,
   ...Object.values(closeCodes).map(({ code }) => code),
 ]);
 
-/**
- * Above this the runtime answers 431 before it has read what was sent, and closes: the network may then lose the answer.
- */
+/** Above this, Bun responds 431 before it has read everything, and closes: the network may then lose the response. */
 const largestHeadBytes = 16 * 1024;
 
-/** Judges what came of a case over HTTP. */
+/** Judges the outcome of an HTTP case. */
 export function judgeHttp({ kind, isHttp, chunks }: HttpCase, outcome: Outcome): Verdict {
   const { status, headers, body, answers, isHung } = outcome;
   if (isHung) return { answer: "nothing", fault: "it hung" };
@@ -60,10 +64,13 @@ export function judgeHttp({ kind, isHttp, chunks }: HttpCase, outcome: Outcome):
   return { answer, fault: undefined };
 }
 
-/** What came of a case on a socket: the texts that it heard, and how it ended. */
+/** The outcome of a socket case: the texts received, and how it ended. */
 export type SocketOutcome = { texts: readonly string[]; closeCode: number | undefined; isHung: boolean };
 
-/** Judges it. A client that closes with a code may be answered with that code (RFC 6455, section 5.5.1). */
+/**
+ * Judges the outcome of a socket case. A client that closes with a code may be answered with that code (RFC 6455,
+ * section 5.5.1).
+ */
 export function judgeSocket({ kind }: SocketCase, { texts, closeCode, isHung }: SocketOutcome): Verdict {
   if (isHung) return { answer: "nothing", fault: "it hung" };
   const answer = closeCode === undefined ? "cut" : `closed with ${closeCode}`;
@@ -89,7 +96,7 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Codes that a client may send (RFC 6455, section 7.4.2). */
+/** Whether a client may send this code (RFC 6455, section 7.4.2). */
 function isForClients(code: number): boolean {
   return code === 1001 || (code >= 3000 && code <= 4999);
 }

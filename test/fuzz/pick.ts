@@ -1,21 +1,21 @@
 import type { Random } from "../harness/random.ts";
 
-/** One of these. */
+/** Picks one of the items. */
 export function pick<Item>(random: Random, items: readonly [Item, ...Item[]]): Item {
   return items[random.integer(0, items.length - 1)] ?? items[0];
 }
 
-/** True once in so many times. */
+/** True once in `inTimes` calls, on average. */
 export function once(random: Random, inTimes: number): boolean {
   return random.integer(1, inTimes) === 1;
 }
 
-/** At most so many bytes of any value. */
+/** Up to `atMost` bytes of any value. */
 export function anyBytes(random: Random, atMost: number): Buffer {
   return Buffer.from(Array.from({ length: random.integer(0, atMost) }, () => random.integer(0, 255)));
 }
 
-/** The bytes with some cut out, doubled, or replaced by others. */
+/** The bytes with some removed, repeated, or replaced by others. */
 export function damage(random: Random, bytes: Buffer): Buffer {
   const at = random.integer(0, bytes.length);
   const until = Math.min(bytes.length, at + random.integer(0, 8));

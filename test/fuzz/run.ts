@@ -10,7 +10,7 @@ import { judgeHttp, judgeSocket, type Verdict } from "./judge.ts";
 import { once } from "./pick.ts";
 import { makeSocketCase, type SocketCase } from "./socket-case.ts";
 
-/** The settings of a server that is to be fuzzed: no rates, and connections that stop half-way are given up soon. */
+/** The settings of a server to fuzz: no rates, and stalled connections are abandoned soon. */
 export const fuzzSettings = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
   HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
@@ -27,10 +27,10 @@ const hangsAfterMs = 60_000;
 const casesPerWitness = 250;
 const pulseMs = 2_000;
 
-/** A case whose outcome is not as documented. `bytes` are what was sent, as hexadecimal, at most 4 KiB of it. */
+/** A case whose outcome is not as documented. `bytes` is what was sent in hexadecimal, up to 4 KiB. */
 export type Unexpected = { number: number; kind: string; fault: string; answer: string; bytes: string };
 
-/** What a run came to. */
+/** The results of a run. */
 export type FuzzReport = {
   cases: number;
   answers: Map<string, number>;
@@ -41,7 +41,7 @@ export type FuzzReport = {
 type Options = {
   herald: Herald;
   seed: number;
-  /** Ends the run: asked before each case with its number, counted from 0. */
+  /** Whether to end the run; called before each case with its number, counted from 0. */
   isOver(number: number): boolean;
   /** Plays only this case. */
   only?: number;
@@ -79,10 +79,10 @@ export async function fuzz({ herald, seed, isOver, only }: Options): Promise<Fuz
     }
   }
 
-  // Also while a case waits to be given up: the witness's own connection must not be idle for as long as that one.
+  // Pulses even while a case waits to be abandoned: the witness's own connection must not be idle for that long.
   const pulse = setInterval(() => void witness.listen().catch(() => undefined), pulseMs);
   await Promise.all(Array.from({ length: lanes }, lane)).finally(() => clearInterval(pulse));
-  await witness.listen(); // rejects if any before it did
+  await witness.listen(); // rejects if any earlier call did
   witness.stop();
   report.errorsLogged = errorsLogged(herald);
   return report;
@@ -94,7 +94,7 @@ async function preparePlace(herald: Herald): Promise<Place> {
   return { key: herald.key, token: await org.token("alice"), org: "fuzzed", uid: "alice", cid: "room" };
 }
 
-/** An ordinary conversation, which goes on whatever the others send. */
+/** Starts an ordinary conversation, which continues whatever the others send. */
 async function startWitness(herald: Herald) {
   const org: Organization = await createOrganization(herald);
   const cid = await org.conversation(["sender", "listener"]);
@@ -152,7 +152,7 @@ async function playSocket(
     },
   });
   socket.sendFrame({ opcode: OPCODE.close, payload: new Uint8Array([0x03, 0xe8]) });
-  // What follows half a frame is its rest: nobody can know that it was meant as a close.
+  // Bytes after half a frame are its rest: the server cannot know that they were meant as a close.
   if (!made.isWhole) setTimeout(socket.cut, 200);
   const ended = await within(socket.ended, "the end of a socket", hangsAfterMs).catch(() => undefined);
   return {

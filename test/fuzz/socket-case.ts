@@ -5,7 +5,10 @@ import type { Place } from "./http-call.ts";
 import { encode, spoil } from "./json.ts";
 import { anyBytes, once, pick } from "./pick.ts";
 
-/** What a client does on its socket. `isWhole`: the server can read all of it, so that a close frame at the end is answered. */
+/**
+ * What a client does on its socket. `isWhole` means that the server can read all of it, so that a final close frame is
+ * answered.
+ */
 export type SocketCase = { kind: string; hasToken: boolean; isWhole: boolean; act(socket: RawSocket): void };
 
 const frameBytes = 64 * 1024;
@@ -43,7 +46,7 @@ function closeFrame(random: Random): Buffer {
   return pick(random, [Buffer.concat([code, reason]), code.subarray(0, 1), Buffer.alloc(0)]);
 }
 
-/** What a server reads to its end. */
+/** Cases that a server reads to their end. */
 const readable: Record<string, Make> = {
   "hostile requests": (random, place) => {
     const acts = Array.from({ length: random.integer(1, 5) }, () => text(random, place));
@@ -98,7 +101,7 @@ const readable: Record<string, Make> = {
   },
 };
 
-/** What breaks RFC 6455: the server ends the connection, with a close frame or without. */
+/** Cases that break RFC 6455: the server ends the connection, with or without a close frame. */
 const broken: Record<string, Make> = {
   "an unmasked frame": (random) => {
     const payload = pick(random, ["{}", "", "x".repeat(200)]);
@@ -152,7 +155,7 @@ const broken: Record<string, Make> = {
   },
 };
 
-/** One case of any kind, the same for the same `random`. */
+/** Makes a case of any kind, the same for the same `random`. */
 export function makeSocketCase(random: Random, place: Place): SocketCase {
   const isWhole = !once(random, 2);
   const [kind, make] = pick(random, Object.entries(isWhole ? readable : broken) as [[string, Make]]);

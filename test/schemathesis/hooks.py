@@ -1,5 +1,5 @@
-"""What the OpenAPI document cannot say of valid values, so that Schemathesis does not take them for valid, and ids that exist, so
-that its calls get further than 404. Only cases that are meant to be valid are changed; invalid ones are sent as they are."""
+"""Adapts generated cases to rules that the OpenAPI document cannot express, and to ids that exist, so that calls get further
+than 404. Only cases that are meant to be valid are changed; invalid ones are sent as they are."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from schemathesis.generation import GenerationMode
 
 EXISTING = {"org": "demo", "uid": "alice", "cid": "welcome"}
 LARGEST_EXACT = 2**53
-# The runtime answers 431 by itself, without Herald's headers, where the address and the headers have more than 16 KiB.
+# Bun itself answers 431, without Herald's headers, if the URL and the headers exceed 16 KiB.
 LARGEST_ADDRESS = 12_000
 
 
@@ -26,7 +26,7 @@ def place_of(path):
 
 
 def storable(value):
-    """JSON that is delivered as it was sent: no integer that a double cannot hold, no U+0000."""
+    """Makes JSON that is delivered unchanged: no integer that a double cannot hold, no U+0000."""
     if isinstance(value, dict):
         return {storable(name): storable(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -58,14 +58,14 @@ def before_call(context, case, kwargs):
     if len(str(case.path_parameters) + str(case.query)) % 2 == 0:
         use_existing(case)
     for name, value in case.path_parameters.items():
-        if value in (".", ".."):  # every parser of URLs takes them out (docs/explanation/decisions-where-the-contract-is-silent.md)
+        if value in (".", ".."):  # every URL parser removes them (docs/explanation/decisions-where-the-contract-is-silent.md)
             case.path_parameters[name] = "dot"
-    if case.query and "cursor" in case.query:  # opaque: only what Herald gave is valid
+    if case.query and "cursor" in case.query:  # opaque: only cursors issued by Herald are valid
         case.query["cursor"] = cursor(place_of(case.path))
     if isinstance(case.body, dict):
-        if isinstance(case.body.get("cidrs"), list):  # JSON Schema knows addresses, and no networks
+        if isinstance(case.body.get("cidrs"), list):  # JSON Schema knows addresses, but not networks
             case.body["cidrs"] = ["192.0.2.0/24", "2001:db8::/32"]
-        if isinstance(case.body.get("expires_at"), str):  # in the future
+        if isinstance(case.body.get("expires_at"), str):  # must lie in the future
             case.body["expires_at"] = "2999-01-01T00:00:00Z"
         for part in ("message", "messageSystem"):
             if isinstance(case.body.get(part), dict) and "x" in case.body[part]:

@@ -1,9 +1,11 @@
 import type { Random } from "../harness/random.ts";
 
-/** What the world of one seed is like: how large it is, and what goes wrong in it. Times in milliseconds, chances from 0 to 1. */
+/** The world of one seed: its size, and what goes wrong in it. Times in milliseconds, chances from 0 to 1. */
 export type Climate = ReturnType<typeof chooseClimate>;
 
-/** Each trouble is there in some worlds and absent in others, so that none hides another. */
+/**
+ * Chooses a climate. Each kind of trouble is present in some worlds and absent in others, so that none hides another.
+ */
 export function chooseClimate(random: Random) {
   const oneOf = <Value>(...values: [Value, ...Value[]]): Value =>
     values[random.integer(0, values.length - 1)] ?? values[0];
@@ -11,7 +13,7 @@ export function chooseClimate(random: Random) {
   const nodes = random.integer(1, 3);
   const activeMs = oneOf(1_000, 4_000, 12_000, 30_000);
   return {
-    /** Hints are only late, doubled and out of order; none is lost. Then all is heard promptly. */
+    /** Hints are late, duplicated and out of order, but none is lost, so everything is heard promptly. */
     losesNoHint,
     nodes,
     organizations: random.integer(1, 2),
@@ -21,7 +23,7 @@ export function chooseClimate(random: Random) {
     writers: random.integer(1, 4),
     activeMs,
     writes: random.integer(5, oneOf(20, 40, 100, 100)),
-    /** Messages that `since` gives at most. */
+    /** The maximum number of messages that `since` gives. */
     maxRecovered: oneOf(10, 100, 100),
     /** How long a transaction holds its lock, and how long after it its events are announced. */
     commitMs: oneOf(1, 10, 60),
@@ -33,11 +35,11 @@ export function chooseClimate(random: Random) {
     largeBytes: oneOf(40_000, 150_000, 500_000),
     membershipChanges: oneOf(0.02, 0.1, 0.3),
     signOuts: oneOf(0, 0, 0.03),
-    /** How long a client stays at most before it breaks its connection, and then stays away. */
+    /** The longest time until a client breaks its connection, and then until it returns. */
     stayMs: activeMs * oneOf(0.2, 0.6, 3),
     awayMs: oneOf(300, activeMs / 2),
     comesBackWithSince: oneOf(0.5, 0.9),
-    /** How many clients take server-sent events in place of a WebSocket. */
+    /** The share of clients that use server-sent events instead of a WebSocket. */
     streams: oneOf(0, 0, 0.3),
     slowReaders: oneOf(0, 0, 0.3),
     bus: {
@@ -54,23 +56,23 @@ export function chooseClimate(random: Random) {
       misses: losesNoHint ? 0 : oneOf(0, 0, 0, 0.1),
     },
     restarts: losesNoHint ? 0 : oneOf(0, 0, 1, 2),
-    /** How often writing down who heard something fails. */
+    /** How often recording a delivery fails. */
     ledgerFails: oneOf(0, 0, 0, 0.2),
     isPurged: random.next() < 0.3,
     /** How often a standby takes over, how long the database is away then, and how much it lacks. */
     failovers: random.next() < 0.4 ? 1 : 0,
     failoverMs: oneOf(0, 0, 1_000),
     standbyLagMs: activeMs * oneOf(0.02, 0.1, 0.4),
-    /** How often somebody on the bus follows a hint with one that it forged, and how often a node is of a version that does not sign. */
+    /** How often somebody on the bus follows a hint with a forged one, and how often a node's version does not sign. */
     forgeries: oneOf(0, 0, 0.3, 1),
     unsigning: oneOf(0, 0, 0.5),
   };
 }
 
 export const largestHintBytes = 100_000;
-/** `since` recovers messages of this age; older ones are purged, but not at once. */
+/** `since` recovers messages up to this age; older ones are purged, but not at once. */
 export const maxRecoveredMs = 8_000;
 export const retentionMs = 20_000;
 export const longestTroubleMs = 4_000;
-/** The promise: what no hint told is found by then. */
+/** Promised: whatever no hint announced is found within this time. */
 export const headCheckMs = 5_000;

@@ -12,7 +12,7 @@ const restartingCode = 1012;
 const unauthorizedCode = 4401;
 const removedCode = 4403;
 
-/** All that came to pass in a world. */
+/** Everything that happened in a world. */
 export type History = Pick<Cluster, "outages" | "heals" | "stopped"> & {
   climate: Climate;
   hearings: Hearing[];
@@ -21,10 +21,10 @@ export type History = Pick<Cluster, "outages" | "heals" | "stopped"> & {
   endedAt: number;
 };
 
-/** The log as a connection knew it; `lostAt` if its end was lost, and what is up to `keptUpTo` was not. */
+/** The log as a connection knew it; if its end was lost at `lostAt`, events up to `keptUpTo` were not. */
 type Known = { commits: readonly (Commit | undefined)[]; keptUpTo: number; lostAt: number };
 
-/** What of the promises was broken, in words; nothing when all were kept. */
+/** Describes all broken promises; empty if all were kept. */
 export function judge(history: History): string[] {
   return history.hearings.flatMap((hearing) =>
     [...judgeHearing(history, hearing)].map((broken) => `connection ${hearing.attempt}: ${broken}`),
@@ -57,7 +57,7 @@ function* judgeHearing(history: History, hearing: Hearing): Iterable<string> {
   yield* judgeLive(history, hearing, known, head, signOut?.event.offset ?? Number.POSITIVE_INFINITY);
 }
 
-/** Whether it ended as it had to, and only for a reason. */
+/** Whether it ended when it had to, and only for a reason. */
 function* judgeEnd(history: History, hearing: Hearing, signOut: Commit | undefined): Iterable<string> {
   const { ended, node, isSlowReader } = hearing;
   if (ended === undefined) {
@@ -71,7 +71,8 @@ function* judgeEnd(history: History, hearing: Hearing, signOut: Commit | undefin
   const { validAfter, commits, lost } = history.organization(hearing.org);
   const lives = [{ validAfter, commits }, ...lost];
   const endsIt = (commit: Commit | undefined) => commit !== undefined && endsHearing(commit.event, hearing);
-  // A connection that is being let in may be signed out in the log that went on, having been told where a lost one stood.
+  // A connection that is being let in may be signed out by the log that continued, though it was told of a place in the
+  // lost one.
   const wasSignedOut =
     signOut !== undefined || (hearing.joinedAt === undefined && lives.some((life) => life.commits.some(endsIt)));
   const isSetBack = lost.some(({ endedAt }) => endedAt <= ended.at);
@@ -87,7 +88,7 @@ function* judgeEnd(history: History, hearing: Hearing, signOut: Commit | undefin
   if (!isExpected) yield `ends with ${ended.code} for no reason`;
 }
 
-/** A connection that knows what was lost is told so in time, whatever became of the log since. */
+/** A connection that knows what was lost is told in time, whatever became of the log since. */
 function* judgeLoss(history: History, hearing: Hearing, { keptUpTo, lostAt }: Known): Iterable<string> {
   if (lostAt === Number.POSITIVE_INFINITY) return;
   const { ended, heard } = hearing;
@@ -98,8 +99,8 @@ function* judgeLoss(history: History, hearing: Hearing, { keptUpTo, lostAt }: Kn
 }
 
 /**
- * A connection that joins must not be given what was lost before it began. Later it may be: a hint that was on its way when the
- * database lost its event fits all that is left, until the log goes on.
+ * A joining connection must not be given what was lost before it began. Later it may be: a hint in flight when the
+ * database lost its event fits everything that is left, until the log continues.
  */
 function* judgeGhosts({ organization }: History, { org, beganAt, joinedAt, heard }: Hearing): Iterable<string> {
   const { commits, lost } = organization(org);
@@ -111,7 +112,7 @@ function* judgeGhosts({ organization }: History, { org, beganAt, joinedAt, heard
   }
 }
 
-/** By when a node has found what is wrong: by the first hint of the log that went on, or when it looks at the heads. */
+/** By when a node has noticed the loss: by the first hint of the log that continued, or at its head check. */
 function foundAt(
   { climate, outages, organization }: History,
   { org, joinedAt }: Hearing,
@@ -153,7 +154,7 @@ function* judgeReplay(history: History, hearing: Hearing, known: Known, head: nu
     .map((event) => ({ event, taking: takingOf(event.cid ?? "") }));
   const allowed = new Set(missed.filter(({ taking }) => taking !== "never").map(({ event }) => event));
   if (answer?.recovered !== true) {
-    // A stream that was signed out while it was let in is an empty body; its client asks again, and is refused.
+    // A stream that is signed out while it is let in has an empty body; its client asks again, and is refused.
     const isEmpty = isStream && ended?.code === normalCode && heard.length === 0;
     if (answer?.recovered === undefined && !isEmpty) yield "is not told whether it recovered";
     const isPossible =
@@ -168,7 +169,7 @@ function* judgeReplay(history: History, hearing: Hearing, known: Known, head: nu
   }
   if (seen === undefined) yield `is told that it recovered from ${since}, which nobody knows`;
   for (const event of replayed) if (!allowed.has(event)) yield `is given ${event.id}, which it did not miss`;
-  // A replay that broke off gives only the beginning.
+  // An interrupted replay gives only the beginning.
   const isWhole = ended === undefined || heard.length + hearing.lost > replayed.length;
   const upTo = isWhole && hearing.lost === 0 ? head : (replayed.at(-1)?.offset ?? 0);
   for (const { event, taking } of missed) {
@@ -176,12 +177,12 @@ function* judgeReplay(history: History, hearing: Hearing, known: Known, head: nu
   }
 }
 
-/** What was committed after the snapshot is heard: all of it, nothing else, and in time. */
+/** Everything committed after the snapshot is heard, in time, and nothing else. */
 function* judgeLive(history: History, hearing: Hearing, known: Known, head: number, before: number): Iterable<string> {
   const live = hearing.heard.filter(({ event }) => event.offset > head);
   const { purgedUpTo } = history.organization(hearing.org);
   const given = new Set(live.map(({ event }) => event));
-  // What is purged while a slow reader still catches up is gone for it, as for all.
+  // What is purged while a slow reader still catches up is lost to it, as to everyone.
   const isGone = ({ event, at }: Commit) =>
     event.offset <= purgedUpTo && !given.has(event) && at <= (hearing.joinedAt ?? Number.POSITIVE_INFINITY);
   const expected = concerning(known, hearing).filter(
@@ -195,14 +196,14 @@ function* judgeLive(history: History, hearing: Hearing, known: Known, head: numb
     }
   }
   const { ended, lost } = hearing;
-  // A sign-out ends who is still joining at once, and who has joined in its place in the log.
+  // A sign-out ends a connection that is still joining at once, and a joined one at its place in the log.
   const isWhole = ended === undefined || (ended.code === removedCode && hearing.joinedAt !== undefined);
   for (const [index, commit] of expected.entries()) {
     const at = live[index]?.at;
     const due = dueAt(history, hearing, commit);
     const { id, offset } = commit.event;
     const isSettled = known.lostAt === Number.POSITIVE_INFINITY || (offset <= known.keptUpTo && due < known.lostAt);
-    if (!isSettled) continue; // nobody can promise what was lost, nor what came with it
+    if (!isSettled) continue; // nothing can be promised about what was lost, nor about what came with it
     if (at === undefined && isWhole) yield `never hears ${id} at ${offset}`;
     else if (at === undefined && index >= live.length + lost && ended !== undefined && due < ended.at)
       yield `has not heard ${id} at ${offset} when it ends at ${ended.at}, due at ${due}`;
@@ -210,7 +211,7 @@ function* judgeLive(history: History, hearing: Hearing, known: Known, head: numb
   }
 }
 
-/** By when an event must have been heard, whatever hints were lost; without limit where single reads fail. */
+/** By when an event must have been heard, whatever hints were lost; unlimited if single reads fail. */
 function dueAt(
   { climate, heals, outages }: History,
   { node, joinedAt, isSlowReader }: Hearing,
@@ -225,7 +226,10 @@ function dueAt(
   });
 }
 
-/** When something is due that takes a while from a moment on. If the database is away then, nobody can know, and it starts over afterwards. */
+/**
+ * When something is due that takes a while from a given moment. If the database is away at that time, it starts over
+ * afterwards.
+ */
 function afterOutages(outages: History["outages"], begin: number, dueFrom: (from: number) => number): number {
   let from = begin;
   for (;;) {
@@ -240,7 +244,10 @@ function readsMsOf({ store, large }: Climate): number {
   return 12 * store.latencyMs + (large > 0 ? 2_000 : 600);
 }
 
-/** The life of the log that a connection knows: a lost one if it heard some of it, was told where it stood, or was ended by it. */
+/**
+ * The history of the log that a connection knows: a lost one if it heard some of it, was told of a place in it, or was
+ * ended by it.
+ */
 function knownBy({ organization }: History, hearing: Hearing): Known {
   const { head = 0, headId, heard, ended } = hearing;
   const { commits, lost } = organization(hearing.org);
@@ -259,7 +266,7 @@ function knownBy({ organization }: History, hearing: Hearing): Known {
   return { commits, keptUpTo: Number.POSITIVE_INFINITY, lostAt: Number.POSITIVE_INFINITY };
 }
 
-/** The events of the log that a connection of the user is to hear, by what the log itself says about membership. */
+/** The events that a connection of the user must hear, according to the log's own membership events. */
 function concerning({ commits }: Known, { uid }: Hearing): Commit[] {
   const cids = new Set<string>();
   const found: Commit[] = [];
@@ -288,7 +295,7 @@ function takesPart(
   const states = new Set<boolean>();
   for (const { commits: lost, keptUpTo } of organization(org).lost) {
     const changes = lost.slice(keptUpTo + 1).filter((commit) => commit?.event.cid === cid && commit.at <= until);
-    if (changes.some((commit) => commit?.change !== undefined)) return "sometimes"; // as it may have been when it was read
+    if (changes.some((commit) => commit?.change !== undefined)) return "sometimes"; // it may have been either at the time of the read
   }
   for (const commit of commits) {
     if (commit?.change === undefined || commit.event.cid !== cid || commit.at > until) continue;

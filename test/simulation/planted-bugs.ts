@@ -24,7 +24,7 @@ const livelyFailover = {
   activeMs: 4_000,
 };
 
-/** Bugs that the simulation must find, by name: in a part of the product, or in what is around it. */
+/** Bugs that the simulation must find, by name: in a part of the product, or in its surroundings. */
 export const plantedBugs: Record<string, Variant> = {
   "events are announced before a commit that may abort or come late": { product, writing: "announces early" },
   "offsets are taken without a lock": { product, writing: "takes offsets without a lock" },

@@ -4,7 +4,7 @@ import { createGateway } from "../../src/gateway/gateway.ts";
 import { createCatchUp } from "../../src/services/messages/catch-up.ts";
 import { createSessions } from "../../src/services/sessions/sessions.ts";
 
-/** The code under test, as it is. */
+/** The code under test, unchanged. */
 export const product = { createGateway, createCatchUp, createSessions, createSigner, createSignedTexts };
 
 /** The code under test. */

@@ -1,9 +1,9 @@
 import { type Report, simulate, type Variant } from "./world.ts";
 
-/** How long a search may take: Bun's own time for a test is made for shorter ones. */
+/** The time limit of a search; Bun's own for tests is meant for shorter ones. */
 export const searchTimeoutMs = 600_000;
 
-/** Plays worlds, one for each seed from `first` on, and gives the first in which a promise was broken. */
+/** Plays one world per seed, starting with `first`, and returns the first in which a promise was broken. */
 export function findBroken(first: number, count: number, variant: Variant): Report | undefined {
   for (let seed = first; seed < first + count; seed++) {
     const report = simulate(seed, variant);
@@ -12,7 +12,7 @@ export function findBroken(first: number, count: number, variant: Variant): Repo
   return undefined;
 }
 
-/** Throws with what happened in the first world in which a promise was broken, and with how to see it again. */
+/** Throws with what happened in the first world in which a promise was broken, and with how to repeat it. */
 export function expectWhole(first: number, count: number, variant: Variant): void {
   const found = findBroken(first, count, variant);
   if (found === undefined) return;

@@ -17,7 +17,7 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation", () => {
   );
 });
 
-describe.skipIf(process.env.TEST_SEED !== undefined)("where bugs are planted, a part that has none", () => {
+describe.skipIf(process.env.TEST_SEED !== undefined)("where bugs are planted, a part without one", () => {
   test.each(Object.entries(faultless))(
     "breaks no promise: %s",
     (_, product) => expect(findBroken(1, seedsForParts, { product })).toBeUndefined(),
@@ -25,7 +25,7 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("where bugs are planted, a 
   );
 
   test.each(Object.entries(plantedBugs).filter(([, { climate }]) => climate !== undefined))(
-    "breaks none in the world either in which this is looked for: %s",
+    "breaks none even in the world in which this bug is looked for: %s",
     (_, { climate = {} }) => expect(findBroken(1, seedsForParts, { product, climate })).toBeUndefined(),
     searchTimeoutMs,
   );

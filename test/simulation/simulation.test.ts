@@ -9,14 +9,14 @@ const isOneSeed = process.env.TEST_SEED !== undefined;
 const firstSeed = createRandom().seed;
 const seeds = isOneSeed ? 1 : 500;
 
-describe("several nodes, writers and clients on a bus that fails", () => {
+describe("several nodes, writers and clients on a failing bus", () => {
   test(
     "every connection hears every event once, in order and in time, whatever the seed",
     () => expectWhole(firstSeed, seeds, { product }),
     searchTimeoutMs,
   );
 
-  test("the same seed gives the same world, to the last line, and another seed another", () => {
+  test("the same seed gives the same world, to the last line, and another seed a different one", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { trace } = simulate(seed, { product }, true);
       expect(simulate(seed, { product }, true).trace).toEqual(trace);
@@ -25,7 +25,7 @@ describe("several nodes, writers and clients on a bus that fails", () => {
   });
 
   test(
-    "there is every kind of trouble in the worlds",
+    "every kind of trouble occurs in some world",
     () => {
       const hearings = Array.from({ length: 1_000 }, (_, index) => simulate(index + 1, { product }).hearings).flat();
       const count = (isWanted: (hearing: Hearing) => boolean) => hearings.filter(isWanted).length;

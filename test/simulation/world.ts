@@ -9,25 +9,25 @@ import { inSimulatedTime, pause, type SimulatedTime } from "./models/time.ts";
 import { runWriter, type Writing } from "./models/writer.ts";
 import type { Product } from "./product.ts";
 
-/** After this a node holds nothing for connections that are gone. */
+/** After this, a node holds nothing for connections that are gone. */
 const forgottenMs = 12_000;
 
-/** What may differ from the world as it should be. */
+/** How a world may deviate from normal. */
 export type Variant = {
   product: Product;
   writing?: Writing;
-  /** Whether a node looks at the heads when the bus is there again; true unless said otherwise. */
+  /** Whether a node checks the heads when the bus is back; true by default. */
   checksHeadsOnConnect?: boolean;
-  /** Traits of the world, whatever the seed, for what only rare worlds show. */
+  /** Traits of the world for any seed, for what only rare worlds show. */
   climate?: Partial<Climate>;
 };
 
-/** What became of a world. */
+/** What happened in a world. */
 export type Report = {
   seed: number;
-  /** What was promised and not kept; empty when all is well. */
+  /** Broken promises; empty if all is well. */
   broken: string[];
-  /** All that happened, a line each; empty unless it was asked for. */
+  /** Everything that happened, one line each; empty unless requested. */
   trace: string[];
   hearings: Hearing[];
 };
@@ -103,7 +103,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   return { seed, broken, trace, hearings: heardUntilNow };
 }
 
-/** An organization with conversations that some of its users take part in. */
+/** Creates an organization with conversations that some of its users take part in. */
 function populate(
   database: Database,
   random: Random,
@@ -117,7 +117,7 @@ function populate(
   database.commit(org, first);
 }
 
-/** After this, counted from the end of all trouble, everyone must have heard everything. */
+/** How long after the end of all trouble everyone must have heard everything. */
 function settleMs({ store, large }: Climate): number {
   return 2 * headCheckMs + 20 * store.latencyMs + (large > 0 ? 5_000 : 1_000);
 }

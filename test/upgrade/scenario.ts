@@ -10,7 +10,7 @@ export type Revisions = { previous: string; next: string | null };
 
 type UpgradeStage = ClusterStage & { absences: Absence[] };
 
-/** Nodes of one revision are replaced one by one with those of another, back, and again, while they are used. */
+/** Replaces nodes of one revision one by one with those of another, back, and again, while they are in use. */
 export function createUpgrade({ previous, next }: Revisions): AnyScenario {
   async function stage(): Promise<UpgradeStage | undefined> {
     const cluster = await onCluster({ revision: previous });

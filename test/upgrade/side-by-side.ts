@@ -11,12 +11,12 @@ const hearWithinMs = 20_000;
 const sender = "the sender";
 const watcher = "the watcher";
 
-/** Expects that a node logged no error of its own. */
+/** Expects that a node logged no errors of its own. */
 export function expectNoErrors(herald: Herald): void {
   expect({ url: herald.url, errors: errorsLogged(herald) }).toEqual({ url: herald.url, errors: [] });
 }
 
-/** Expects that every node soon lists all of them as live, and tells that each of these users is connected once. */
+/** Expects that every node soon lists all of them as live, and each of these users as connected once. */
 export async function expectOneService(
   nodes: readonly ClusterNode[],
   org: Organization,
@@ -39,7 +39,10 @@ export async function expectOneService(
   }
 }
 
-/** Expects that all nodes hear what any one of them tells: a conversation that is made there, a message, and a system message. */
+/**
+ * Expects that all nodes hear what is done through any one of them: a created conversation, a message, and a system
+ * message.
+ */
 export async function expectToHearOfEach(
   nodes: readonly ClusterNode[],
   org: Organization,
@@ -65,7 +68,7 @@ export async function expectToHearOfEach(
   }
 }
 
-/** The answer of a node; `undefined` with 503, as while it has not heard of all others yet. */
+/** The answer of a node; `undefined` for 503, which it returns until it has heard of all others. */
 async function read<T>(herald: Herald, path: string): Promise<T | undefined> {
   const { status, body, text } = await herald.admin<T>("GET", path);
   if (status === 503) return undefined;

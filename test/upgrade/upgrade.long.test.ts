@@ -8,10 +8,10 @@ import { createRandom } from "../harness/random.ts";
 import { previousRevision } from "./previous.ts";
 import { createUpgrade } from "./scenario.ts";
 
-setDefaultTimeout(240_000); // with the first installation
+setDefaultTimeout(240_000); // including the first installation
 
 if (hasServers()) {
-  test("nodes are upgraded one by one, back and again, under load: nothing is lost, doubled or misordered, or refused beyond a stop", async () => {
+  test("nodes are upgraded one by one, back and again, under load: nothing is lost, duplicated, misordered, or refused beyond a stop", async () => {
     const upgrade = createUpgrade({ previous: await installRevision(previousRevision), next: null });
     const options = { seed: createRandom().seed, size: "short" as const };
     const seen = await runScenario(upgrade, options);

@@ -1,4 +1,5 @@
-// Replaces nodes of the previous revision one by one with those of this one, back, and again, under load: `npm run upgrade`.
+// Replaces nodes of the previous revision one by one with those of this one, back, and again, under load: `npm run
+// upgrade`.
 import { parseArgs } from "node:util";
 import { renderReport } from "../faults/judging/report.ts";
 import { runScenario } from "../faults/run-scenario.ts";
@@ -42,7 +43,7 @@ async function main(): Promise<boolean> {
   return seen.faults.length === 0;
 }
 
-// Whoever interrupts leaves no servers behind: they end with the process, if it ends in order.
+// An interrupt leaves no servers behind, as they stop if the process ends in order.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
 if (given.help) console.log(usage);
 else process.exit((await main()) ? 0 : 1);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { leftBehind } from "./left-behind.ts";
 
-/** Something that tells its counts as a node does, one set after another; the last of them stays. */
+/** Reports counts like a node, one set after another, repeating the last. */
 function serveCounts(...sets: Record<string, number>[]) {
   const server = Bun.serve({
     port: 0,
@@ -14,7 +14,7 @@ function serveCounts(...sets: Record<string, number>[]) {
   return { url: `http://127.0.0.1:${server.port}`, key: "a key", [Symbol.dispose]: () => void server.stop(true) };
 }
 
-test("what is given back a little later is not left behind", async () => {
+test("what is released slightly later is not left behind", async () => {
   using node = serveCounts({ joined: 2, timers: 1 }, { joined: 0, timers: 1 }, { joined: 0, timers: 0 });
   expect(await leftBehind([node])).toEqual([]);
 });

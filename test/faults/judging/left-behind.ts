@@ -5,7 +5,7 @@ import type { ClusterNode } from "../../harness/servers/cluster.ts";
 const metric = "herald_held";
 
 /**
- * What nodes still hold for connections although all have left, in words; empty when every count is back at nothing within
+ * Describes what nodes still hold for connections after all have gone; empty if every count returns to zero within
  * `withinMs`.
  */
 export async function leftBehind(
@@ -17,7 +17,7 @@ export async function leftBehind(
     held = (await Promise.all(nodes.map(heldBy))).flat();
     return held.length === 0 || undefined;
   };
-  await eventually(isOver, "every count to be at nothing", withinMs).catch(() => undefined); // told by what is held
+  await eventually(isOver, "every count to be at nothing", withinMs).catch(() => undefined); // reported by what is held
   return held;
 }
 

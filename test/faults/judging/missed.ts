@@ -3,8 +3,8 @@ import { openSocket } from "../../harness/clients/socket.ts";
 const pageSize = 100;
 
 /**
- * What a client does when it is told of a gap: it reads each of its conversations, newest first, until it finds something that
- * it knew before. Resolves with the ids that it did not know.
+ * Does what a client does about a gap: reads each of its conversations, newest first, until it finds a known message.
+ * Resolves with the ids that were new.
  */
 export async function readMissed(url: string, token: string, known: ReadonlySet<string>): Promise<string[]> {
   using socket = await openSocket(url);

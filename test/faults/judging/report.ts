@@ -12,10 +12,10 @@ const heads = [
   "Slowest delivery",
 ];
 
-/** A result, and what of it is not as it must be. */
+/** A result with its faults. */
 export type Judged = Result & { faults: string[] };
 
-/** The results as a Markdown table, and below it what is not as it must be. */
+/** Renders the results as a Markdown table, followed by the faults. */
 export function renderReport(results: readonly Judged[]): string {
   const failed = results.filter(({ faults }) => faults.length > 0);
   const lines = failed.map(({ name, faults }) => `- Not as expected, \`${name}\`: ${faults.join("; ")}`);
@@ -46,14 +46,14 @@ function renderAnswers([answer, count]: [string, number]): string {
   return answer === "none" ? `${count} without an answer` : `${count} × ${answer}`;
 }
 
-/** The median and the worst, where there was more than one round. */
+/** The median and the maximum, if there was more than one round. */
 function renderTimes(times: readonly number[]): string {
   const sorted = times.toSorted((left, right) => left - right);
   const [median, worst] = [sorted[Math.floor(sorted.length / 2)] ?? 0, sorted.at(-1) ?? 0];
   return sorted.length < 2 ? renderTime(worst) : `${renderTime(median)}, at worst ${renderTime(worst)}`;
 }
 
-/** Two digits: a time of one run on one machine is not more exact. */
+/** Formats two significant digits: a time of one run on one machine is no more precise. */
 function renderTime(ms: number): string {
   return ms < 950 ? `${Number(ms.toPrecision(2))} ms` : `${Number((ms / 1000).toPrecision(2))} s`;
 }

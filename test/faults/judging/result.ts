@@ -4,17 +4,17 @@ import type { Callers, Refusal } from "../callers.ts";
 import type { AnyScenario, Stage } from "../scenario.ts";
 import { createChronicle } from "./verdict.ts";
 
-/** How long recoveries took, in milliseconds; one figure for each round. */
+/** How long recoveries took, in milliseconds, one figure per round. */
 export type Recoveries = {
   /** From the end of the fault until a send to each node was answered with 201 … */
   sendsAgainMs: number[];
-  /** … and until everyone had heard these. */
+  /** … and until everyone had heard these sends. */
   currentAgainMs: number[];
-  /** The same for what was sent at the end of the fault, where it has to be heard before the fault is ended. */
+  /** The same for sends at the end of the fault, if they have to be heard before it is healed. */
   heardMeanwhileMs: number[];
 };
 
-/** What was seen of a scenario. */
+/** What was observed in a scenario. */
 export type Result = Recoveries & {
   name: string;
   row: string;
@@ -24,12 +24,12 @@ export type Result = Recoveries & {
   acknowledged: number;
   /** How many of these the database lost. */
   lostByDatabase: number;
-  /** Sends refused by a node that was not away, where it is known which nodes were. */
+  /** Sends refused by a node that was not away, if it is known which nodes were. */
   refusedElsewhere: number;
-  /** How often each answer came beside 201; `none` counts those that did not come. */
+  /** How often each answer other than 201 came; `none` counts missing ones. */
   otherAnswers: Record<string, number>;
   connections: number;
-  /** How many were broken by others than us; those that stop reading when they are told to are counted apart. */
+  /** How many were broken by others than us; those that stop reading on demand are counted separately. */
   brokenConnections: number;
   brokenSlowConnections: number;
   /** The codes with which these ended; 1006 means none. */
@@ -40,15 +40,15 @@ export type Result = Recoveries & {
   misordered: number;
   /** Heard, but not stored. */
   unstored: number;
-  /** Times that the server said `recovered: false` although it knew the message. */
+  /** How often the server said `recovered: false` although it knew the message. */
   gapsAdmitted: number;
   /** Connections that were not told that the database lost what they had heard. */
   untold: number;
-  /** Messages that were heard on connections that were made after the database had lost them. */
+  /** Messages heard on connections that were made after the database had lost them. */
   ghosts: number;
   /** Offsets without an event. */
   holes: number;
-  /** The longest that a message took from its 201 to the last of the followers, in milliseconds, faults and all. */
+  /** The longest time from a message's 201 to the last follower, in milliseconds, including faults. */
   slowestDeliveryMs: number;
 };
 
@@ -62,7 +62,7 @@ type Account = {
   stage: Stage;
 };
 
-/** Puts together what callers were answered, what connections heard, and what is stored. */
+/** Combines what callers were answered, what connections heard, and what is stored. */
 export function toResult({ scenario, seed, recoveries, callers, hearing, stored, stage }: Account): Result {
   const { verdict } = hearing;
   const isStored = new Set(stored.messages);
@@ -109,7 +109,7 @@ function slowestDelivery({ acknowledged }: Callers, { heardByAllAt }: Hearing): 
   return times.reduce((slowest, time) => Math.max(slowest, time), 0);
 }
 
-/** What is not as it must be, in words; empty when all is well. */
+/** Describes everything that is wrong; empty if all is well. */
 export function faultsOf(scenario: AnyScenario, result: Result): string[] {
   const { lost, doubled, misordered, unstored, gapsAdmitted, untold, ghosts, holes, refusedElsewhere, otherAnswers } =
     result;

@@ -3,7 +3,7 @@ import type { Run } from "../../harness/clients/memory.ts";
 import { createChronicle, flawless, judge, type Past } from "./verdict.ts";
 
 const stored = [..."abcde"];
-/** Of `abcxy` the database kept `abc`, and went on with `de`. */
+/** Of `abcxy`, the database kept `abc`, and continued with `de`. */
 const pasts: Past[] = [{ messages: [..."abcxy"], endedAt: 100 }];
 const run = (ids: string, rest: Partial<Run> = {}): Run => ({
   ids: [...ids],
@@ -39,7 +39,7 @@ describe("the judge of what a client heard", () => {
     expect(judged(heard)).toEqual({ ...flawless, ...fault });
   });
 
-  test("asks of a connection that was broken only for what came before", () => {
+  test("expects of a broken connection only what came before", () => {
     expect(judged(["abc"], false)).toEqual(flawless);
   });
 });

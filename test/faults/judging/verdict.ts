@@ -1,6 +1,6 @@
 import type { Run } from "../../harness/clients/memory.ts";
 
-/** What was wrong with what connections heard. All zero is what Herald promises. */
+/** What was wrong with what connections heard. Herald promises all zeros. */
 export type Verdict = {
   /** Messages that a connection should have heard and did not. */
   lost: number;
@@ -8,13 +8,16 @@ export type Verdict = {
   doubled: number;
   /** Messages that came after one that follows them in the store. */
   misordered: number;
-  /** Messages that were heard and are not stored; also those that came after one that the database has lost. */
+  /** Messages that were heard but are not stored; also those heard after one that the database has lost. */
   unstored: number;
-  /** Times that the server said `recovered: false` although it knew the message. */
+  /** How often the server said `recovered: false` although it knew the message. */
   gapsAdmitted: number;
-  /** Connections that had heard what the database then lost, and were not closed with 1012 or not told `recovered: false`. */
+  /**
+   * Connections that had heard what the database then lost, and were not closed with 1012 or not told `recovered:
+   * false`.
+   */
   untold: number;
-  /** Messages that were heard on a connection that was made after the database had lost them. */
+  /** Messages heard on a connection that was made after the database had lost them. */
   ghosts: number;
 };
 
@@ -28,11 +31,11 @@ export const flawless: Verdict = {
   ghosts: 0,
 };
 
-/** What stood in the database until another server took over, or the same one went back. */
+/** The content of the database until another server took over, or the same one was rolled back. */
 export type Past = {
   /** `_id` of every message, in order. */
   messages: string[];
-  /** When the next one began to be served, in milliseconds since the Unix epoch. */
+  /** When the next one came into service, in milliseconds since the Unix epoch. */
   endedAt: number;
 };
 
@@ -40,14 +43,14 @@ export type Past = {
 export type Chronicle = {
   readonly messages: readonly string[];
   readonly positions: ReadonlyMap<string, number>;
-  /** The past with which a message was lost: it stood there, and not in what came after. */
+  /** The past with which a message was lost: it was stored there, and not in the next one. */
   lostWith(id: string): LostPast | undefined;
 };
 
-/** `kept`: how many messages of it, from the first on, were still there afterwards. */
+/** `kept` is the number of messages, from the first on, that the next one still had. */
 type LostPast = Past & { kept: number; positions: ReadonlyMap<string, number> };
 
-/** Reads the messages of the store, and its pasts in their order. */
+/** Creates a chronicle from the messages of the store and its pasts in order. */
 export function createChronicle(messages: readonly string[], pasts: readonly Past[] = []): Chronicle {
   const index = (ids: readonly string[]) => new Map(ids.map((id, position) => [id, position]));
   const lost = new Map<string, LostPast>();
@@ -61,7 +64,7 @@ export function createChronicle(messages: readonly string[], pasts: readonly Pas
   return { messages, positions: index(messages), lostWith: (id) => lost.get(id) };
 }
 
-/** The sums of two verdicts. */
+/** Adds two verdicts. */
 export function add(left: Verdict, right: Verdict): Verdict {
   return {
     lost: left.lost + right.lost,
@@ -75,15 +78,15 @@ export function add(left: Verdict, right: Verdict): Verdict {
 }
 
 /**
- * Compares what one client heard, connection after connection, with the order of the store: each connection must have heard
- * a run of it without a hole, and each run must begin no later than where the one before it ended, or where what it then read
- * page by page ends. A connection that heard what the database lost must have heard a run of that past, and nothing after it.
- * `reachesEnd`: the last run must go to the end of the store.
+ * Compares what one client heard on its connections with the order of the store: each connection must have heard a run
+ * of it without gaps, and each run must begin no later than where the previous one ended, or where what the client then
+ * read page by page ends. A connection that heard what the database lost must have heard a run of that past, and
+ * nothing after it. With `reachesEnd`, the last run must reach the end of the store.
  */
 export function judge(runs: readonly Run[], chronicle: Chronicle, reachesEnd: boolean): Verdict {
   const verdict = { ...flawless };
   let heardUpTo: number | undefined; // over all connections
-  let heardOf: LostPast | undefined; // where that position is
+  let heardOf: LostPast | undefined; // the past that position belongs to
   const read = new Set<string>(); // page by page
   const leavePast = () => {
     if (heardOf !== undefined && heardUpTo !== undefined) heardUpTo = Math.min(heardUpTo, heardOf.kept - 1);
@@ -115,7 +118,7 @@ export function judge(runs: readonly Run[], chronicle: Chronicle, reachesEnd: bo
       verdict.ghosts += run.ids.filter((id) => chronicle.lostWith(id) !== undefined).length;
     const pastOfSince = run.since === undefined ? undefined : chronicle.lostWith(run.since);
     if (pastOfSince === undefined && run.recovered === false) verdict.gapsAdmitted += 1;
-    // A stream that ends before it has begun says nothing, neither of this nor of messages.
+    // A stream that ends before it has begun says nothing, neither this nor messages.
     const saysAnything = run.recovered !== undefined || run.ids.length > 0;
     if (pastOfSince !== undefined && isAfter(run, pastOfSince) && saysAnything && run.recovered !== false)
       verdict.untold += 1;
@@ -129,7 +132,7 @@ function isAfter({ joinedAt }: Run, { endedAt }: Past): boolean {
   return joinedAt !== undefined && joinedAt > endedAt;
 }
 
-/** Where a client stands once it has heard up to a position and read these messages. */
+/** The position of a client that has heard up to a position and read these messages. */
 function afterPaging(
   read: ReadonlySet<string>,
   { messages }: Chronicle,

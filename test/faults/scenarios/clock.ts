@@ -1,7 +1,7 @@
 import { defineScenario } from "../scenario.ts";
 import { onClusterWithClocks } from "../stages.ts";
 
-/** The clock of one node goes back, up to two hours, and later forward again. */
+/** The clock of one node goes back, by up to two hours, and later forward again. */
 export const clockStep = defineScenario({
   name: "clock-step",
   row: "Clock of a node stepped back, and forward again (libfaketime)",

@@ -4,17 +4,17 @@ import { onSuccession, type Succession } from "../succession.ts";
 
 const told =
   "What the database lost is counted. Who heard of it is closed with 1012 and told `recovered: false`; what is acknowledged afterwards everyone hears.";
-/** How many sends are lost, by turns: few, so that new offsets soon pass the lost ones, and many. */
+/** How many sends are lost, alternating: few, so that new offsets soon pass the lost ones, and many. */
 const lostSends = (round: number, size: "short" | "long"): [fewest: number, most: number] =>
   round % 2 === 0 ? [1, 3] : [20, size === "short" ? 60 : 200];
 
-/** Points the database's address at the standby, as a changed name does, before and while the standby takes over. */
+/** Points the database's address at the standby, like a changed DNS name, before and while the standby takes over. */
 async function failOver({ handOver }: Succession, standby: Postgres, org: string): Promise<void> {
   await handOver(standby, org);
   await standby.promote();
 }
 
-/** The database comes back without what it had last. */
+/** The database comes back without its last commits. */
 const losingItsEnd = {
   expected: told,
   rounds: { short: 2, long: 6 },
@@ -26,7 +26,7 @@ const losingItsEnd = {
   stage: onSuccession,
 } satisfies Partial<Scenario<Succession>>;
 
-/** A standby that lags takes over: what it had not yet received is gone. */
+/** A lagging standby takes over, without what it had not yet received. */
 export const failoverWithLag = defineScenario({
   name: "failover-with-lag",
   row: "PostgreSQL killed (SIGKILL); an asynchronous standby that lags takes over",
@@ -41,7 +41,7 @@ export const failoverWithLag = defineScenario({
   },
 });
 
-/** A standby takes over that has everything that was acknowledged, though it was out of reach for a while before. */
+/** A standby takes over that has everything acknowledged, though it was unreachable for a while before. */
 export const failoverSynchronous = defineScenario({
   name: "failover-synchronous",
   row: "PostgreSQL killed (SIGKILL) while its synchronous standby is out of reach; the standby takes over",
@@ -63,7 +63,7 @@ export const failoverSynchronous = defineScenario({
   },
 });
 
-/** The database goes back to a backup while nodes run. */
+/** The database is restored from a backup while nodes run. */
 export const restoredBackup = defineScenario({
   name: "restored-backup",
   row: "PostgreSQL stopped, and started again from a backup that was made earlier (pg_basebackup)",

@@ -1,7 +1,7 @@
 import { defineScenario } from "../scenario.ts";
 import { onCluster } from "../stages.ts";
 
-/** A node that stands still for a while, as in a paused virtual machine. */
+/** A node stands still for a while, as in a paused virtual machine. */
 export const freezeNode = defineScenario({
   name: "freeze-node",
   row: "A node frozen (SIGSTOP) and resumed",

@@ -1,7 +1,7 @@
 import { defineScenario } from "../scenario.ts";
 import { onCluster } from "../stages.ts";
 
-/** kill -9 of a node under load, again and again. */
+/** kill -9 of a node under load, repeatedly. */
 export const killNode = defineScenario({
   name: "kill-node",
   row: "`kill -9` of a node under load",

@@ -4,7 +4,7 @@ import { onClusterWithLines, onNatsPair } from "../stages.ts";
 const unnoticed =
   "Every send is answered 201. What one side sends the other hears within about 5 s, by the check against the database.";
 
-/** Two NATS servers, each with nodes of its own, that do not reach each other. No node is told. */
+/** Two NATS servers, each with nodes of its own, cannot reach each other. No node is told. */
 export const natsPartition = defineScenario({
   name: "nats-partition",
   row: "NATS partitioned between two nodes (two servers, the route between their network namespaces cut)",
@@ -13,7 +13,7 @@ export const natsPartition = defineScenario({
   holdMs: { short: [0, 500], long: [2_000, 30_000] },
   allows: [],
   hearsMeanwhile: true,
-  calls: { homes: 1 }, // what the other side sends would show it that it misses something
+  calls: { homes: 1 }, // sends from the other side would reveal that something is missing
   stage: onNatsPair,
   break({ pair }) {
     pair.partition();
@@ -21,7 +21,7 @@ export const natsPartition = defineScenario({
   },
 });
 
-/** One node that reaches NATS no more, though its connection is not closed. */
+/** One node no longer reaches NATS, though its connection is not closed. */
 export const natsLineFrozen = defineScenario({
   name: "nats-line-frozen",
   row: "One node's line to NATS goes dead (proxy)",
@@ -38,7 +38,7 @@ export const natsLineFrozen = defineScenario({
   },
 });
 
-/** One node that is cut off from NATS. */
+/** One node is cut off from NATS. */
 export const natsLineCut = defineScenario({
   name: "nats-line-cut",
   row: "One node's line to NATS is cut (proxy)",

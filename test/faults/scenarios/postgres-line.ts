@@ -18,7 +18,7 @@ export const postgresLineCut = defineScenario({
   },
 });
 
-/** One node's line to the database goes dead in the middle of a commit: nobody knows what became of it. */
+/** One node's line to the database goes dead in the middle of a commit, so its outcome is unknown. */
 export const postgresLineFrozen = defineScenario({
   name: "postgres-line-frozen",
   row: "One node's line to PostgreSQL goes dead (proxy)",
@@ -35,7 +35,7 @@ export const postgresLineFrozen = defineScenario({
   },
 });
 
-/** A database far away, over a narrow line. */
+/** A distant database over a narrow line. */
 export const postgresLineSlow = defineScenario({
   name: "postgres-line-slow",
   row: "Every node's line to PostgreSQL is slow: 20 ms each way, 1 MB/s (proxy)",

@@ -5,7 +5,7 @@ import { onCluster } from "../stages.ts";
 const away =
   "Sends are answered 503, or not at all, until it is back, and then go on. Connections stay open and miss nothing.";
 
-/** A restart as an administrator does it. */
+/** A restart by an administrator. */
 export const postgresFastRestart = defineScenario({
   name: "postgres-fast-restart",
   row: "PostgreSQL: fast restart",
@@ -21,7 +21,7 @@ export const postgresFastRestart = defineScenario({
   },
 });
 
-/** A crash of the database: it recovers from its log. */
+/** A crash of the database, which recovers from its log. */
 export const postgresImmediateRestart = defineScenario({
   name: "postgres-immediate-restart",
   row: "PostgreSQL: immediate restart (a crash)",
@@ -37,7 +37,7 @@ export const postgresImmediateRestart = defineScenario({
   },
 });
 
-/** A database that keeps its connections and does nothing. */
+/** The database keeps its connections and does nothing. */
 export const postgresFrozen = defineScenario({
   name: "postgres-frozen",
   row: "PostgreSQL frozen (SIGSTOP) and resumed",
@@ -53,7 +53,7 @@ export const postgresFrozen = defineScenario({
   },
 });
 
-/** Others hold every connection that the database has to give. */
+/** Others hold every connection that the database offers. */
 export const postgresOutOfConnections = defineScenario({
   name: "postgres-out-of-connections",
   row: "PostgreSQL out of connections",
@@ -66,7 +66,7 @@ export const postgresOutOfConnections = defineScenario({
   break: ({ databaseUrl }) => takeAllConnections(databaseUrl),
 });
 
-/** Takes what is free, ends the nodes' sessions and takes what that frees, until it is told to give all of it back. */
+/** Takes the free connections, ends the nodes' sessions and takes what that frees, until told to release all. */
 async function takeAllConnections(url: string): Promise<() => Promise<void>> {
   const first = new SQL(url, { max: 1 });
   const taken = [first];
@@ -91,7 +91,7 @@ async function takeAllConnections(url: string): Promise<() => Promise<void>> {
     }
   }
 
-  await first`SELECT 1`; // connects: later there is no place
+  await first`SELECT 1`; // connects now, as there is no room later
   await takeAll();
   const taking = keepTaking();
   return async () => {

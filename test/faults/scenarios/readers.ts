@@ -2,14 +2,15 @@ import { defineScenario } from "../scenario.ts";
 import { onCluster } from "../stages.ts";
 
 const burst = { short: 60, long: 100 };
-// All clients come from one address here. The limit is little above their number, so a node that gives no place back runs out.
+// All clients come from one address here. The limit is slightly above their number, so a node that leaks places runs
+// out of them.
 const fromOneAddress = { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "6000" };
 // A reader that stops for seconds may miss more than the 1,000 messages that `since` gives.
 const slow = { HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576", HERALD_LIMIT_RECOVERY_MESSAGES: "100000" };
-// The most that the contract allows: 65,536 characters, of three bytes each, and 32 KiB of parameters.
+// The largest message allowed: 65,536 characters of three bytes each, and 32 KiB of parameters.
 const largest = { body: "語".repeat(65_536), x: { note: "x".repeat(32 * 1024 - 20) } };
 
-/** Clients reconnect all at once: every node but one is killed under them. */
+/** All clients reconnect at once, as every node but one is killed. */
 export const reconnectStorm = defineScenario({
   name: "reconnect-storm",
   row: "Reconnect storm of 5,000 clients",
@@ -30,14 +31,14 @@ export const reconnectStorm = defineScenario({
   listensApart: true,
   stage: () => onCluster({ env: () => fromOneAddress }),
   async break({ nodes }, { round }) {
-    const survivor = round % nodes.length; // another one each time: the last one has all the clients
+    const survivor = round % nodes.length; // a different one each time, as the last one has all the clients
     const others = nodes.filter((_, index) => index !== survivor);
     await Promise.all(others.map((node) => node.kill()));
     return async () => void (await Promise.all(others.map((node) => node.start())));
   },
 });
 
-/** A client in a busy room stops reading, and reads again. */
+/** A client in a busy room stops reading, and resumes. */
 export const slowReader = defineScenario({
   name: "slow-reader",
   row: "Slow reader in a busy room",
@@ -52,12 +53,12 @@ export const slowReader = defineScenario({
   stage: () => onCluster({ env: () => slow }),
   async break(_, { audience, callers }) {
     await audience.pause();
-    await callers.progress(350); // more than the system holds for a connection, and the node after it
+    await callers.progress(350); // more than the system buffers for a connection, and the node after it
     return audience.resume;
   },
 });
 
-/** Bursts of the largest messages, which a reader that reads must survive. */
+/** Bursts of the largest messages, which a reader that keeps up must survive. */
 export const healthyReader = defineScenario({
   name: "healthy-reader",
   row: "Healthy readers during bursts of the largest messages",

@@ -1,10 +1,12 @@
 import { defineScenario } from "../scenario.ts";
 import { onCluster } from "../stages.ts";
 
-/** One key sends as fast as it is answered here, to see many of these at once: more than the 1,000 a second that a key may. */
+/**
+ * One key sends as fast as it is answered, to make many collisions: more than the 1,000 per second that a key may send.
+ */
 const lifted = { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" };
 
-/** Every send goes to all nodes at the same moment. Nothing is broken but the habits of the callers. */
+/** Every send goes to all nodes at the same moment. Only the callers misbehave. */
 export const sameId = defineScenario({
   name: "same-id",
   row: "Several nodes receive the same id at once",

@@ -38,7 +38,7 @@ export const signOutsCloseNobody = withPart({
   },
 });
 
-/** What fails once an event was played has it played once more. */
+/** A failure after an event was played makes it play again. */
 export const playsAgainAfterFailure = withPart({
   createAccounting(dependencies) {
     const accounting = gatewayParts.createAccounting(dependencies);
@@ -57,19 +57,19 @@ export const playsAgainAfterFailure = withPart({
   },
 });
 
-/** Takes charge of nothing. */
+/** Holds nothing. */
 const forgetful = (owner: Owner): Owner => overriding(owner, { hold: () => () => undefined });
-/** Takes charge of nothing once it has closed. */
+/** Holds nothing once it has closed. */
 const forgetfulOnceClosed = (owner: Owner): Owner =>
   overriding(owner, { hold: (release) => (owner.isClosed ? () => undefined : owner.hold(release)) });
 
 export const keepsWhatIsTakenLate = withOwners(forgetfulOnceClosed);
-/** No bug: owners that do what the owners of the product do. */
+/** Not a bug: owners that behave like the product's. */
 export const hasOtherOwners = withOwners((owner) => overriding(owner, {}));
 export const keepsPlaces = withPart(withPlacesOf(forgetful));
 export const keepsHeartbeats = withPart(withHeartbeatsOf(forgetful));
 
-/** The product in which other owners take charge of all that is taken for a connection. */
+/** The product with other owners for everything taken for a connection. */
 function withOwners(change: (owner: Owner) => Owner): Product {
   return withPart({
     ...withPlacesOf(change),
@@ -86,7 +86,7 @@ function withOwners(change: (owner: Owner) => Owner): Product {
   });
 }
 
-/** Places of users whose owners are other ones. */
+/** Places of users with other owners. */
 function withPlacesOf(change: (owner: Owner) => Owner) {
   return {
     createPlaces(limits: Parameters<typeof gatewayParts.createPlaces>[0]) {
@@ -96,7 +96,7 @@ function withPlacesOf(change: (owner: Owner) => Owner) {
   };
 }
 
-/** Heartbeats whose owners are other ones. */
+/** Heartbeats with other owners. */
 function withHeartbeatsOf(change: (owner: Owner) => Owner) {
   return {
     createHeartbeats(dependencies: Parameters<typeof gatewayParts.createHeartbeats>[0]) {

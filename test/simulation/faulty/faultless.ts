@@ -1,7 +1,7 @@
 import { hasOtherOwners } from "./connections.ts";
 import { withJoinsOn, withJoinsOnOne, withReads, withSequencerPart, withSequencersThat } from "./parts.ts";
 
-/** Where bugs are planted, without a bug: what is put in a part's place does what the part does. */
+/** Where bugs are planted, but without a bug: the replacement behaves like the part. */
 export const faultless = {
   "a part of sequencers": withSequencerPart({}),
   "methods of sequencers": withSequencersThat(() => ({})),

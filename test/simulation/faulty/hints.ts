@@ -1,7 +1,7 @@
 import { decodeHint } from "../../../src/bus/hint-codec.ts";
 import { type Product, product } from "../product.ts";
 
-/** A forged signature is as good as another. */
+/** A forged signature counts like a valid one. */
 export const checksNoSignatures: Product = {
   ...product,
   createSigner(clock) {
@@ -16,7 +16,7 @@ export const checksNoSignatures: Product = {
   },
 };
 
-/** More is taken from an unsigned hint than that there is something. */
+/** More is trusted in an unsigned hint than that something happened. */
 export const believesUnsignedHints: Product = {
   ...product,
   createSignedTexts(dependencies) {

@@ -24,7 +24,7 @@ export const followsNoRemovals = withPart({
   },
 });
 
-/** Who catches up is subscribed before it has. */
+/** A client that catches up is subscribed before it has finished. */
 export const subscribesBeforeReplay = withPart({
   createJoiner(dependencies) {
     const joiner = gatewayParts.createJoiner(dependencies);
@@ -66,7 +66,7 @@ function withCatchUp(change: (catchUp: CatchUp) => Partial<CatchUp>): Product {
   };
 }
 
-/** The sequencer is given back as soon as it was taken. */
+/** The sequencer is released as soon as it is acquired. */
 export const releasesSequencersEarly = withJoinsOn((sequencers) => ({
   async acquire(org) {
     const sequencer = await sequencers.acquire(org);
@@ -85,7 +85,7 @@ export const joinsAnyLog = withJoinsOnOne((sequencer) => ({
   },
 }));
 
-/** Where the session's head stands in the ring, what was played after it is taken to be still there. */
+/** If the session's head is in the ring, what was played after it is assumed to still exist. */
 export const joinsBeyondSession = withJoinsOnOne((sequencer) => ({
   async reached(offset, id) {
     const [at] = sequencer.playedAfter(offset - 1) ?? [];

@@ -1,4 +1,4 @@
-/** Something like another, but for some of its methods and properties. */
+/** A copy of an object with some methods and properties replaced. */
 export function overriding<Whole extends object>(whole: Whole, changes: Partial<Whole>): Whole {
   const made: Whole = Object.create(whole);
   return Object.assign(made, changes);

@@ -17,17 +17,17 @@ export function withPart(part: Partial<GatewayParts>): Product {
   return { ...product, createGateway: (dependencies) => product.createGateway(dependencies, parts) };
 }
 
-/** The product with sequencers of which a part is another one. */
+/** The product with another part in its sequencers. */
 export function withSequencerPart(part: Partial<SequencerParts>): Product {
   return withSequencers((options) => createSequencer(options, { ...sequencerParts, ...part }));
 }
 
-/** The product with sequencers that are made another way. */
+/** The product with sequencers created by another function. */
 export function withSequencers(create: (options: SequencerOptions) => Sequencer): Product {
   return withPart({ createSequencers: (options) => gatewayParts.createSequencers(options, create) });
 }
 
-/** The product with sequencers some of whose methods are others. */
+/** The product with some methods of its sequencers replaced. */
 export function withSequencersThat(
   change: (sequencer: Sequencer, options: SequencerOptions) => Partial<Sequencer>,
 ): Product {
@@ -37,7 +37,7 @@ export function withSequencersThat(
   });
 }
 
-/** The product with sequencers to which something happens to each read of the log. */
+/** The product with changed reads of the log in its sequencers. */
 export function withReads(
   change: (
     read: SequencerOptions["read"],
@@ -52,7 +52,7 @@ export function withReads(
   });
 }
 
-/** The product in which those who join see other sequencers than the rest of the node. */
+/** The product in which joining connections see other sequencers than the rest of the node. */
 export function withJoinsOn(change: (sequencers: Sequencers) => Partial<Sequencers>): Product {
   return withPart({
     createJoiner: (dependencies) => {
@@ -62,7 +62,7 @@ export function withJoinsOn(change: (sequencers: Sequencers) => Partial<Sequence
   });
 }
 
-/** The product in which those who join see sequencers of which some methods are others. */
+/** The product in which joining connections see sequencers with some methods replaced. */
 export function withJoinsOnOne(change: (sequencer: Sequencer) => Partial<Sequencer>): Product {
   const whole = new WeakMap<Sequencer, Sequencer>();
   return withJoinsOn((sequencers) => ({

@@ -10,10 +10,10 @@ import { overriding } from "./overriding.ts";
 import { withPart, withReads, withSequencerPart, withSequencers, withSequencersThat } from "./parts.ts";
 
 const isEvent = (hint: Hint): hint is LogEvent => hint.payload !== undefined;
-/** Whether an event has the next offset, whatever it follows. */
+/** Whether an event has the next offset, whatever its predecessor. */
 const isNext = ({ offset }: { offset: number }, place: LogPlace) => offset === place.offset + 1;
 
-/** Heads are looked at when the bus is there again, not every few seconds. */
+/** Heads are checked when the bus is back, but not every few seconds. */
 export const skipsHeadCheck = withPart({
   createSequencers(options) {
     const sequencers = gatewayParts.createSequencers(options);
@@ -84,7 +84,7 @@ function hearingOnly(isHeard: (hint: Hint, sequencer: Sequencer) => boolean): Pr
   }));
 }
 
-/** A read that failed counts as one that found nothing new. */
+/** A failed read counts as one that found nothing new. */
 export const swallowsFailedReads = withReads((read) => async (offset, limit) => {
   try {
     return await read(offset, limit);
@@ -125,7 +125,7 @@ function noticingOnly(isNoticed: (head: LogPlace, sequencer: Sequencer) => boole
   }));
 }
 
-/** Of a page, what was made ready meanwhile is not looked at. */
+/** Pages are not compared with events queued during their read. */
 export const comparesNoHintsWithReads = withSequencers((options) => {
   let last = options.start.offset;
   return createSequencer(
@@ -143,7 +143,7 @@ export const comparesNoHintsWithReads = withSequencers((options) => {
         return {
           ...held,
           takeNext(place) {
-            last = place.offset; // that is what was just made ready
+            last = place.offset; // that is the event just queued
             return held.takeNext(place);
           },
         };
@@ -152,7 +152,7 @@ export const comparesNoHintsWithReads = withSequencers((options) => {
   );
 });
 
-/** The sequencer that has met the break goes on being given to those who join. */
+/** A sequencer that has met the break is still given to joining connections. */
 export const keepsSequencersAfterBreak = withPart({
   createSequencers(options) {
     const current = new Map<string, Sequencer>();

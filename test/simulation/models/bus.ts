@@ -20,10 +20,13 @@ type Link = {
 /** A node's end of the bus. */
 export type BusEnd = Pick<Bus, "publish" | "subscribe" | "close"> & { disconnect(): void; connect(): void };
 
-/** A bus that loses, doubles, delays and reorders, and whose ends can be cut off, or severed from one another unseen. */
+/**
+ * A bus that loses, duplicates, delays and reorders, and whose ends can be cut off, or silently severed from one
+ * another.
+ */
 export type BusModel = {
   attach(name: string): BusEnd;
-  /** Lets nothing more through from one node to another, until `mend`. */
+  /** Lets nothing through from one node to another until `mend`. */
   sever(from: string, to: string): void;
   mend(): void;
 };
@@ -37,7 +40,7 @@ export function createBusModel({ random, climate, product, now }: Options): BusM
   const links = new Set<Link>();
   const severed = new Set<string>();
   const unsigning = new Set<string>();
-  const isText = climate.forgeries + climate.unsigning > 0; // else hints need not be written and read
+  const isText = climate.forgeries + climate.unsigning > 0; // otherwise hints need not be encoded and decoded
   const forger = createForger(random, product.createSigner({ now }));
 
   function writeTexts(nodeId: string): SignedTexts {
@@ -109,7 +112,7 @@ function hintOf(event: LogEvent): Hint {
   return event.payload.length > largestHintBytes ? { org, offset, id, prev } : event;
 }
 
-/** As a version writes it that does not sign. */
+/** The text as written by a version that does not sign. */
 function withoutSignature(text: string): string {
   return text.replace(/,"mac":"[^"]*"\}$/, "}");
 }

@@ -18,40 +18,40 @@ export type Hearing = {
   readonly issuedAt: number;
   readonly since: string | undefined;
   readonly isSlowReader: boolean;
-  /** Over server-sent events, which neither say why they end nor show when they have joined. */
+  /** Uses server-sent events, which neither say why they end nor show when they have joined. */
   readonly isStream: boolean;
   readonly beganAt: number;
-  /** Where the log stood in the session's snapshot; there once the server took it. */
+  /** The head of the log in the session's snapshot; set once the server opened it. */
   head: number | undefined;
   headId: string | undefined;
-  /** What the server answered to `connect`. */
+  /** The server's answer to `connect`. */
   answer: { recovered?: boolean; error?: { code: string } } | undefined;
   answeredAt: number | undefined;
   joinedAt: number | undefined;
   heard: { event: LogEvent; at: number }[];
-  /** How many frames were on the wire when it broke, and never came. */
+  /** The number of frames in flight when it broke, which never arrived. */
   lost: number;
-  /** Frames that are none of ours. */
+  /** Frames that match no event. */
   unknown: string[];
   ended: { at: number; code: number; byClient: boolean } | undefined;
 };
 
-/** What all clients share: who they connect to, and the record of all that they heard. */
+/** What all clients share: whom they connect to, and the record of everything they heard. */
 export type Clients = {
   random: Random;
   climate: Climate;
   database: Database;
   now(): number;
   isActive(): boolean;
-  /** Whether the world has come to its end: nobody connects any more. */
+  /** Whether the world has ended, so that nobody connects any more. */
   isOver(): boolean;
-  /** A node that takes connections, if there is one. */
+  /** A node that accepts connections, if there is one. */
   pickNode(): Node | undefined;
   hearings: Hearing[];
   note(text: () => string): void;
 };
 
-/** The session that the server opened for a token. */
+/** Records the session that the server opened for a token. */
 export function recordSession(hearings: Hearing[], token: string, session: Session): void {
   const { attempt }: { attempt: number } = JSON.parse(token);
   const hearing = hearings[attempt];
@@ -60,7 +60,7 @@ export function recordSession(hearings: Hearing[], token: string, session: Sessi
   hearing.headId = session.headId;
 }
 
-/** A client that comes and goes, as long as there is something to happen, and then stays. */
+/** A client that comes and goes as long as things happen, and then stays. */
 export async function runClient(clients: Clients, org: string, uid: string): Promise<void> {
   const { random, climate, now, isActive, isOver, pickNode } = clients;
   const isSlowReader = random.next() < climate.slowReaders;
@@ -92,7 +92,7 @@ function chooseSince(random: Random, climate: Climate, lastSeen: string | undefi
   return random.next() < 0.03 ? "nobody knows this" : lastSeen;
 }
 
-/** What was on the wire when the connection broke never came. */
+/** Frames in flight when the connection broke never arrived. */
 function loseLastFrames(random: Random, hearing: Hearing): void {
   if (hearing.ended?.code === removedCode) return;
   hearing.lost = Math.min(hearing.heard.length, random.integer(0, 2));

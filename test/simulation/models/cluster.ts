@@ -9,7 +9,7 @@ import { pause } from "./time.ts";
 
 /** Nodes on one database and one bus, and what can happen to them. */
 export type Cluster = {
-  /** A node that takes connections and calls, if there is one. */
+  /** A node that accepts connections and calls, if there is one. */
   pickNode(): Node | undefined;
   /** The nodes that are up. */
   nodes(): Node[];
@@ -18,9 +18,9 @@ export type Cluster = {
   breakBus(): Promise<void>;
   severNodes(): Promise<void>;
   failOver(): Promise<void>;
-  /** When the database is away. */
+  /** When the database was away. */
   readonly outages: { from: number; to: number }[];
-  /** When a node was on the bus again, and looked at the heads at once. */
+  /** When a node was back on the bus, and checked the heads at once. */
   readonly heals: { node: string; at: number }[];
   /** The names of nodes that were stopped or killed. */
   readonly stopped: ReadonlySet<string>;

@@ -11,10 +11,10 @@ export type Change =
   | { kind: "membership"; cid: string; change: MembershipChange }
   | { kind: "session"; end: SessionEnd };
 
-/** An event that is in the log, since when (milliseconds), and what it changes if it is about membership. */
+/** A logged event, when it was committed (milliseconds), and its membership change, if it is one. */
 export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined };
 
-/** A log up to the failover that lost its end. What it has up to `keptUpTo` is also in the log that went on. */
+/** A log up to the failover that lost its end. Its events up to `keptUpTo` are also in the log that continued. */
 export type LostLife = {
   readonly commits: readonly (Commit | undefined)[];
   readonly validAfter: ReadonlyMap<string, number>;
@@ -22,23 +22,23 @@ export type LostLife = {
   readonly endedAt: number;
 };
 
-/** One organization as the database knows it: its log, and what follows from it. */
+/** One organization in the database: its log, and what follows from it. */
 export type Organization = {
   readonly id: string;
   head: number;
-  /** The offset that was given out last, also to a transaction that has not committed. */
+  /** The last offset assigned, even to a transaction that has not committed. */
   givenOut: number;
   purgedUpTo: number;
-  /** By offset. Of what was purged only the judge still knows. */
+  /** By offset. Purged ones are visible only to the judge. */
   readonly commits: (Commit | undefined)[];
   readonly lost: LostLife[];
   readonly participants: Map<string, Set<string>>;
-  /** Tokens of a user that were issued up to this time are refused. */
+  /** Tokens of a user issued up to this time are refused. */
   readonly validAfter: Map<string, number>;
   readonly lock: Queue;
 };
 
-/** The log and the directory in memory, as PostgreSQL would keep them. Every method is one moment. */
+/** The log and the directory in memory, as PostgreSQL would keep them. Every method is instantaneous. */
 export type Database = ReturnType<typeof createDatabase>;
 
 const idInFrame = /^\{"(?:system_)?message":\{"_id":"([^"]+)"/;
@@ -47,7 +47,7 @@ const longestStart = 64;
 export function createDatabase(now: () => number) {
   const organizations = new Map<string, Organization>();
   const eventById = new Map<string, LogEvent>();
-  const fillings = new Map<number, string>(); // large texts are costly to make
+  const fillings = new Map<number, string>(); // large texts are expensive to create
   let ids = 0;
   let failovers = 0;
 
@@ -95,7 +95,7 @@ export function createDatabase(now: () => number) {
     return event;
   }
 
-  /** What follows from an event. */
+  /** Applies the effects of an event. */
   function follow({ participants, validAfter }: Organization, { event, change }: Commit): void {
     const members = participants.get(event.cid ?? "") ?? new Set();
     if (change !== undefined) participants.set(event.cid ?? "", members);
@@ -107,7 +107,7 @@ export function createDatabase(now: () => number) {
     }
   }
 
-  /** Stores events at the offsets that they have, with what follows from them; they learn what they follow. */
+  /** Stores events at their offsets, with their effects, and sets their predecessors. */
   function commit(org: string, events: LogEvent[]): void {
     const organization = get(org);
     const { commits } = organization;
@@ -121,7 +121,7 @@ export function createDatabase(now: () => number) {
     }
   }
 
-  /** A standby takes over that has nothing of what was committed after a time. */
+  /** A standby takes over without anything committed after a time. */
   function failOver(upToMs: number): void {
     failovers++;
     for (const organization of organizations.values()) {
@@ -159,7 +159,7 @@ export function createDatabase(now: () => number) {
       .participants.get(event.cid ?? "")
       ?.has(uid) === true;
 
-  /** What the ports of the product read, answered at once. */
+  /** What the product's ports read, answered at once. */
   const reads = {
     heads: (orgs: string[]) => new Map(orgs.map((org) => [org, headOf(get(org))])),
     readFrom(org: string, offset: number, limit: number) {
@@ -199,17 +199,17 @@ export function createDatabase(now: () => number) {
     prepare,
     commit,
     failOver,
-    /** How often a standby took over: transactions that are under way then come to nothing. */
+    /** The number of failovers, each of which aborts running transactions. */
     failovers: () => failovers,
     reads,
-    /** Forgets what was committed up to a time. */
+    /** Removes what was committed up to a time. */
     purge(org: string, upToMs: number): void {
       const organization = get(org);
       const { commits, head } = organization;
       while (organization.purgedUpTo < head && (commits[organization.purgedUpTo + 1]?.at ?? 0) <= upToMs)
         organization.purgedUpTo++;
     },
-    /** The event whose payload these bytes are, to the last one. */
+    /** The event whose payload is exactly this frame. */
     eventOf(frame: string): LogEvent | undefined {
       const event = eventById.get(idInFrame.exec(frame.slice(0, longestStart))?.[1] ?? "");
       return event?.payload === frame ? event : undefined;
@@ -217,7 +217,7 @@ export function createDatabase(now: () => number) {
   };
 }
 
-/** The first events, up to the one that makes them `maxBytes` or more. */
+/** The first events, ending with the one that reaches `maxBytes`. */
 function within(maxBytes: number, events: LogEvent[]): LogEvent[] {
   let bytes = 0;
   return events.filter(({ payload }) => {

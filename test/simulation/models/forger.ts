@@ -4,13 +4,13 @@ import type { Random } from "../../harness/random.ts";
 
 const mostRecorded = 50;
 
-/** Somebody who reads and writes on the bus, and does not know the secret of the nodes. */
+/** Somebody who reads and writes on the bus, without the secret of the nodes. */
 export type Forger = {
-  /** Makes of a hint that it has just overheard another, for the same organization or for one that it heard of before. */
+  /** Turns a hint just overheard into another, for the same organization or for one heard of before. */
   forge(org: string, overheard: string): { org: string; text: string };
 };
 
-/** Its signer knows only a secret of its own. */
+/** Creates a forger whose signer knows only a secret of its own. */
 export function createForger(random: Random, signer: Signer): Forger {
   signer.take(["a secret that no node knows"]);
   const recorded: { org: string; text: string }[] = [];
@@ -53,7 +53,7 @@ export function createForger(random: Random, signer: Signer): Forger {
         () => ({ org, text: JSON.stringify({ ...JSON.parse(forged), mac: undefined }) }),
         () => ({ org, text: signer.sign("hint", logSubject(org), forged) ?? "" }),
         () => ({ org, text: overheard.slice(0, random.integer(0, overheard.length)) }),
-        () => earlier, // word for word
+        () => earlier, // unchanged
         () => ({ org, text: earlier.text }), // to another organization
       ])();
     },

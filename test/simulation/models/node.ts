@@ -17,25 +17,28 @@ const dayMs = 24 * 3600 * 1000;
 const sessionMs = dayMs;
 const backlogBytes = 4 * 1024 * 1024;
 
-/** A read, or an entry in the ledger, that failed because the seed wanted it to. */
+/** Thrown by a read, or an entry in the ledger, that the seed makes fail. */
 export class StoreFault extends Error {}
 
-/** A node of the cluster: the product's gateway and services on a database, a bus and sockets that are simulated. */
+/** A node of the cluster: the product's gateway and services on a simulated database, bus and sockets. */
 export type Node = {
   readonly name: string;
   readonly bus: BusEnd;
   isAlive: boolean;
-  /** Connects a client, over a WebSocket or a stream of server-sent events; gives the function that breaks the connection. */
+  /**
+   * Connects a client, over a WebSocket or a stream of server-sent events; returns the function that breaks the
+   * connection.
+   */
   connect(wire: Wire, wish: { token: string; since: string | undefined; isStream: boolean }): () => void;
   /** `kill -9`: what it was about to do is never done. */
   kill(): void;
-  /** Stops as it does on SIGTERM. */
+  /** Stops as on SIGTERM. */
   stop(): Promise<void>;
-  /** The bus is there again. */
+  /** Called when the bus is back. */
   checkHeads(): void;
-  /** Every client breaks its connection. */
+  /** Breaks the connections of all clients. */
   leaveAll(): void;
-  /** What the node holds for connections, in words; empty when that is nothing. */
+  /** Describes what the node holds for connections; empty if nothing. */
   held(): string;
 };
 
@@ -48,7 +51,7 @@ type Options = {
   now(): number;
   /** Whether reads fail now, and how long they take. */
   store: { isFailing(): boolean; latencyMs(): number };
-  /** Messages that `since` gives at most. */
+  /** The maximum number of messages that `since` gives. */
   maxRecovered: number;
   /** How often the ledger throws. */
   ledgerFails: number;
@@ -57,7 +60,7 @@ type Options = {
   onError(error: unknown): void;
 };
 
-/** A user's token, as the simulation signs it; `attempt` makes it the only one. */
+/** A user's token in the simulation; `attempt` makes it unique. */
 export function tokenOf(identity: { org: string; uid: string; issuedAt: number; attempt: number }): string {
   return JSON.stringify(identity);
 }
@@ -70,7 +73,7 @@ export function createNode(options: Options): Node {
   const clock = { now };
   const { reads } = database;
 
-  /** Asks the database, which looks at some moment between the question and the answer. A dead node hears no answer. */
+  /** Asks the database, which looks at some moment between question and answer. A dead node gets no answer. */
   async function ask<Answer>(look: () => Answer): Promise<Answer> {
     const early = random.next() < 0.5 ? { answer: look() } : undefined;
     const latencyMs = store.latencyMs();
@@ -80,7 +83,7 @@ export function createNode(options: Options): Node {
     return early === undefined ? look() : early.answer;
   }
 
-  /** Whom each token names. */
+  /** The token of each identity. */
   const signed = new WeakMap<Identity, string>();
   const sessions = product.createSessions({
     tokens: {
@@ -100,7 +103,7 @@ export function createNode(options: Options): Node {
     if (ledgerFails > 0 && random.next() < ledgerFails) throw new StoreFault("the ledger fails");
   }
 
-  /** Who is said to have heard an event are the sockets that follow its topic, and streams. */
+  /** The users reported to have heard an event must be the sockets that follow its topic, and streams. */
   function expectHeard({ org, offset, cid = "" }: PlayedEvent, { connections }: Audience): void {
     const sockets = topics.get(conversationTopic(org, cid))?.size ?? 0;
     if (connections < sockets || connections > sockets + gateway.count("sse"))
@@ -219,7 +222,7 @@ export function createNode(options: Options): Node {
       await gateway.stop();
       await bus.close();
       node.isAlive = false;
-      for (const link of links) link.orphan(); // the process ends, and with it what was still being let in
+      for (const link of links) link.orphan(); // the process ends, and with it everything still being let in
     },
     checkHeads: () => void gateway.checkHeads().catch(onError),
     leaveAll() {

@@ -10,7 +10,7 @@ const longestDrainMs = 200;
 
 /** The client's end of a socket. */
 export type Wire = {
-  /** How fast the client reads now. */
+  /** How fast the client is reading now. */
   readonly bytesPerMs: number;
   onText(text: string): void;
   /** The socket follows its first topic. */
@@ -22,18 +22,18 @@ export type Wire = {
 export type Link = {
   /** The client breaks it. */
   cut(): void;
-  /** Its server's process is gone: the client notices, the server never does. */
+  /** The server's process is gone: the client notices, the server never does. */
   orphan(): void;
 };
 
-/** A WebSocket of Bun's, from both of its ends. */
+/** Both ends of one of Bun's WebSockets. */
 type SocketModel = Link & {
   readonly socket: Socket;
-  /** What a publish to a topic does to it. True when bytes wait. */
+  /** The effect of a publish on this socket. True if bytes are waiting. */
   push(frame: string): boolean;
 };
 
-/** The topics of one server: who follows them. */
+/** The topics of one server, and their followers. */
 export type SocketTopics = Map<string, Set<SocketModel>>;
 
 type Options = {
@@ -45,8 +45,8 @@ type Options = {
 };
 
 /**
- * What was measured of Bun's sockets: frames keep their order, what the client does not take in time waits, and above the
- * limit the socket is cut with what waits, so that the client sees 1006.
+ * Behaves as measured of Bun's sockets: frames keep their order, bytes that the client does not take in time wait, and
+ * above the limit the socket is cut along with them, so that the client sees 1006.
  */
 function createSocketModel({ state, handlers, wire, topics, now }: Options): SocketModel {
   const followed = new Set<string>();
@@ -145,7 +145,7 @@ function createSocketModel({ state, handlers, wire, topics, now }: Options): Soc
     },
     terminate: () => end(abnormalCode),
   } satisfies Partial<Socket>;
-  // Bun's interface has more methods than the gateway uses; a call of one of those would throw, and fail the seed.
+  // Bun's interface has more methods than the gateway uses; calling one of those would throw, and fail the seed.
   const socket = used as unknown as Socket;
 
   const model: SocketModel = {
@@ -166,7 +166,7 @@ type Opening = Omit<Options, "state" | "handlers"> & {
   frame: string;
 };
 
-/** Upgrades a request as Bun's server does, and sends the client's first frame. */
+/** Upgrades a request like Bun's server, and sends the client's first frame. */
 export function openWebSocket({ webSockets, wire, topics, now, frame }: Opening): Link {
   const { handlers } = webSockets;
   let model: SocketModel | undefined;
@@ -181,7 +181,7 @@ export function openWebSocket({ webSockets, wire, topics, now, frame }: Opening)
     },
   };
   const request = new Request("http://herald/ws", { headers: { upgrade: "websocket" } });
-  // The WebSocket side asks its server for nothing else; any other call would throw, and fail the seed.
+  // The WebSocket side uses nothing else of its server; any other call would throw, and fail the seed.
   void webSockets.upgrade(request, upgrading as unknown as Server<SocketState>, "");
 
   function end(how: "cut" | "orphan"): void {

@@ -17,8 +17,8 @@ type Options = {
 };
 
 /**
- * Opens a server-sent event stream and reads it. What its HTTP answer says is told as a socket's answer to `connect`, and
- * its end with the code that a socket would have been closed with: 1000 when the body ends, since it cannot say why.
+ * Opens a server-sent event stream and reads it. Its HTTP response is reported like a socket's answer to `connect`, and
+ * its end with the code that a socket would be closed with: 1000 when the body ends, as it cannot say why.
  */
 export function openStream({ streams, wire, token, since }: Options): Link {
   const abort = new AbortController();
@@ -75,5 +75,5 @@ export function openStream({ streams, wire, token, since }: Options): Link {
   };
 }
 
-// The stream side asks its server for nothing else; any other call would throw, and fail the seed.
+// The stream side uses nothing else of its server; any other call would throw, and fail the seed.
 const server = { timeout: () => undefined, requestIP: () => null } as unknown as Server<unknown>;

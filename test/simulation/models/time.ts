@@ -1,20 +1,20 @@
 import { drainMicrotasks } from "bun:jsc";
 import { type Clock, install } from "@sinonjs/fake-timers";
 
-// A seed takes some thousands; what takes this many would go round for ever.
+// A seed takes some thousands; one that takes this many would run for ever.
 const mostSteps = 200_000;
 
-/** Time that passes only when it is told to. Everything between two steps, promises included, happens at one instant. */
+/** Time that passes only on demand. Everything between two steps, including promises, happens at one instant. */
 export type SimulatedTime = {
   /** Milliseconds since the beginning. */
   now(): number;
-  /** Runs all that falls due within the next `ms`, in order. Throws when it never comes to rest. */
+  /** Runs everything that falls due within the next `ms`, in order. Throws if it never comes to rest. */
   pass(ms: number): void;
 };
 
 /**
- * Runs `work`, which must not wait for the real world, with the global timers replaced by simulated ones. Since no turn of
- * the real event loop is taken, nothing but `work` can see them, and the same work always takes the same steps.
+ * Runs `work`, which must not wait for the real world, with simulated global timers. As the real event loop does not
+ * turn, nothing but `work` sees them, and the same work always takes the same steps.
  */
 export function inSimulatedTime<Result>(work: (time: SimulatedTime) => Result): Result {
   const clock: Clock = install({

@@ -6,8 +6,8 @@ import type { Node } from "./node.ts";
 import { pause } from "./time.ts";
 
 /**
- * How a writer goes about it. Only the first is right, the others are bugs to be found: to tell of events whose commit may still
- * fail, and to take offsets as a sequence gives them, in another order than that of the commits.
+ * How a writer works. Only the first way is right; the others are bugs to be found: announcing events whose commit may
+ * still fail, and taking offsets like a sequence's, in another order than that of commits.
  */
 export type Writing = "announces after the commit" | "announces early" | "takes offsets without a lock";
 
@@ -26,7 +26,7 @@ export type Writers = {
   note(text: () => string): void;
 };
 
-/** Writes to organizations through whichever node, a transaction after the other, until it is told to end. */
+/** Writes to organizations through any node, one transaction after another, until told to end. */
 export async function runWriter(writers: Writers): Promise<void> {
   const { random, climate, isActive, pickNode, orgs } = writers;
   const gapMs = Math.ceil((climate.activeMs * climate.writers) / climate.writes);
@@ -62,7 +62,7 @@ async function write(writers: Writers, node: Node, org: string): Promise<void> {
   if (writing !== "announces early") announce(writers, node, events);
 }
 
-/** Gives the changes the next offsets: those after the head, or, without a lock, those that nobody else was given. */
+/** Assigns the next offsets to the changes: those after the head, or, without a lock, those not yet assigned. */
 function prepare(writers: Writers, org: string): LogEvent[] {
   const { random, database, writing } = writers;
   const organization = database.get(org);
