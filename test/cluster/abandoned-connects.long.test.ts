@@ -13,12 +13,12 @@ const postgres = await startPostgres();
 const attempts = 25; // more than a user may have at once
 const mayHave = 20;
 
-/** Begins what waits for the database, in many connections at once, and breaks them off. */
+/** Begins work that waits for the database, on many connections at once, and aborts them. */
 type Abandon = (org: Organization, token: string) => Promise<() => void>;
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** Sends requests over HTTP; gives the function that hangs up on all of them. */
+/** Sends HTTP requests; returns the function that aborts all of them. */
 function abandonRequests(url: string, headers: Record<string, string>): () => void {
   const hangUp = new AbortController();
   for (let index = 0; index < attempts; index++)
@@ -48,7 +48,7 @@ const abandonments: Record<string, Abandon> = {
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
-  test("clients that hang up while the database is slow leave nothing behind, whatever they connect with", async () => {
+  test("clients that hang up while the database is slow leave nothing behind, however they connect", async () => {
     await using cluster = await startCluster({ nodes: 1, postgres, nats: null });
     const { herald } = cluster.node(0);
     const org = await createOrganization(herald);
@@ -59,13 +59,13 @@ if (postgres !== undefined) {
       const begun = Object.values(abandonments).map((abandon, index) => abandon(org, tokens[index] ?? ""));
       const hangUps = await Promise.all(begun);
       await eventually(
-        // The last are feeds, which are no connections of a user.
+        // The last ones are feeds, which are not connections of a user.
         async () =>
           ((await heldBy(herald)).address_places ?? 0) >= mayHave * (hangUps.length - 1) + attempts || undefined,
         "the node to be at work for as many as users may have",
       );
       for (const hangUp of hangUps) hangUp();
-      // Whoever hangs up gives the place of the address back at once, however long the database takes.
+      // A client that hangs up frees the address's place at once, however long the database takes.
       await eventually(
         async () => (await heldBy(herald)).address_places === undefined || undefined,
         "the places to be given back",
@@ -80,7 +80,7 @@ if (postgres !== undefined) {
     }
   });
 
-  test("who waits too long for a slow database is told when to come back, at different times, and is let in then", async () => {
+  test("clients that wait too long for a slow database are told different times to return, and are let in then", async () => {
     await using cluster = await startCluster({ nodes: 1, postgres, nats: null });
     const { herald } = cluster.node(0);
     const org = await createOrganization(herald);
@@ -93,7 +93,7 @@ if (postgres !== undefined) {
       for (const [index, socket] of sockets.entries())
         socket.send({ request: { connect: { token: tokens[index] }, id: 1 } });
       const refused = await eventually(() => {
-        // Those whose turn has come hear another error when the database takes too long.
+        // Those whose turn has come get another error if the database takes too long.
         const answered = sockets.filter(({ responses }) => responses.all[0]?.error?.code === "rate_limited");
         return answered.length > 10 ? answered : undefined;
       }, "those to be refused who wait behind the first");

@@ -12,7 +12,7 @@ const engines = await useEngines();
 if (engines !== undefined) {
   const { postgres, nats } = engines;
 
-  /** Three nodes, and one organization as each of them sees it. */
+  /** Starts three nodes, with one organization as seen from each. */
   const start = async () => {
     const cluster = await startCluster({ nodes: 3, postgres, nats });
     const first = await createOrganization(cluster.node(0).herald);
@@ -22,7 +22,7 @@ if (engines !== undefined) {
   };
 
   describe("a delivery report on three nodes", () => {
-    test("is the same whichever is asked: each user once, on however many nodes, and each connection", async () => {
+    test("is the same from each node: every user once, on any number of nodes, and every connection", async () => {
       await using service = await start();
       const { orgs } = service;
       const [one, two, three] = orgs;
@@ -43,7 +43,7 @@ if (engines !== undefined) {
       }
     });
 
-    test("is right for large audiences on each, which have users in common", async () => {
+    test("is right for large audiences on each node, with users in common", async () => {
       await using service = await start();
       const [one, two, three] = service.orgs;
       const uids = Array.from({ length: 60 }, (_, index) => `user ${index}`);
@@ -56,7 +56,7 @@ if (engines !== undefined) {
       for (const socket of sockets.flat()) socket.terminate();
     });
 
-    test("counts a user once who heard it on one node, and came back to it on another, and acknowledged it on both", async () => {
+    test("counts a user once who heard it on one node, returned to it on another, and acknowledged it on both", async () => {
       await using service = await start();
       const [one, two, three] = service.orgs;
       const cid = await one.conversation(["alice", "bob", "carol"]);
@@ -80,7 +80,7 @@ if (engines !== undefined) {
       await messageBecomes(three, first.server_mid, { delivered_users: 0, delivered_connections: 0 });
     });
 
-    test("holds what a node had written down that is gone: stopped, or killed after it was seen", async () => {
+    test("includes what a gone node had recorded, whether it was stopped or killed after it was seen", async () => {
       await using service = await start();
       const { cluster, orgs } = service;
       const [one, two, three] = orgs;
@@ -92,12 +92,12 @@ if (engines !== undefined) {
       await cluster.node(1).kill();
       const second = await one.sent("alice", { cid, body: "second" });
       await carol.next(({ message }) => message?.body === "second");
-      await cluster.node(2).stop(); // at once: what it played last is not yet written down
+      await cluster.node(2).stop(); // at once, before what it played last is recorded
       await messageBecomes(one, first.server_mid, { delivered_users: 2, delivered_connections: 2 });
       await messageBecomes(one, second.server_mid, { delivered_users: 1, delivered_connections: 1 });
     });
 
-    test("lacks nothing that was played while the bus was away, and what was played before the database went", async () => {
+    test("lacks nothing played while the bus was away, or before the database was", async () => {
       await using service = await start();
       const { orgs } = service;
       const [one, two] = orgs;
@@ -119,7 +119,7 @@ if (engines !== undefined) {
   });
 
   describe("a dry run on three nodes", () => {
-    test("counts who is online on any of them, each user once", async () => {
+    test("counts users online on any node, each once", async () => {
       await using service = await start();
       const [one, two, three] = service.orgs;
       const cid = await one.conversation(["alice", "bob", "carol", "dave"]);
@@ -141,7 +141,7 @@ if (engines !== undefined) {
       }
     });
 
-    test("is 503 where a node does not answer, as presence is", async () => {
+    test("is 503 if a node does not answer, like presence", async () => {
       await using service = await start();
       const [one] = service.orgs;
       const cid = await one.conversation(["alice"]);

@@ -12,7 +12,7 @@ if (cluster !== undefined) {
   afterAll(() => cluster[Symbol.asyncDispose]());
   const [first, second] = [cluster.node(0), cluster.node(1)];
 
-  test("a feed on a node without any connection of the organization shows what is sent to another node, in order", async () => {
+  test("a feed on a node without connections of the organization shows what is sent to another node, in order", async () => {
     const org = await createOrganization(first.herald);
     const cid = await org.conversation(["alice"]);
     using feed = await openFeed(second.url, org.id, second.key);
@@ -21,7 +21,7 @@ if (cluster !== undefined) {
     for (const body of bodies) expect((await feed.next()).message?.body).toBe(body);
   });
 
-  test("a feed has no gap while the bus is away: the node reads the log", async () => {
+  test("a feed has no gap while the bus is away, as the node reads the log", async () => {
     const org = await createOrganization(first.herald);
     const cid = await org.conversation(["alice"]);
     using feed = await openFeed(second.url, org.id, second.key);
@@ -42,7 +42,7 @@ if (cluster !== undefined) {
     await within(feed.closed, "the end of the feed", 5_000);
   });
 
-  test("while the database is away a feed ends whose key nobody can look up, and that of the bootstrap key goes on", async () => {
+  test("while the database is away, a feed ends unless it uses the bootstrap key, as other keys cannot be looked up", async () => {
     const org = await createOrganization(first.herald);
     const cid = await org.conversation(["alice"]);
     const { key } = await createKey(first.herald, { organization: org.id, scopes: ["observe"] });

@@ -23,7 +23,7 @@ if (engines !== undefined) {
       },
     });
   const use = (node: Herald, key: string) => callWith(node, key, "GET", "/admin/organizations");
-  /** Resolves when the node refuses the key; rejects when it still takes it after 5 seconds. */
+  /** Resolves once the node refuses the key; rejects if it still accepts it after 5 seconds. */
   const untilRefused = (node: Herald, key: string) =>
     eventually(
       async () => ((await use(node, key)).status === 401 ? true : undefined),
@@ -32,7 +32,7 @@ if (engines !== undefined) {
     );
 
   describe("API keys on two nodes", () => {
-    test("work on both as soon as they are made or rotated on one", async () => {
+    test("work on both as soon as they are created or rotated on one", async () => {
       const url = await postgres.createDatabase();
       await using first = await startNode(url);
       await using second = await startNode(url);
@@ -49,7 +49,7 @@ if (engines !== undefined) {
       await second.stop();
     });
 
-    test("are refused on the second within 5 seconds of a revocation on the first, with the bus away too", async () => {
+    test("are refused on the second within 5 seconds of a revocation on the first, even while the bus is away", async () => {
       const url = await postgres.createDatabase();
       await using first = await startNode(url);
       await using second = await startNode(url);
@@ -67,16 +67,16 @@ if (engines !== undefined) {
       await second.stop();
     });
 
-    test("are answered 503 when the database was away for seconds, and known again when it is back", async () => {
+    test("get 503 once the database has been away for seconds, and are known again when it is back", async () => {
       await using node = await startNode(await postgres.createDatabase());
       const { key } = await createKey(node);
-      // Refused for its body, which needs no database, as long as the key is known.
+      // Refused for its body, without the database, as long as the key is known.
       const ask = async () => (await callWith(node, key, "POST", "/admin/message", {})).status;
       expect(await ask()).toBe(422);
       await postgres.restart(async () => {
         await eventually(async () => ((await ask()) === 503 ? true : undefined), "the key not to be trusted any more");
         expectProblem(await node.http("POST", "/admin/message"), 401, "unauthorized");
-        expect((await node.admin("POST", "/admin/message", {})).status).toBe(422); // the bootstrap key is in no database
+        expect((await node.admin("POST", "/admin/message", {})).status).toBe(422); // the bootstrap key is not in the database
       });
       await eventually(async () => ((await ask()) === 422 ? true : undefined), "the key to be known again");
       await node.stop();

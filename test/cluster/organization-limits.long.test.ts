@@ -14,7 +14,7 @@ if (cluster !== undefined) {
   afterAll(() => cluster[Symbol.asyncDispose]());
   const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
 
-  test("a limit that is set on one node holds on the other within 5 seconds, and so does what it stores", async () => {
+  test("a limit set on one node takes effect on the other within 5 seconds, as does what it stores", async () => {
     const here = await createOrganization(first);
     const there = await createOrganization(second, here.id);
     const cid = await here.conversation(["alice"]);
@@ -32,7 +32,7 @@ if (cluster !== undefined) {
     expect(refused.status).toBe(422);
   });
 
-  test("the use is told of all nodes, whichever is asked", async () => {
+  test("usage covers all nodes, whichever is asked", async () => {
     const here = await createOrganization(first);
     const there = await createOrganization(second, here.id);
     const cid = await here.conversation(["alice"]);

@@ -14,7 +14,7 @@ if (engines !== undefined) {
 
   type Member = { node: Herald; org: Organization };
 
-  /** Nodes on one database and one bus, each with a view of one organization. */
+  /** Starts nodes on one database and one bus, each with a view of one organization. */
   async function startCluster(count: number, busUrl: string | undefined = nats.url) {
     const env = {
       HERALD_DATABASE_URL: await postgres.createDatabase(),
@@ -47,7 +47,7 @@ if (engines !== undefined) {
     const { body } = await node.admin<{ items: Node[] }>("GET", "/admin/nodes");
     return Object.fromEntries(body.items.map((item) => [item.name, item]));
   };
-  /** Waits until a member answers with these users, and meanwhile with no others but with 503. */
+  /** Waits until a member answers with these users, and until then only with others or 503. */
   const becomes = (member: Member, ids: string[]) =>
     eventually(async () => {
       const answer = await ask<unknown>(member);
@@ -57,7 +57,7 @@ if (engines !== undefined) {
     }, "an answer of all nodes").then((heard) => expect(heard).toEqual(ids));
 
   describe("presence on three nodes", () => {
-    test("is the same whichever is asked: each user once, however many nodes and devices", async () => {
+    test("is the same from each node: every user once, on any number of nodes and devices", async () => {
       await using cluster = await startCluster(3);
       const { one, two, three, members } = cluster;
       using _a = await one.org.socket("alice");
@@ -98,7 +98,7 @@ if (engines !== undefined) {
       }
     });
 
-    test("loses a node's users with the node: at once when it stops, and after a while of 503 when it is killed", async () => {
+    test("loses a node's users with the node: at once when it stops, and after a period of 503 when it is killed", async () => {
       await using cluster = await startCluster(3);
       const { one, two, three } = cluster;
       using _alice = await one.org.socket("alice");
@@ -117,7 +117,7 @@ if (engines !== undefined) {
       expect(await nodesSeenBy(one)).toMatchObject({ "node 1": { state: "live" }, "node 2": { state: "silent" } });
     });
 
-    test("answers in bounded time while a node is frozen, without that node's users, and with them when it goes on", async () => {
+    test("answers in bounded time while a node is frozen, without its users, and with them when it continues", async () => {
       await using cluster = await startCluster(3);
       const { one, two } = cluster;
       using _alice = await one.org.socket("alice");
@@ -128,7 +128,7 @@ if (engines !== undefined) {
       two.node.signal("SIGCONT");
       await bob.expectSilence();
       const whole = async () => {
-        const { status, body } = await ask(one); // 503 while the node beats again and does not answer in time yet
+        const { status, body } = await ask(one); // 503 while the node beats again but does not answer in time yet
         return status === 200 && idsOf(body).includes("bob") ? idsOf(body) : undefined;
       };
       expect(await eventually(whole, "the frozen node's user")).toEqual(["alice", "bob"]);
@@ -136,7 +136,7 @@ if (engines !== undefined) {
       await eventually(isLive, "the next beat of the node"); // it may answer before that
     });
 
-    test("is 503 while the bus is away, when nodes know only of their own; their list goes on", async () => {
+    test("is 503 while the bus is away, when nodes know only their own users; the list of nodes still works", async () => {
       await using cluster = await startCluster(2);
       const { one, two, members } = cluster;
       using _alice = await one.org.socket("alice");

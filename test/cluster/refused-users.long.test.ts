@@ -17,12 +17,12 @@ if (engines !== undefined) {
     return { socket, isTaken: (await socket.request("connect", { token })).success === true };
   }
 
-  // Without a bus the other node finds the event when it compares heads, in 5 seconds at most.
+  // Without a bus, the other node finds the event at its head check, within 5 seconds.
   describe.each([
     ["with a bus", nats],
     ["without a bus", null],
   ])("on another node, %s,", (_, bus) => {
-    test("who is blocked is closed in the order of the log, and refused until that is taken back", async () => {
+    test("a blocked user's connections are closed in log order, and refused until unblocked", async () => {
       await using cluster = await startCluster({ nodes: 2, postgres, nats: bus });
       const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const org = await createOrganization(first);
@@ -49,7 +49,7 @@ if (engines !== undefined) {
       for (const node of [first, second]) await node.stop();
     });
 
-    test("the connections of a revoked token are closed, and it is refused; others of its user stay", async () => {
+    test("the connections of a revoked token are closed, and it is refused; the user's others stay", async () => {
       await using cluster = await startCluster({ nodes: 2, postgres, nats: bus });
       const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const org = await createOrganization(first);

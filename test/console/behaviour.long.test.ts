@@ -17,7 +17,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await browser.close();
   });
 
-  test("keeps the key in its tab alone: not in an address, not after signing out, not in another tab", async () => {
+  test("keeps the key in its tab only: not in a URL, not after signing out, not in another tab", async () => {
     await using console = await visit(browser, herald());
     const { page, requests } = console;
     await console.signIn();
@@ -36,14 +36,14 @@ describe.if(chromium !== undefined)("the console", () => {
     ).toBe('[{},{},""]');
   });
 
-  test("says of a key that is refused what may be wrong with it", async () => {
+  test("says what may be wrong with a refused key", async () => {
     await using console = await visit(browser, herald());
     await console.page.getByLabel("API key").fill("hk_not-a-key");
     await console.page.getByRole("button", { name: "Sign in" }).click();
     await console.sees("The server refuses this key");
   });
 
-  test("shows a key of one organization that organization, and of the pages those that its scopes open", async () => {
+  test("shows a key of one organization that organization, and the pages that its scopes open", async () => {
     const org = await createOrganization(herald());
     await createOrganization(herald());
     const { key } = await createKey(herald(), { scopes: ["message:send", "observe"], organization: org.id });
@@ -62,7 +62,7 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await page.getByText("System message").count()).toBe(0);
   });
 
-  test("shows what an organization uses of its own limits, and where it has none", async () => {
+  test("shows an organization's usage beside its own limits, or that it has none", async () => {
     const org = await createOrganization(herald());
     await herald().admin("PUT", org.path(), {
       limits: { connections: 50, messages_per_second: 0, stored_bytes: 2_500_000 },
@@ -93,7 +93,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.getByRole("button", { name: "Send" }).click();
     await console.sees("must be 1 to 128 characters");
     await console.sees("needs a non-empty `body` or an attachment");
-    // The focus moves once the page has shown what is wrong.
+    // The focus moves once the page shows what is wrong.
     await page.waitForFunction(() => document.activeElement?.getAttribute("aria-invalid") === "true");
     expect(requests.filter((address) => address.includes("/admin/message"))).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe.if(chromium !== undefined)("the console", () => {
     for (const text of ["sender_not_participant", requestId]) await alert.getByText(text).waitFor();
   });
 
-  test("sends once what it sends again because no answer came", async () => {
+  test("retries a send without an answer, and it is delivered once", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     await using console = await visit(browser, herald());
@@ -130,7 +130,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.getByLabel("To (conversation)").fill(cid);
     await page.getByLabel("Text").fill("once");
     await page.route("**/admin/message", async (route) => {
-      await route.fetch(); // the server has it, and its answer is lost
+      await route.fetch(); // the server has it, but its answer is lost
       await route.abort();
     });
     await page.getByRole("button", { name: "Send" }).click();
@@ -141,7 +141,7 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await org.history(cid)).toHaveLength(1);
   });
 
-  test("sends a system message, and tells of each user whether they got it", async () => {
+  test("sends a system message, and shows for each user whether they got it", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     await org.user("carol");
@@ -164,7 +164,7 @@ describe.if(chromium !== undefined)("the console", () => {
     expect((await bob.next()).system_message).toMatchObject({ from: "alice", x: {} });
   });
 
-  test("is used with the keyboard: past the head, from page to page, in and out of a dialog", async () => {
+  test("can be used by keyboard: past the header, from page to page, in and out of a dialog", async () => {
     const org = await createOrganization(herald());
     const { name } = await createKey(herald(), { name: `key of ${org.id}`, organization: org.id });
     await using console = await visit(browser, herald());
@@ -195,7 +195,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await focuses("button", `Revoke ${name}`);
   });
 
-  test("shows in Live what the filter asks for, and while it is paused counts what waits", async () => {
+  test("shows in Live what matches the filter, and while paused counts what is waiting", async () => {
     const org = await createOrganization(herald());
     const [room, other] = [await org.conversation(["alice"]), await org.conversation(["alice"])];
     await using console = await visit(browser, herald());
@@ -206,7 +206,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.getByLabel("Conversation").fill(room);
     const isFiltered = page.waitForResponse((response) => new URL(response.url()).searchParams.get("cid") === room);
     await page.getByRole("button", { name: "Filter" }).click();
-    await isFiltered; // "listening" may still be said of the feed before it
+    await isFiltered; // "listening" may still refer to the previous feed
     await console.sees("listening");
     await org.sent("alice", { cid: other, body: "elsewhere" });
     await org.sentSystem("alice", { uids: ["alice"], x: {} });
@@ -225,7 +225,7 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await page.getByLabel("Conversation").inputValue()).toBe(room);
   });
 
-  test("rotates a key: shows the new secret once, and says until when the old one works", async () => {
+  test("rotates a key: shows the new secret once, and until when the old one works", async () => {
     const { id, key, name } = await createKey(herald(), { name: `key ${crypto.randomUUID()}` });
     await using console = await visit(browser, herald());
     const { page } = console;
@@ -244,7 +244,7 @@ describe.if(chromium !== undefined)("the console", () => {
     expect(await page.content()).not.toContain(fresh);
   });
 
-  test("says that the server is gone, and goes on when it is back", async () => {
+  test("says that the server is gone, and continues when it is back", async () => {
     const server = await startHerald();
     await using console = await visit(browser, server);
     await console.signIn();
@@ -257,7 +257,7 @@ describe.if(chromium !== undefined)("the console", () => {
     await again.stop();
   });
 
-  test("helps where there is no organization yet", async () => {
+  test("helps if there is no organization yet", async () => {
     await using server = await startHerald();
     await using console = await visit(browser, server);
     const { page } = console;

@@ -5,21 +5,21 @@ import { DEADLINE_MS } from "../harness/deadline.ts";
 import { reportMissing } from "../harness/engines/installed.ts";
 import type { Herald } from "../harness/servers/herald.ts";
 
-/** The path of Chromium; says what is skipped where there is none. */
+/** Finds Chromium; reports what is skipped if there is none. */
 export function findChromium(): string | undefined {
   const found = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name)).find(Boolean);
   return found ?? reportMissing("Chromium", "chromium");
 }
 
-/** Starts Chromium. Without its sandbox, since tests may run as root; it opens nothing but our own pages. */
+/** Starts Chromium without its sandbox, as tests may run as root; it opens only our own pages. */
 export async function launchChromium(executablePath: string): Promise<Browser> {
   return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 }
 
-/** How the console is looked at. */
+/** The screen on which the console is shown. */
 export type Screen = { width: number; colorScheme: "light" | "dark" };
 
-/** A telephone and a desk, by day and by night. */
+/** Phone and desktop, light and dark. */
 export const screens: Screen[] = [380, 1280].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
 );
@@ -27,18 +27,18 @@ export const screens: Screen[] = [380, 1280].flatMap((width) =>
 /** A page of the console, and what it did. */
 export type Visit = {
   page: Page;
-  /** Addresses of all requests so far, with what Chromium itself says of errors and of its policy. */
+  /** The URLs of all requests so far, and what Chromium reports of errors and policy violations. */
   requests: readonly string[];
   complaints: readonly string[];
   /** Types the key and waits for the overview. */
   signIn(key?: string): Promise<void>;
   /** Goes to a page by its link, and waits for its heading. */
   open(title: string): Promise<void>;
-  /** Waits until this text can be seen. */
+  /** Waits until this text is visible. */
   sees(text: string | RegExp): Promise<void>;
   /**
-   * Expects that nothing is wider than the screen, and that axe finds nothing serious or critical in what is shown now. By day with all rules; by night with those
-   * about contrast, since nothing but colours differs.
+   * Expects that nothing is wider than the screen, and that axe finds nothing serious or critical in what is shown. In
+   * light mode with all rules; in dark mode with those about contrast, as only colours differ.
    */
   expectAccessible(what: string): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -48,7 +48,10 @@ type AxeResults = {
   violations: { id: string; impact: string | null; nodes: { target: string[]; failureSummary: string }[] }[];
 };
 
-/** Opens a page of the console, the first one unless `path` says another, in a context of its own. At its end nothing may have left the server or broken its policy. */
+/**
+ * Opens a page of the console, by default the first one, in a context of its own. At its end, nothing may have left the
+ * server or violated its policy.
+ */
 export async function visit(
   browser: Browser,
   herald: Herald,
@@ -69,7 +72,7 @@ export async function visit(
   page.on("request", (request) => requests.push(request.url()));
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
-    // Chromium tells of every answer above 399; the tests provoke some of them.
+    // Chromium reports every status above 399, some of which the tests provoke.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       complaints.push(message.text());
   });

@@ -12,7 +12,7 @@ import { shoot } from "./screenshots.ts";
 const chromium = findChromium();
 const herald = useHerald({ oneNode: "what one page shows of one node", env: { HERALD_DEMO: "1" } });
 
-/** What one of the people sees and can do. */
+/** What one of the users sees and can do. */
 function personOf({ page }: Visit, name: string) {
   const region = page.getByRole("region", { name });
   return {
@@ -46,7 +46,7 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await browser.close();
   });
 
-  test.each(screens)("shows a message arrive, a user go and come back, and a system message: %j", async (screen) => {
+  test.each(screens)("shows a message arrive, a user leave and return, and a system message: %j", async (screen) => {
     await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
     await using demo = await visit(browser, server, { ...screen, path: "/console/demo" });
     const { page } = demo;
@@ -81,7 +81,7 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await server.stop();
   });
 
-  test("says what to do about a key that is refused, and takes one that may just do what the page does", async () => {
+  test("says what to do about a refused key, and accepts one that may do just what the page does", async () => {
     await using demo = await visit(browser, herald(), { path: "/console/demo" });
     await demo.page.getByLabel("Admin API key").fill("nonsense");
     await demo.page.keyboard.press("Enter");
@@ -94,7 +94,7 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await Carol?.sees("with a small key");
   });
 
-  test("a server that is killed and comes back is reconnected to, and nothing that was typed is lost", async () => {
+  test("reconnects to a server that was killed and restarted, and loses nothing typed", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "herald-demo-"));
     const options = { dataDir, env: { HERALD_DEMO: "1", HERALD_PORT: String(freePort()) } };
     try {

@@ -24,7 +24,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
   };
 
   describe.each(screens)("%j", (screen) => {
-    // One for the tests of a screen, with a name that can be read in the pictures.
+    // One organization for the tests of a screen, with a name that is legible in the pictures.
     const organization = () => createOrganization(herald(), names[screens.indexOf(screen)]);
 
     test("a message from Compose reaches two of three participants, and its report says so", async () => {
@@ -60,7 +60,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       expect(await org.history(cid)).toHaveLength(1);
     });
 
-    test("a system message is seen in Live, and who of its users had it", async () => {
+    test("a system message shows up in Live, with which of its users got it", async () => {
       const org = await organization();
       await org.user("alice");
       await org.user("carol");
@@ -89,7 +89,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await shoot(page, "live", screen);
     });
 
-    test("a key that is made and revoked here is taken, and then refused", async () => {
+    test("a key created and revoked here is accepted, and then refused", async () => {
       const org = await organization();
       await using console = await visit(browser, herald(), screen);
       const { page } = console;
@@ -122,7 +122,7 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       );
     });
 
-    test("the other pages show what there is, and axe finds nothing serious on them", async () => {
+    test("the other pages show existing data, and axe finds nothing serious on them", async () => {
       const org = await organization();
       await herald().admin("PUT", org.path(), { limits: { messages_per_second: 500, stored_bytes: 1_000_000_000 } });
       const cid = await org.conversation(["alice", "bob"], "parcel news");

@@ -18,7 +18,7 @@ const mostBytes = 150_000;
 const perSecond = 500;
 const seconds = 5;
 
-/** What went over the wire for the console's own files, heads included, as Chromium counts it. */
+/** Counts the bytes on the wire for the console's own files, including headers, as Chromium reports them. */
 async function countBytes(page: Page): Promise<() => number> {
   const cdp = await page.context().newCDPSession(page);
   const ours = new Set<string>();
@@ -34,7 +34,7 @@ async function countBytes(page: Page): Promise<() => number> {
   return () => bytes;
 }
 
-/** Sends at a steady pace, however long an answer takes. */
+/** Sends at a steady rate, however long responses take. */
 async function sendSteadily({ sent }: Organization, cid: string): Promise<number> {
   const startedAt = performance.now();
   const answers: Promise<unknown>[] = [];
@@ -47,7 +47,7 @@ async function sendSteadily({ sent }: Organization, cid: string): Promise<number
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Notes the gaps between frames and the long tasks of the page, until `stop`. */
+/** Records the gaps between frames and the page's long tasks until `stop`. */
 async function watchFrames(page: Page): Promise<() => Promise<{ gaps: number[]; tasks: number[] }>> {
   await page.evaluate(() => {
     const noted = { gaps: [] as number[], tasks: [] as number[], isOver: false };
@@ -86,7 +86,7 @@ describe.if(chromium !== undefined)("the console under load", () => {
   test("loads all of its pages in less than 150 KB", async () => {
     const org = await createOrganization(herald());
     const beganAt = performance.now();
-    await using console_ = await visit(browser, herald()); // the first one of this server, which bundles the console for it
+    await using console_ = await visit(browser, herald()); // the first visit to this server, which bundles the console for it
     const { page } = console_;
     await page.getByLabel("API key").waitFor();
     const firstEver = performance.now() - beganAt;
@@ -113,7 +113,7 @@ describe.if(chromium !== undefined)("the console under load", () => {
     expect(bytes()).toBeLessThan(mostBytes);
   });
 
-  test("shows 500 events a second in Live, all counted, with a bounded page that still answers", async () => {
+  test("shows 500 events a second in Live, all counted, on a bounded page that still responds", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     await using console_ = await visit(browser, herald());

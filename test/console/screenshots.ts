@@ -5,7 +5,7 @@ import type { Screen } from "./browser.ts";
 
 const folder = resolve(import.meta.dir, "../../docs/console");
 
-/** Those that the documentation shows; the others are only looked at. */
+/** The pictures used by the documentation; others are only for inspection. */
 const inDocs = new Set([
   "overview-1280-light",
   "compose-1280-light",
@@ -18,8 +18,8 @@ const inDocs = new Set([
 ]);
 
 /**
- * With `CONSOLE_SCREENSHOTS=1` takes the pictures of the documentation, in `docs/console`; with `CONSOLE_SCREENSHOTS=<folder>` one of
- * every page on every screen, into that folder, to be looked at.
+ * Takes screenshots: with `CONSOLE_SCREENSHOTS=1`, the documentation's pictures into `docs/console`; with
+ * `CONSOLE_SCREENSHOTS=<folder>`, every page on every screen into that folder.
  */
 export async function shoot(page: Page, name: string, { width, colorScheme }: Screen): Promise<void> {
   const wanted = process.env.CONSOLE_SCREENSHOTS;
@@ -32,7 +32,10 @@ export async function shoot(page: Page, name: string, { width, colorScheme }: Sc
   });
 }
 
-/** Some seconds of messages, now more and now fewer, so that the pictures show something. Without pictures, nothing. */
+/**
+ * Sends messages at a varying rate for some seconds, so that the pictures show something. Does nothing without
+ * pictures.
+ */
 export async function playTraffic(org: Organization, cid: string, seconds: number): Promise<void> {
   if ((process.env.CONSOLE_SCREENSHOTS ?? "") === "") return;
   for (let turn = 0; turn < seconds * 5; turn++) {

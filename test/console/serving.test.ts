@@ -6,14 +6,14 @@ const herald = useHerald({ oneNode: "each node makes the console from the same f
 
 const pages = ["/console", "/console/demo"];
 
-/** What a page names in `src` and `href`. */
+/** The targets of a page's `src` and `href`. */
 function linksOf(html: string): string[] {
   return [...html.matchAll(/(?:src|href)="([^"]+)"/g)].flatMap(([, link]) => link ?? []);
 }
 
 describe("the console's pages", () => {
   test.each(pages)(
-    "%s and all that it loads come from this server, under names that change with the content",
+    "%s and everything it loads come from this server, under names that change with the content",
     async (page) => {
       const { status, headers, text } = await herald().http<string>("GET", page);
       expect(status).toBe(200);
@@ -31,30 +31,27 @@ describe("the console's pages", () => {
     },
   );
 
-  test.each(pages)(
-    "%s allows no inline script or style, no frame around it, and no call to anywhere else",
-    async (page) => {
-      const { headers, text } = await herald().http<string>("GET", page);
-      const policy = headers.get("content-security-policy") ?? "";
-      for (const directive of [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-      ])
-        expect(policy.split("; ")).toContain(directive);
-      expect(policy).not.toContain("unsafe");
-      expect(headers.get("x-frame-options")).toBe("DENY");
-      expect(headers.get("referrer-policy")).toBe("no-referrer");
-      expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
-      expect(text).not.toMatch(/<style|style=|<script>|\son\w+=/);
-    },
-  );
+  test.each(pages)("%s allows no inline script or style, no framing, and no call to another origin", async (page) => {
+    const { headers, text } = await herald().http<string>("GET", page);
+    const policy = headers.get("content-security-policy") ?? "";
+    for (const directive of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+      expect(policy.split("; ")).toContain(directive);
+    expect(policy).not.toContain("unsafe");
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+    expect(text).not.toMatch(/<style|style=|<script>|\son\w+=/);
+  });
 
-  test("there is no demo page where HERALD_DEMO is not on", async () => {
+  test("there is no demo page unless HERALD_DEMO is on", async () => {
     await using server = await startHerald();
     expectProblem(await server.http("GET", "/console/demo"), 404, "not_found");
     expect((await server.http<string>("GET", "/console")).status).toBe(200);
@@ -69,7 +66,7 @@ describe("the console's pages", () => {
     expect([again.status, again.text]).toEqual([304, ""]);
   });
 
-  test("files travel as the caller can read them", async () => {
+  test("files are sent in an encoding that the caller accepts", async () => {
     const page = await herald().http<string>("GET", "/console");
     const script = linksOf(page.text).find((link) => link.endsWith(".js")) ?? "";
     const seen: Record<string, string | null> = {};
@@ -81,7 +78,7 @@ describe("the console's pages", () => {
     expect(seen).toEqual({ "br, gzip": "br", gzip: "gzip", "br;q=0, gzip;q=0.5": "gzip", identity: null });
   });
 
-  test("a file that is not one of the console's is 404, wherever its name points", async () => {
+  test("a file that is not part of the console is 404, wherever its name points", async () => {
     for (const name of ["nothing.js", "..%2Findex.html", "..%2F..%2Fpackage.json", "%2Fetc%2Fpasswd"]) {
       const answer = await herald().http("GET", `/console/assets/${name}`);
       expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);

@@ -14,7 +14,7 @@ import { createOrganization, readList } from "../harness/servers/organization.ts
 
 const herald = useHerald();
 
-/** An entry of the audit log as `docs/` tells of it, written down once more. */
+/** An entry of the audit log as described in `docs/`, transcribed. */
 type Entry = {
   id: string;
   created_at: string;
@@ -41,7 +41,7 @@ async function audit(filter: Record<string, string | number> = {}): Promise<Entr
   return answer.body.items;
 }
 
-/** The entries that fit, once there are so many: those of refusals are written after the answer. */
+/** The matching entries, once there are `count`: those of refusals are written after the response. */
 function auditOf(filter: Record<string, string | number>, count: number): Promise<Entry[]> {
   return eventually(
     async () => {
@@ -55,7 +55,7 @@ function auditOf(filter: Record<string, string | number>, count: number): Promis
 const brief = ({ operation, target, result, status, code }: Entry) => ({ operation, target, result, status, code });
 
 describe("the audit log", () => {
-  test("holds every change by the time it is answered: who, what, about whom, how it ended, in which request", async () => {
+  test("records every change before it is answered: who, what, about whom, how it ended, in which request", async () => {
     const org = uniqueId("org");
     const path = `/admin/organizations/${encodeURIComponent(org)}`;
     const headers = { "X-Request-Id": uniqueId("request") };
@@ -110,7 +110,7 @@ describe("the audit log", () => {
     expect(await audit({ organization: org })).toHaveLength(changes.length);
   });
 
-  test("holds what becomes of keys, in the log of their organization", async () => {
+  test("records changes of keys, in the log of their organization", async () => {
     const org = await createOrganization(herald());
     const key = await createKey(herald(), { organization: org.id });
     await herald().admin("POST", `/admin/keys/${key.id}/rotate`);
@@ -124,7 +124,7 @@ describe("the audit log", () => {
     ]);
   });
 
-  test("does not hold what only reads the directory, nor sends, nor itself", async () => {
+  test("does not record reads of the directory, sends, or reads of itself", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const count = (await audit({ organization: org.id })).length;
@@ -139,7 +139,7 @@ describe("the audit log", () => {
     expect((await audit({ organization: org.id })).map(brief)).toHaveLength(count + 1);
   });
 
-  test("holds what was tried and could not be done, and says that it was not", async () => {
+  test("records failed attempts as such", async () => {
     const org = await createOrganization(herald());
     await herald().admin("DELETE", org.path("users", "nobody"));
     const [entry] = await auditOf({ organization: org.id, result: "refused" }, 1);
@@ -153,7 +153,7 @@ describe("the audit log", () => {
     });
   });
 
-  test("holds refusals for lack of rights: of every operation, with the key, for its organization alone", async () => {
+  test("records refusals for lack of rights: of every operation, with the key, for its organization only", async () => {
     const [own, other] = [await createOrganization(herald()), await createOrganization(herald())];
     const key = await createKey(herald(), {
       organization: own.id,
@@ -184,7 +184,7 @@ describe("the audit log", () => {
     expect(await audit({ organization: other.id, status: 403 })).toEqual([]);
   });
 
-  test("holds calls with a key that is not taken: of no key, whatever key they name, and of no organization", async () => {
+  test("records calls with a refused key: without a key, whatever key they name, and without an organization", async () => {
     const org = await createOrganization(herald());
     const { id: claimed } = await createKey(herald(), { organization: org.id });
     const stolen = createApiKey(claimed).key;
@@ -208,7 +208,7 @@ describe("the audit log", () => {
     expect(missing).toMatchObject({ operation: "getOrganization", organization: null, key_id: null });
   });
 
-  test("knows where a caller was who hung up without waiting for the answer", async () => {
+  test("knows the address of a caller who hung up without waiting for the answer", async () => {
     const requestId = uniqueId("hung-up");
     const { hostname, port } = new URL(herald().url);
     const socket = connect(Number(port), hostname);
@@ -221,7 +221,7 @@ describe("the audit log", () => {
     expect(entry).toMatchObject({ address: expect.stringContaining("127.0.0.1") });
   });
 
-  test("is found by organization, key, operation, result, status and time, together too", async () => {
+  test("can be filtered by organization, key, operation, result, status and time, even combined", async () => {
     const org = await createOrganization(herald());
     const { key, id } = await createKey(herald(), { scopes: ["directory:write"] });
     await callWith(herald(), key, "PUT", org.path("users", "a"));
@@ -249,7 +249,7 @@ describe("the audit log", () => {
       expectProblem(await herald().admin("GET", `/admin/audit?${name}=${value}`), 422, "invalid_request", `/${name}`);
   });
 
-  test("gives pages that neither repeat nor miss an entry while others are added", async () => {
+  test("pages neither repeat nor miss an entry while others are added", async () => {
     const org = await createOrganization(herald());
     for (let count = 0; count < 7; count++) await org.user(`before-${count}`);
     const expected = await audit({ organization: org.id });
@@ -264,11 +264,11 @@ describe("the audit log", () => {
     expect(read).toEqual(expected);
   });
 
-  test("shows a key of one organization that one's entries alone, and nothing of one before it that had the same id", async () => {
+  test("shows a key of one organization only its entries, and none of a predecessor with the same id", async () => {
     const [own, other] = [await createOrganization(herald()), await createOrganization(herald())];
     await own.user("of the first");
     await herald().admin("DELETE", own.path());
-    await Bun.sleep(2); // entries are told apart by the millisecond
+    await Bun.sleep(2); // entries are distinguished by the millisecond
     await createOrganization(herald(), own.id);
     await other.user("u");
     const { key } = await createKey(herald(), { organization: own.id, scopes: ["observe"] });
@@ -282,14 +282,14 @@ describe("the audit log", () => {
     expect((await audit({ organization: own.id })).length).toBeGreaterThan(seen.length);
   });
 
-  test("holds no secret, no name and no content, wherever a caller put one", async () => {
+  test("contains no secret, name or content, wherever a caller put one", async () => {
     const org = await createOrganization(herald());
     const canary = uniqueId("canary");
     const made = await createKey(herald(), { organization: org.id, name: canary });
     const cid = await org.conversation(["alice", "bob"]);
     await herald().admin("PUT", org.path("users", "alice"), { name: canary });
     await herald().admin("PUT", org.path("conversations", cid), { name: canary });
-    await herald().admin("PUT", org.path("users", made.key), {}); // pasted in a place where no key belongs
+    await herald().admin("PUT", org.path("users", made.key), {}); // pasted where no key belongs
     await callWith(herald(), made.key, "GET", "/admin/nodes");
     const unknown = await herald().http("GET", org.path(), {
       headers: { "Admin-Api-Key": canary, "X-Request-Id": made.key },
@@ -321,7 +321,7 @@ describe("the audit log", () => {
       expect(everything).not.toContain(secret);
   });
 
-  test("is written by every operation that is not said to be a send or a read", () => {
+  test("is written by every operation that is not declared as a send or a read", () => {
     const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
     const exceptions = operations.filter(({ audit: extent }) => extent !== undefined);
     expect(Object.fromEntries(exceptions.map(({ operationId, audit: extent }) => [operationId, extent]))).toEqual({
@@ -335,7 +335,7 @@ describe("the audit log", () => {
   });
 });
 
-test("an entry tells the client's address as a trusted proxy does, with a key that is taken and with one that is not", async () => {
+test("an entry has the client's address as given by a trusted proxy, with an accepted key and a refused one", async () => {
   await using node = await startHerald({ env: { HERALD_TRUSTED_PROXIES: "127.0.0.1" } });
   const forwarded = { "X-Forwarded-For": "198.51.100.1, 203.0.113.9" };
   await node.admin("PUT", "/admin/organizations/o1", {}, forwarded);

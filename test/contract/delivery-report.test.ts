@@ -11,7 +11,7 @@ const herald = useHerald();
 const nothing = { delivered_users: 0, delivered_connections: 0, acknowledged_users: 0 };
 
 describe("GET …/messages/{server_mid}", () => {
-  test("gives the message as it was delivered, the key it was sent with, and the figures, and nothing else", async () => {
+  test("gives the message as delivered, the key it was sent with, and the figures, and nothing else", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using bob = await org.socket("bob");
@@ -36,14 +36,14 @@ describe("GET …/messages/{server_mid}", () => {
     expect(Math.abs(Date.parse(first ?? "") - Date.parse(report.message.created_at))).toBeLessThan(60_000);
   });
 
-  test("names the bootstrap key when the message was sent with that", async () => {
+  test("names the bootstrap key if the message was sent with it", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const { server_mid } = await org.sent("alice", { cid, body: "x" });
     expect((await reportOf(org, server_mid)).key_id).toBe("bootstrap");
   });
 
-  test("tells of a message that nobody heard that nobody did", async () => {
+  test("reports that nobody heard a message, if so", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using _other = await org.socket("carol");
@@ -56,7 +56,7 @@ describe("GET …/messages/{server_mid}", () => {
     });
   });
 
-  test("counts each user once, and each connection, over WebSocket and stream, the sender's too", async () => {
+  test("counts each user once, and each connection, over WebSocket and stream, including the sender's", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using _a = await org.socket("alice");
@@ -69,7 +69,7 @@ describe("GET …/messages/{server_mid}", () => {
     await messageBecomes(org, server_mid, { recipients: 3, delivered_users: 2, delivered_connections: 4 });
   });
 
-  test("counts who took part when it was sent, whoever comes and goes later", async () => {
+  test("counts participants at the time of the send, whoever joins or leaves later", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using bob = await org.socket("bob");
@@ -87,7 +87,7 @@ describe("GET …/messages/{server_mid}", () => {
     await messageBecomes(org, after.server_mid, { recipients: 4, delivered_users: 1, delivered_connections: 1 });
   });
 
-  test("counts who comes back with since, once per user, and never who took no part when it was sent", async () => {
+  test("counts users who return with since once each, and never those who were not participants at the time", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using staying = await org.socket("carol");
@@ -107,7 +107,7 @@ describe("GET …/messages/{server_mid}", () => {
     await messageBecomes(org, first.server_mid, { recipients: 3, delivered_users: 1, delivered_connections: 1 });
   });
 
-  test("takes ids with every legal character", async () => {
+  test("accepts ids with every legal character", async () => {
     const org = await createOrganization(herald(), "o/%2F.*> ✓");
     const cid = await org.conversation(["__proto__", "a/b"], "../c");
     using socket = await org.socket("__proto__");
@@ -134,7 +134,7 @@ describe("GET …/messages/{server_mid}", () => {
     for (const socket of sockets) socket.terminate();
   });
 
-  test("is 404 for what is no message: unknown, of another organization, a system message, of a deleted conversation", async () => {
+  test("is 404 for anything but a message: unknown, of another organization, a system message, of a deleted conversation", async () => {
     const [org, other] = [await createOrganization(herald()), await createOrganization(herald())];
     const cid = await other.conversation(["alice"]);
     await org.user("alice");
@@ -152,7 +152,7 @@ describe("GET …/messages/{server_mid}", () => {
     expectProblem(await herald().admin("GET", `${org.path("messages", "x")}?a=b`), 422, "invalid_request", "/a");
   });
 
-  test("stands in the audit log, as reads of history do", async () => {
+  test("is recorded in the audit log, like reads of history", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const { server_mid } = await org.sent("alice", { cid, body: "x" });
@@ -166,7 +166,7 @@ describe("GET …/messages/{server_mid}", () => {
 });
 
 describe("GET …/system-messages/{mid}", () => {
-  test("tells of each user: delivered, offline, or unknown when it was sent", async () => {
+  test("says for each user: delivered, offline, or unknown when it was sent", async () => {
     const org = await createOrganization(herald());
     await org.user("offline");
     using bob = await org.socket("bob");
@@ -195,7 +195,7 @@ describe("GET …/system-messages/{mid}", () => {
     });
   });
 
-  test("does not change its mind about who connects, or is deleted, later", async () => {
+  test("does not change for users who connect or are deleted later", async () => {
     const org = await createOrganization(herald());
     for (const uid of ["alice", "bob", "carol"]) await org.user(uid);
     await org.sentSystem("alice", { id: "s-1", uids: ["bob", "carol"] });
@@ -206,7 +206,7 @@ describe("GET …/system-messages/{mid}", () => {
     expect(delivery).toMatchObject({ ...nothing, by_user: { bob: "offline", carol: "offline" } });
   });
 
-  test("names users whose ids mean something to JavaScript", async () => {
+  test("names users whose ids have a meaning in JavaScript", async () => {
     const org = await createOrganization(herald());
     using socket = await org.socket("__proto__");
     const uids = ["__proto__", "constructor", "toString", "0", "hasOwnProperty"];
@@ -222,7 +222,7 @@ describe("GET …/system-messages/{mid}", () => {
     ]);
   });
 
-  test("asks for senderId where several senders used the id, and takes it where one did", async () => {
+  test("requires senderId if several senders used the id, and accepts it if one did", async () => {
     const org = await createOrganization(herald());
     for (const uid of ["alice", "bob"]) await org.user(uid);
     await org.sentSystem("alice", { id: "s/1", uids: ["alice"], x: { of: "alice" } });
@@ -239,7 +239,7 @@ describe("GET …/system-messages/{mid}", () => {
     expectProblem(await herald().admin("GET", `${path}?senderId=`), 422, "invalid_request", "/senderId");
   });
 
-  test("tells of 10,000 users, each once", async () => {
+  test("covers 10,000 users, each once", async () => {
     const org = await createOrganization(herald());
     using last = await org.socket("user 9999");
     const uids = Array.from({ length: 10_000 }, (_, index) => `user ${index}`);
@@ -250,7 +250,7 @@ describe("GET …/system-messages/{mid}", () => {
     expect([fates.length, fates.filter((fate) => fate === "unknown").length]).toEqual([10_000, 9_999]);
   });
 
-  test("is 404 for what is no system message of the organization", async () => {
+  test("is 404 for anything but a system message of the organization", async () => {
     const [org, other] = [await createOrganization(herald()), await createOrganization(herald())];
     await other.user("alice");
     await other.sentSystem("alice", { id: "s-1", uids: ["alice"] });
@@ -267,7 +267,7 @@ describe("GET …/system-messages/{mid}", () => {
 });
 
 describe("receipts", () => {
-  test("are counted once per user, for messages and system messages, whatever is sent twice", async () => {
+  test("are counted once per user, for messages and system messages, however often they are sent", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using bob = await org.socket("bob");
@@ -296,13 +296,13 @@ describe("receipts", () => {
     }
   });
 
-  test("of what was not sent to the user are passed over, and not told from those of nothing", async () => {
+  test("of messages not sent to the user are skipped, and look like those of nonexistent ones", async () => {
     const [org, other] = [await createOrganization(herald()), await createOrganization(herald())];
     const cid = await org.conversation(["alice", "bob"]);
     const foreign = await other.sent("alice", { cid: await other.conversation(["alice", "eve"]), body: "x" });
     const { server_mid } = await org.sent("alice", { cid, body: "x" });
     await org.sentSystem("alice", { id: "s-1", uids: ["bob"] });
-    await org.sentSystem("alice", { id: "s-2", uids: ["eve"] }); // who is offline, and will never get it
+    await org.sentSystem("alice", { id: "s-2", uids: ["eve"] }); // offline, and never gets it
     using eve = await org.socket("eve");
     for (const id of [server_mid, "s-1", "s-2", foreign.server_mid, "nothing"])
       expect(await eve.request("ack", { ids: [id] }, "same")).toEqual({ id: "same", success: true });
@@ -313,7 +313,7 @@ describe("receipts", () => {
     expect((await reportOf(other, foreign.server_mid)).delivery.acknowledged_users).toBe(0);
   });
 
-  test("are refused before connect, without ids, with more than 100, and with what is no id", async () => {
+  test("are refused before connect, without ids, with more than 100, and with an invalid id", async () => {
     const org = await createOrganization(herald());
     using bob = await org.socket("bob");
     const many = (count: number) => Array.from({ length: count }, (_, index) => `m-${index}`);

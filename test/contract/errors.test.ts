@@ -6,7 +6,7 @@ import { createOrganization } from "../harness/servers/organization.ts";
 const herald = useHerald();
 
 describe("errors", () => {
-  test("carry X-Request-Id like every other answer, and no two answers the same", async () => {
+  test("carry X-Request-Id like every other response, a different one each time", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const answers = await Promise.all([
@@ -49,7 +49,7 @@ describe("errors", () => {
     expectProblem(await herald().admin("POST", "/nowhere", {}), 404, "not_found");
   });
 
-  test("for a method that a path does not take are method_not_allowed, with Allow", async () => {
+  test("for a method that a path does not support are method_not_allowed, with Allow", async () => {
     const org = await createOrganization(herald());
     const wrong: [string, string, string[]][] = [
       ["GET", "/admin/message", ["POST"]],
@@ -79,7 +79,7 @@ describe("errors", () => {
     }
   });
 
-  test("for an organization that is not there are organization_not_found, on every call under it", async () => {
+  test("for a missing organization are organization_not_found, on every call below it", async () => {
     const path = (rest: string) => `/admin/organizations/nowhere${rest}`;
     const calls: [string, string, unknown?][] = [
       ["GET", ""],
@@ -106,7 +106,7 @@ describe("errors", () => {
       expectProblem(await herald().admin(method, path(rest), body), 404, "organization_not_found");
   });
 
-  test("for a user or a conversation that is not there say which of them", async () => {
+  test("for a missing user or conversation say which of them", async () => {
     const org = await createOrganization(herald());
     expectProblem(await herald().admin("GET", org.path("users", "nobody")), 404, "user_not_found");
     expectProblem(await herald().admin("DELETE", org.path("users", "nobody")), 404, "user_not_found");
@@ -131,7 +131,7 @@ describe("errors", () => {
     );
   });
 
-  test("tell nothing of the server's inside", async () => {
+  test("reveal nothing about the server's internals", async () => {
     const org = await createOrganization(herald());
     const answers = [
       await org.send<unknown>("alice", { cid: "c", body: 1 }),
@@ -143,7 +143,7 @@ describe("errors", () => {
 });
 
 describe("the admin API key", () => {
-  test("is asked for on every call under /admin, before anything else is looked at", async () => {
+  test("is required on every call under /admin, before anything else is checked", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const calls: [string, string, string?][] = [
@@ -173,7 +173,7 @@ describe("the admin API key", () => {
     expect(await org.history(cid)).toEqual([]);
   });
 
-  test("missing and wrong ones get the same answer, apart from request_id", async () => {
+  test("missing or wrong, gets the same response, apart from request_id", async () => {
     const key = herald().key;
     const wrong = [
       undefined,
@@ -202,7 +202,7 @@ describe("the admin API key", () => {
     expect(bodies.size).toBe(1);
   });
 
-  test("counts in its own header only: neither in the URL, nor as a Bearer, nor as a cookie", async () => {
+  test("counts only in its own header: not in the URL, as a Bearer token, or as a cookie", async () => {
     const key = herald().key;
     expectProblem(await herald().http("GET", `/admin/organizations?Admin-Api-Key=${key}`), 401, "unauthorized");
     expectProblem(
@@ -220,7 +220,7 @@ describe("the admin API key", () => {
     );
   });
 
-  test("and user tokens do not stand in for each other", async () => {
+  test("and user tokens cannot replace each other", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const token = await org.token("alice");
@@ -241,7 +241,7 @@ describe("the admin API key", () => {
     );
   });
 
-  test("never shows up in the logs, nor do user tokens", async () => {
+  test("never appears in the logs, nor do user tokens", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const token = await org.token("alice");

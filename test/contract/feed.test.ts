@@ -13,7 +13,7 @@ const herald = useHerald();
 
 const watch = (org: Organization, query?: FeedQuery) => openFeed(herald().url, org.id, herald().key, query);
 
-/** What a feed has shown up to a last system message, which this sends. */
+/** What a feed has shown up to a final system message, which this sends. */
 async function shownOn(org: Organization, ...feeds: Sse[]): Promise<(string | undefined)[][]> {
   const mark = uniqueId("mark");
   await org.sentSystem("alice", { id: mark, uids: ["alice"] });
@@ -24,7 +24,7 @@ async function shownOn(org: Organization, ...feeds: Sse[]): Promise<(string | un
 }
 
 describe("GET …/events", () => {
-  test("shows everything delivered, in one order, byte for byte as recipients get it, also what nobody receives", async () => {
+  test("shows everything delivered, in one order, byte for byte as recipients get it, even what nobody receives", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using feed = await watch(org);
@@ -44,7 +44,7 @@ describe("GET …/events", () => {
     expect(feed.raw[2]).toMatchObject({ event: "system_message", id: "to nobody" });
   });
 
-  test("misses nothing that is sent once it has answered, and shows nothing older", async () => {
+  test("misses nothing sent once it has answered, and shows nothing older", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     for (let round = 0; round < 15; round++) {
@@ -70,7 +70,7 @@ describe("GET …/events", () => {
     expect(socket.events.map(({ message }) => message?.body).filter(Boolean)).toEqual(one);
   });
 
-  test("shows only what fits all of its filters", async () => {
+  test("shows only what matches all of its filters", async () => {
     const org = await createOrganization(herald());
     const ours = await org.conversation(["alice", "bob"]);
     const theirs = await org.conversation(["bob", "carol"]);
@@ -91,7 +91,7 @@ describe("GET …/events", () => {
     await org.sentSystem("bob", { id: "to alice", uids: ["carol", "alice"] });
     await org.sentSystem("alice", { id: "by alice", uids: ["bob"] });
     using all = await watch(org);
-    await shownOn(org, all); // by now every feed was given all
+    await shownOn(org, all); // by now every feed got everything
     const shown = () =>
       feeds.map(({ events }) => events.map((event) => event.message?.body ?? event.system_message?._id));
     const expected = [
@@ -111,7 +111,7 @@ describe("GET …/events", () => {
     for (const feed of feeds) feed.close();
   });
 
-  test("about a user follows the user in and out of conversations, from the event on", async () => {
+  test("of a user follows the user in and out of conversations, from the event on", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using feed = await watch(org, { uid: "bob" });
@@ -125,7 +125,7 @@ describe("GET …/events", () => {
     expect(feed.events.map((event) => event.message?.body ?? "end")).toEqual(["while", "end"]);
   });
 
-  test("takes no other filters, and says where they are wrong", async () => {
+  test("accepts no other filters, and says what is wrong with them", async () => {
     const org = await createOrganization(herald());
     const path = org.path("events");
     expectProblem(await herald().admin("GET", `${path}?kind=other`), 422, "invalid_request", "/kind");
@@ -134,7 +134,7 @@ describe("GET …/events", () => {
     expectProblem(await herald().admin("GET", `${path}?uid=a&uid=b`), 422, "invalid_request", "/uid");
   });
 
-  test("is refused without `observe`, by a key of another organization, and where there is no organization", async () => {
+  test("is refused without `observe`, by a key of another organization, and for a missing organization", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     const refusal = async (key: string, id = org.id) => {
@@ -152,7 +152,7 @@ describe("GET …/events", () => {
     expectProblem(method, 405, "method_not_allowed");
   });
 
-  test("is told of in the audit log, since it shows what people write", async () => {
+  test("is recorded in the audit log, as it shows what people write", async () => {
     const org = await createOrganization(herald());
     const { key, id } = await createKey(herald(), { organization: org.id, scopes: ["observe"] });
     using _feed = await openFeed(herald().url, org.id, key, { uid: "alice" });
@@ -165,7 +165,7 @@ describe("GET …/events", () => {
     expect(body.items).toMatchObject([{ operation: "streamEvents", status: 200, target: { organization: org.id } }]);
   });
 
-  test("asked for by HEAD is not begun", async () => {
+  test("requested by HEAD is not begun", async () => {
     const org = await createOrganization(herald());
     const answer = await herald().admin("HEAD", org.path("events"));
     expect([answer.status, answer.text]).toEqual([200, ""]);
@@ -208,7 +208,7 @@ describe("a feed ends", () => {
     expect(await shownOn(other, untouched)).toEqual([[]]);
   });
 
-  test("and goes on where only a user of the organization was signed out", async () => {
+  test("but not when only a user of the organization is signed out", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     using feed = await watch(org);
@@ -266,7 +266,7 @@ describe("feeds are bounded", () => {
     await server.stop();
   });
 
-  test("an organization has so many on a node, and another's are not counted with them", async () => {
+  test("the number per organization and node is limited, without counting another's", async () => {
     await using server = await startHerald({ env: { HERALD_LIMIT_ORGANIZATION_FEEDS: "2" } });
     const [org, other] = [await createOrganization(server), await createOrganization(server)];
     using first = await openFeed(server.url, org.id, server.key);
@@ -284,7 +284,7 @@ describe("feeds are bounded", () => {
     await server.stop();
   });
 
-  test("a heartbeat comes as often as the setting says, and a node that stops ends them", async () => {
+  test("a heartbeat comes at the configured interval, and a stopping node ends them", async () => {
     await using server = await startHerald({ env: { HERALD_LIMIT_PING_SECONDS: "1" } });
     const org = await createOrganization(server);
     using feed = await openFeed(server.url, org.id, server.key);

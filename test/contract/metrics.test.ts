@@ -43,7 +43,7 @@ describe("/metrics", () => {
     expect(value("herald_delivery_latency_seconds_count", { via: "own" })).toBe(5);
     expect(value("herald_delivery_latency_seconds_sum", { via: "own" })).toBeWithin(0.0005, 25);
     expect(value("herald_delivery_latency_seconds_bucket", { via: "own", le: "+Inf" })).toBe(5);
-    expect(value("herald_commit_batch_size_sum")).toBe(5); // what was refused there is part of a commit
+    expect(value("herald_commit_batch_size_sum")).toBe(5); // sends refused there are part of a commit
     expect(value("herald_commit_duration_seconds_count")).toBe(5);
     expect(value("herald_connections", { transport: "websocket" })).toBe(1);
     expect(value("herald_connections", { transport: "sse" })).toBe(1);
@@ -71,7 +71,7 @@ describe("/metrics", () => {
     expect(requests("/admin/organizations/{org}/users/{uid}", "PUT", "201")).toBe(1);
   });
 
-  test("tells of the process what the system says of it", async () => {
+  test("shows the system's figures of the process", async () => {
     const { samples } = await scrape();
     const status = await Bun.file(`/proc/${herald().pid}/status`).text();
     const resident = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
@@ -88,7 +88,7 @@ describe("/metrics", () => {
     );
   });
 
-  test("holds every metric of the catalogue with its type, and no other", async () => {
+  test("has every metric of the catalogue with its type, and no others", async () => {
     const { types } = await scrape();
     const catalogue = Object.entries(metricCatalogue).filter(([name]) => name !== "herald_worker_up");
     expect([...types]).toEqual(catalogue.map(([name, { type }]) => [name, type]));
@@ -99,7 +99,7 @@ describe("/metrics", () => {
     expect(promtool?.(["check", "metrics"], text)).toEqual({ isContent: true, output: "" });
   });
 
-  test("is open, but for a server with a token: that one shows it to who sends the token", async () => {
+  test("is open, except on a server with a token, which shows it only to callers with that", async () => {
     const token = "metrics-token-0123456789abcdefghij";
     await using node = await startHerald({ env: { HERALD_METRICS_TOKEN: token } });
     const ask = (headers: Record<string, string>) => node.http("GET", "/metrics", { headers });

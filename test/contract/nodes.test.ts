@@ -14,13 +14,13 @@ const herald = useHerald({
   env: { HERALD_NODE_NAME: "the only one" },
 });
 
-/** What a node tells of itself; others may share its database. */
+/** What a node reports of itself; others may share its database. */
 async function figuresOf(node: Herald) {
   const { body } = await node.admin<{ items: Node[] }>("GET", "/admin/nodes");
   return body.items.find(({ url }) => url === node.url)?.figures;
 }
 
-/** A stream that nobody reads after its head. */
+/** Opens a stream that nobody reads after its head. */
 async function openUnreadStream(url: string, token: string) {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname).on("error", () => undefined);
@@ -36,7 +36,7 @@ async function openUnreadStream(url: string, token: string) {
 
 const list = async () => (await herald().admin<{ items: Node[] }>("GET", "/admin/nodes")).body.items;
 
-test("a node alone is listed with what it is and does, as it reports every few seconds", async () => {
+test("a single node is listed with its identity and activity, as it reports every few seconds", async () => {
   const [atFirst, ...others] = await list();
   expect(others).toEqual([]);
   expect(atFirst).toMatchObject({
@@ -71,7 +71,7 @@ test("a node alone is listed with what it is and does, as it reports every few s
   expect(Date.parse(later.reported_at)).toBeGreaterThan(Date.parse(later.started_at));
 });
 
-test("a node counts what it stored and delivered, how fast, and what it could not take", async () => {
+test("a node counts what it stored and delivered, how fast, and what it could not accept", async () => {
   await using node = await startHerald();
   const figures = () => figuresOf(node);
   expect(await figures()).toEqual({
@@ -106,7 +106,7 @@ test("a node counts what it stored and delivered, how fast, and what it could no
   expect(p99).toBeWithin(p50 ?? 0, 5_000);
 });
 
-test("a reader that does not take what waits is counted when it is cut, whatever its transport", async () => {
+test("a reader that does not take what is waiting is counted when it is cut, whatever its transport", async () => {
   await using node = await startHerald({
     env: {
       HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
@@ -130,7 +130,7 @@ test("a reader that does not take what waits is counted when it is cut, whatever
   expect(stream.isPaused()).toBe(true);
 });
 
-test("the list of nodes takes no parameters, and needs a key", async () => {
+test("the list of nodes takes no parameters, and requires a key", async () => {
   expectProblem(await herald().admin("GET", "/admin/nodes?limit=1"), 422, "invalid_request", "/limit");
   expectProblem(await herald().http("GET", "/admin/nodes"), 401, "unauthorized");
 });

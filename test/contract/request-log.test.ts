@@ -8,7 +8,7 @@ import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({ oneNode: "a node logs what it answers itself", env: { HERALD_LOG_LEVEL: "debug" } });
 
-/** The lines of one request. The log may be a moment behind the answer. */
+/** The lines of one request. The log may lag slightly behind the response. */
 const linesOf = (requestId: string, node: Herald = herald()) =>
   eventually((): LogLine[] | undefined => {
     const lines = node.logLines().filter((line) => line.request_id === requestId);
@@ -46,7 +46,7 @@ test("each answered request is one line with its id, its route, its key and its 
   expect(herald().logs()).not.toContain("no/such");
 });
 
-test("a socket is one line when it opens, with the id of its connection; so is a stream, with its X-Request-Id", async () => {
+test("a socket is one line when it opens, with its connection's id; a stream is one, with its X-Request-Id", async () => {
   const org = await createOrganization(herald());
   const { socket, response } = await org.connect("alice");
   expect(await linesOf(response.connection_id ?? "")).toMatchObject([{ route: "/ws", status: 101, level: 30 }]);
@@ -59,7 +59,7 @@ test("a socket is one line when it opens, with the id of its connection; so is a
   await stream.body?.cancel();
 });
 
-test("by default sends that are stored are not told, and what is refused is", async () => {
+test("by default stored sends are not logged, and refusals are", async () => {
   await using node = await startHerald();
   const org = await createOrganization(node);
   const cid = await org.conversation(["alice"]);
@@ -70,7 +70,7 @@ test("by default sends that are stored are not told, and what is refused is", as
   expect(sends.map(({ status }) => status)).toEqual([403]);
 });
 
-test("on a terminal a request is a line for people", async () => {
+test("on a terminal a request is a human-readable line", async () => {
   const script = Bun.which("script");
   if (script === null) return console.log("skipped, since `script` (bsdutils) is not installed: a look at a terminal");
   const folder = mkdtempSync(join(tmpdir(), "herald-terminal-"));

@@ -11,7 +11,7 @@ type OpenApi = {
 type AsyncApi = { asyncapi: string; info: { title: string; version: string }; channels: Record<string, unknown> };
 
 describe("open pages", () => {
-  test("/healthz and /readyz answer 200 with JSON and what they looked at, without a key", async () => {
+  test("/healthz and /readyz answer 200 with JSON and their checks, without a key", async () => {
     for (const [path, names] of [
       ["/healthz", ["node", "event_loop"]],
       ["/readyz", ["node", "event_loop", "store"]],
@@ -24,7 +24,7 @@ describe("open pages", () => {
     }
   });
 
-  test("/openapi.json describes the two operations and what is around them, without a key", async () => {
+  test("/openapi.json describes the two operations and those around them, without a key", async () => {
     const { status, headers, body } = await herald().http<OpenApi>("GET", "/openapi.json");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^application\/(openapi\+)?json\b/);
@@ -69,7 +69,7 @@ describe("open pages", () => {
     expect(unresolved(body)).toEqual([]);
   });
 
-  test("/docs is a page for people, with nothing fetched from elsewhere", async () => {
+  test("/docs is a page for people, which loads nothing from elsewhere", async () => {
     const answer = await herald().http<string>("GET", "/docs");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toMatch(/^text\/html\b/);
@@ -77,7 +77,7 @@ describe("open pages", () => {
     expect(answer.text).not.toMatch(/(src|href)=["']https?:\/\/(?!127\.0\.0\.1|localhost)[^"']*\.(js|css)/i);
   });
 
-  test("/docs/errors, where the type of every problem points, names every code", async () => {
+  test("/docs/errors, to which the type of every problem points, names every code", async () => {
     const answer = await herald().http<string>("GET", "/docs/errors");
     expect(answer.status).toBe(200);
     for (const code of [
@@ -95,7 +95,7 @@ describe("open pages", () => {
   });
 });
 
-/** `$ref`s of a document that lead nowhere. */
+/** The `$ref`s of a document that lead nowhere. */
 function unresolved(document: object): string[] {
   const missing: string[] = [];
   const resolve = (pointer: string) =>

@@ -72,7 +72,7 @@ const names = [
   ].map((name) => `LIMIT_${name}`),
 ].map((name) => `HERALD_${name}`);
 
-/** Expects that each of these stops the start with one line that names it; gives the lines. */
+/** Expects that each of these prevents the start with one line that names it; returns the lines. */
 async function expectRefused(wrong: Record<string, string>[]): Promise<string[]> {
   const told: string[] = [];
   for (const env of wrong) {
@@ -100,7 +100,7 @@ describe("settings", () => {
       expect(stdout.replaceAll(/(?<=\d)[_,](?=\d)/g, "")).toContain(value);
   });
 
-  test("that leave keys and tokens in the clear are warned of once, in the log", async () => {
+  test("that leave keys and tokens in the clear cause one warning in the log", async () => {
     const warnings = async (env: Record<string, string>) => {
       await using herald = await startHerald({ env });
       await herald.stop();
@@ -111,7 +111,7 @@ describe("settings", () => {
     expect(await warnings({})).toBeEmpty();
   });
 
-  test("that are not known or not valid stop the start with one clear line that names them", async () => {
+  test("that are unknown or invalid prevent the start with one clear line that names them", async () => {
     const wrong: Record<string, string>[] = [
       { HERALD_LIMIT_BODY_CHARS: "10" },
       { HERALD_PORTS: "7070" },
@@ -144,7 +144,7 @@ describe("settings", () => {
     await expectRefused(wrong);
   });
 
-  test("that are secret and not valid stop the start as well, with a line that does not show them", async () => {
+  test("that are secret and invalid also prevent the start, with a line that does not show them", async () => {
     const secrets: [name: string, value: string][] = [
       ["HERALD_ADMIN_API_KEY", "brief"],
       ["HERALD_ADMIN_API_KEY", `${"x".repeat(40)} `],
@@ -157,10 +157,10 @@ describe("settings", () => {
     expect(secrets.filter(([, value], index) => lines[index]?.includes(value))).toEqual([]);
   });
 
-  test("stop the start as well where the help gives a range and they are outside of it", () =>
+  test("outside the range given by the help also prevent the start", () =>
     expectRefused([{ HERALD_LIMIT_IDLE_SECONDS: "9" }, { HERALD_LIMIT_IDLE_SECONDS: "256" }]));
 
-  test("stop the start where they would remove what `since` may ask for, or ids that go with their messages", () =>
+  test("prevent the start if they would remove what `since` may ask for, or ids before their messages", () =>
     expectRefused([
       { HERALD_RETENTION_MESSAGES_DAYS: "7" },
       { HERALD_RETENTION_MESSAGES_DAYS: "30", HERALD_LIMIT_RECOVERY_DAYS: "30" },
@@ -176,7 +176,7 @@ describe("settings", () => {
     expect((await server.admin("GET", "/admin/organizations")).status).toBe(200);
   });
 
-  test("that name a port where another server listens stop the start with a clear line: no two share a port", async () => {
+  test("that name a port where another server listens prevent the start with a clear line: no two share a port", async () => {
     await using first = await startHerald();
     const { port } = new URL(first.url);
     const { code, stdout, stderr } = await runHerald(["serve"], {
@@ -190,7 +190,7 @@ describe("settings", () => {
     await first.stop();
   });
 
-  test("that name a data folder which is none stop the start with a clear line", async () => {
+  test("that name an invalid data folder prevent the start with a clear line", async () => {
     const file = join(folder(), "a file");
     writeFileSync(file, "");
     const { code, stdout, stderr } = await runHerald(["serve"], {
@@ -203,7 +203,7 @@ describe("settings", () => {
     expect(stdout + stderr).not.toMatch(/^\s+at /m);
   });
 
-  test("may come from a file, under those of the environment", async () => {
+  test("may come from a file, overridden by the environment", async () => {
     const file = join(folder(), "herald.env");
     writeFileSync(file, "# comment\n\nHERALD_LIMIT_ATTACHMENTS=1\nHERALD_LIMIT_BODY_CHARACTERS=5\n");
     await using herald = await startHerald({ args: ["--config", file], env: { HERALD_LIMIT_BODY_CHARACTERS: "6" } });
@@ -220,7 +220,7 @@ describe("settings", () => {
     expect(refused.stdout + refused.stderr).toContain("HERALD_LIMIT_TYPO");
   });
 
-  test("without HERALD_ADMIN_API_KEY the first start makes a key, prints where it is, and leaves it where only the owner reads it", async () => {
+  test("without HERALD_ADMIN_API_KEY, the first start creates a key, prints where it is, and lets only the owner read it", async () => {
     const dataDir = folder();
     const file = join(dataDir, "admin-api-key");
     await using first = await startHerald({ dataDir, key: null });
@@ -238,7 +238,7 @@ describe("settings", () => {
     expect(second.logs()).not.toContain(key);
   });
 
-  test("with HERALD_ADMIN_API_KEY that key has every right, also after it was changed", async () => {
+  test("with HERALD_ADMIN_API_KEY, that key has every right, even after it was changed", async () => {
     const dataDir = folder();
     await using first = await startHerald({ dataDir });
     const org = await createOrganization(first);
@@ -250,7 +250,7 @@ describe("settings", () => {
     await second.stop();
   });
 
-  test("leave the log as JSON lines where it is read by a machine", async () => {
+  test("leave the log as JSON lines if a machine reads it", async () => {
     const data = folder();
     await using herald = await startHerald({ dataDir: data, env: { HERALD_LOG_LEVEL: "info" } });
     for (const line of herald.logs().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
@@ -281,7 +281,7 @@ describe("a restart", () => {
     await second.stop();
   });
 
-  test("closes sockets with 1012 and ends streams, so that clients come back", async () => {
+  test("closes sockets with 1012 and ends streams, so that clients return", async () => {
     await using herald = await startHerald();
     const org = await createOrganization(herald);
     using alice = await org.socket("alice");

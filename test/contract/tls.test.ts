@@ -39,7 +39,10 @@ async function nameServed({ url }: Herald, ca: string): Promise<string> {
   }
 }
 
-/** The suite that openssl and the server agree on; with `suite`, TLS 1.2 and no other. `(NONE)`: they do not. */
+/**
+ * The suite that openssl and the server agree on; with `suite`, TLS 1.2 with only that. `(NONE)` means that they agree
+ * on none.
+ */
 async function suiteAgreed({ url }: Herald, suite?: string): Promise<string | undefined> {
   const wanted = suite === undefined ? ["-tls1_3"] : ["-tls1_2", "-cipher", `${suite}:@SECLEVEL=0`];
   const client = Bun.spawn(["openssl", "s_client", "-connect", new URL(url).host, ...wanted], {
@@ -55,7 +58,7 @@ if (authority !== undefined) {
   process.on("exit", () => authority[Symbol.dispose]());
 
   describe("with HERALD_TLS_CERT and HERALD_TLS_KEY", () => {
-    test("calls, sockets and streams go over TLS, and browsers are told to stay with it", async () => {
+    test("calls, sockets and streams use TLS, and browsers are told to keep doing so", async () => {
       const { env } = settingsIn(authority, "plain");
       await using herald = await startHerald({ env, ca });
       expect(herald.url).toStartWith("https://127.0.0.1:");
@@ -76,7 +79,7 @@ if (authority !== undefined) {
       await herald.stop();
     });
 
-    test("TLS 1.2 has forward secrecy and authenticated encryption only, before and after a change of the certificate", async () => {
+    test("TLS 1.2 has only forward secrecy and authenticated encryption, before and after a change of the certificate", async () => {
       const { env, use } = settingsIn(authority, "suites");
       await using herald = await startHerald({ env, ca });
       for (const name of ["suites-1", "suites-2"]) {
@@ -100,7 +103,7 @@ if (authority !== undefined) {
       await herald.stop();
     });
 
-    test("HERALD_TLS_CIPHERS narrows the suites of TLS 1.2, and leaves TLS 1.3 as it is", async () => {
+    test("HERALD_TLS_CIPHERS narrows the suites of TLS 1.2, and leaves TLS 1.3 unchanged", async () => {
       const { env } = settingsIn(authority, "narrow");
       const only = "ECDHE-ECDSA-AES256-GCM-SHA384";
       await using herald = await startHerald({ env: { ...env, HERALD_TLS_CIPHERS: only }, ca });
@@ -110,7 +113,7 @@ if (authority !== undefined) {
       await herald.stop();
     });
 
-    test("a certificate that changes is taken up on SIGHUP; sockets, streams and requests stay, and hear all of it", async () => {
+    test("a changed certificate is adopted on SIGHUP; sockets, streams and requests stay, and miss nothing", async () => {
       const { env, use } = settingsIn(authority, "hup");
       await using herald = await startHerald({ env, ca });
       const org = await createOrganization(herald);
@@ -142,7 +145,7 @@ if (authority !== undefined) {
       expect((await socket.closed).code).toBe(1012);
     });
 
-    test("a certificate that changes is found without a signal, too; one that is wrong changes nothing", async () => {
+    test("a changed certificate is also found without a signal; an invalid one changes nothing", async () => {
       const { env, use, files } = settingsIn(authority, "found");
       await using herald = await startHerald({ env, ca });
       const good = readFileSync(files.cert);
@@ -165,7 +168,7 @@ if (authority !== undefined) {
       await herald.stop();
     });
 
-    test("herald send and herald listen work with an authority of one's own, named by NODE_EXTRA_CA_CERTS", async () => {
+    test("herald send and herald listen work with a private authority, named by NODE_EXTRA_CA_CERTS", async () => {
       const { env } = settingsIn(authority, "cli");
       await using herald = await startHerald({ env, ca });
       const org = await createOrganization(herald);
@@ -191,7 +194,7 @@ if (authority !== undefined) {
       await herald.stop();
     });
 
-    test("files that cannot be used stop the start with one line that says why", async () => {
+    test("unusable files prevent the start with one line that says why", async () => {
       const one = settingsIn(authority, "one");
       const other = settingsIn(authority, "other");
       const unreadable = settingsIn(authority, "unreadable");
@@ -213,7 +216,7 @@ if (authority !== undefined) {
         [{ ...one.env, HERALD_TLS_KEY: junk }, /HERALD_TLS_KEY \S+ contains no private key/],
         [{ ...one.env, HERALD_TLS_KEY: other.files.key }, /HERALD_TLS_KEY \S+ is not the key of the certificate/],
       ];
-      // Root reads every file.
+      // Root can read every file.
       if (process.getuid?.() !== 0) cases.push([unreadable.env, /HERALD_TLS_KEY \S+ cannot be read/]);
       for (const [env, reason] of cases) {
         const { code, stdout, stderr } = await runHerald(["serve"], {

@@ -26,7 +26,7 @@ const series = new Map(
   ),
 );
 
-/** Names and labels of metrics that an expression uses and that `GET /metrics` does not have. */
+/** Names and labels of metrics in an expression that `GET /metrics` does not have. */
 function unknownIn(expr: string): string[] {
   const names = [...expr.matchAll(/\b(?:herald|process)_\w+/g)].map(([name]) => name);
   const unknown = names.filter((name) => !series.has(name));
@@ -40,7 +40,7 @@ function unknownIn(expr: string): string[] {
 const promtool = findPromtool();
 
 describe("deploy/prometheus/alerts.yml", () => {
-  test("asks for metrics and labels that there are", () => {
+  test("uses existing metrics and labels", () => {
     expect(alerts.map(({ alert, expr }) => [alert, unknownIn(expr)])).toEqual(alerts.map(({ alert }) => [alert, []]));
     expect(unknownIn('rate(herald_nothing_total[5m]) + herald_sends_total{colour="red"}')).toEqual([
       "herald_nothing_total",
@@ -48,7 +48,7 @@ describe("deploy/prometheus/alerts.yml", () => {
     ]);
   });
 
-  test("says of each alert what is wrong and what to do, as docs/how-to/monitor.md does", async () => {
+  test("says of each alert what is wrong and what to do, like docs/how-to/monitor.md", async () => {
     const page = await Bun.file(join(root, "docs/how-to/monitor.md")).text();
     for (const { alert, labels, annotations } of alerts) {
       expect(labels).toEqual({ severity: expect.stringMatching(/^(critical|warning)$/) });
@@ -72,20 +72,20 @@ describe("deploy/prometheus/alerts.yml", () => {
 });
 
 describe("deploy/grafana/herald.json", () => {
-  test("asks for metrics and labels that there are, and shows every metric of Herald's", () => {
+  test("uses existing metrics and labels, and shows every metric of Herald", () => {
     expect(queries.filter(({ expr }) => unknownIn(expr).length > 0)).toEqual([]);
     const shown = queries.map(({ expr }) => expr).join("\n");
     const missing = Object.keys(metricCatalogue).filter((name) => name.startsWith("herald_") && !shown.includes(name));
     expect(missing).toEqual([]);
   });
 
-  test("explains each panel, under a name of its own", () => {
+  test("explains each panel, under a unique name", () => {
     const charts = panels.filter(({ type }) => type !== "row");
     expect(charts.filter(({ description = "" }) => description.length < 20)).toEqual([]);
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
   });
 
-  test.skipIf(promtool === undefined)("asks in a language that Prometheus understands", async () => {
+  test.skipIf(promtool === undefined)("has queries that Prometheus understands", async () => {
     const folder = mkdtempSync(join(tmpdir(), "herald-dashboard-"));
     const rules = queries.map(({ expr }, index) => ({
       record: `query:${index}`,

@@ -11,7 +11,7 @@ setDefaultTimeout(60_000);
 const postgres = await startPostgres();
 const nats = await startNats();
 if (postgres !== undefined && nats !== undefined) {
-  test("the command and the settings of the page about clusters start workers, but for the servers' addresses", async () => {
+  test("the command and the settings of the page about clusters start workers, apart from the servers' addresses", async () => {
     const { blocks } = readPage("docs/how-to/run-a-cluster.md");
     const command = blocks.find(({ text }) => text.includes("--workers"))?.text ?? "";
     const settings = blocks.find(({ how }) => how === "settings")?.text ?? "";
@@ -27,7 +27,7 @@ if (postgres !== undefined && nats !== undefined) {
       await herald.waitFor(/"workers":4,"msg":"listening"/, 30_000);
       expect(herald.output).not.toContain("generated secrets that nodes with another data folder");
       await herald.stop();
-      expect(herald.output).toMatch(/\n\{[^\n]*Z","msg":"stopped"\}\n/); // by the one that started them
+      expect(herald.output).toMatch(/\n\{[^\n]*Z","msg":"stopped"\}\n/); // from the parent process
     } finally {
       await herald.stop();
       await nats.stop();

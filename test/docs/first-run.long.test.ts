@@ -16,7 +16,7 @@ async function freePort(): Promise<string> {
   return String(address.port);
 }
 
-/** The command that begins with `name` in what the server printed, with the lines that it goes on in. */
+/** The command beginning with `name` in the server's output, with its continuation lines. */
 function pasted(output: string, name: string): string {
   const command = new RegExp(`^ *(${name}[^\\n]*?(?:\\\\\\n[^\\n]*?)*)$`, "m").exec(output)?.[1];
   if (command === undefined) throw new Error(`the server did not print a command with ${name}:\n${output}`);
@@ -42,7 +42,7 @@ test("in a fresh copy, the README's first command installs and starts, and what 
     });
     try {
       await listener.waitFor(/connected to/, 10_000);
-      // From anywhere: what is printed names the key's file in full.
+      // From any folder: the output names the key's file by its full path.
       const curl = start(["bash", "-c", pasted(server.output, "curl")], { cwd: tmpdir(), env: pasteboard });
       expect({ code: await curl.ended, output: curl.output }).toEqual({
         code: 0,

@@ -10,7 +10,7 @@ const pages = allPages();
 const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
 const each = pages.map((page): [string, Page] => [page.path, page]);
 
-/** Why a link leads nowhere, if so. Links to other sites are not followed. */
+/** Why a link is broken, if it is. Links to other sites are not followed. */
 function faultOf(page: Page, link: string): string | undefined {
   if (/^[a-z]+:/.test(link)) return undefined;
   const [file = "", anchor] = link.split("#");
@@ -30,7 +30,7 @@ describe("links lead somewhere", () => {
 describe("names are those of the code", () => {
   const settings = new Set(describeSettings().map(({ name }) => name));
   const folders = /^(src|sdk|test|tools|bench|bin|docs|deploy)\/[\w./-]+$/;
-  // Decisions also tell of what is planned, and generated pages are made of the code.
+  // Decisions also describe plans, and generated pages are made from the code.
   const present = each.filter(([path]) => !/^docs\/(decisions\/000|reference)/.test(path));
 
   test.each(present)("%s names files and settings that exist", (_path, page) => {

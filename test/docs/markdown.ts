@@ -4,7 +4,7 @@ import { join, relative, resolve } from "node:path";
 /** The folder of the repository. */
 export const root = resolve(import.meta.dir, "../..");
 
-/** A fenced code block. The fence says the language and how the block is tested; CONTRIBUTING.md lists the ways. */
+/** A fenced code block. The fence gives the language and how the block is tested; CONTRIBUTING.md lists the ways. */
 export type Block = { line: number; language: string; how: string; argument: string; text: string };
 
 /** One page of documentation. */
@@ -32,14 +32,14 @@ function markdownBelow(folder: string): string[] {
     .flatMap((path) => (statSync(path).isDirectory() ? markdownBelow(path) : path.endsWith(".md") ? [path] : []));
 }
 
-/** Every page for people: those at the top of the repository, and all below docs/. */
+/** Every page for people: at the top of the repository, and below docs/. */
 export function allPages(): Page[] {
   const top = readdirSync(root).filter((name) => name.endsWith(".md"));
   const below = markdownBelow(join(root, "docs")).map((path) => relative(root, path));
   return [...top, ...below].sort().map(readPage);
 }
 
-/** A page without its code blocks and comments, where links and names are looked for. */
+/** A page without its code blocks and comments, to search for links and names. */
 export function proseOf({ text }: Page): string {
   return text.replaceAll(fence, "").replaceAll(/<!--[\s\S]*?-->/g, "");
 }

@@ -14,7 +14,8 @@ export function isRun({ how }: Block): boolean {
 }
 
 /**
- * What `text` shows, as a pattern: its lines in this order, perhaps with others between them; `…` is anything within a line.
+ * The pattern of a `text` block: its lines in this order, possibly with others in between; `…` is anything within a
+ * line.
  */
 function patternOf(text: string): RegExp {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
@@ -23,8 +24,9 @@ function patternOf(text: string): RegExp {
 }
 
 /**
- * Runs the blocks of a page in their order, as its reader would: in the folder of the repository, with a server that was started
- * by `npm start` a moment ago. Variables and functions that one block sets are there in the next. Rejects with the line of the first that fails.
+ * Runs the blocks of a page in order, like its reader: in the folder of the repository, with a server just started by
+ * `npm start`. Variables and functions set by one block exist in the next. Rejects with the line of the first that
+ * fails.
  */
 export async function runPage(page: Page): Promise<void> {
   using workspace = createWorkspace();

@@ -8,7 +8,7 @@ import { createWorkspace, packageScripts, readersEnvironment, writeSnippet } fro
 setDefaultTimeout(40_000);
 
 const pages = allPages();
-/** How a block of each language may be tested. A block of `text` without a word is a picture and is not. */
+/** How a block of each language may be tested. A `text` block without a word is a picture and is not tested. */
 const ways: Record<string, string[]> = {
   sh: ["start", "run", "background", "manual"],
   ts: ["run", "background"],
@@ -28,14 +28,14 @@ test("every code block says in a known way how it is tested", () => {
   expect(unknown.map(([place, { language, how }]) => `${place} ${language} ${how}`)).toEqual([]);
 });
 
-describe("what the documentation tells a reader to do works", () => {
+describe("the instructions of the documentation work", () => {
   const runnable = pages.filter((page: Page) => page.blocks.some(isRun));
   test.each(runnable.map((page): [string, Page] => [page.path, page]))("%s", async (_path, page) => {
     await runPage(page);
   });
 });
 
-describe("what is not run here is at least a command", () => {
+describe("code that is not run here is at least valid", () => {
   test.each(blocks(({ how }) => how === "manual"))("%s", (_place, { text }) => {
     using workspace = createWorkspace();
     const path = writeSnippet(workspace, "manual.sh", text);
@@ -46,14 +46,14 @@ describe("what is not run here is at least a command", () => {
   });
 });
 
-describe("JSON that is shown fits the contract", () => {
+describe("JSON examples match the contract", () => {
   const schemas = contractSchemas();
   test.each(blocks(({ language }) => language === "json"))("%s", (_place, { how, text }) => {
     expect(schemas.get(how)?.safeParse(JSON.parse(text)).error?.issues).toBeUndefined();
   });
 });
 
-describe("settings that are shown are taken", () => {
+describe("settings examples are accepted", () => {
   test.each(blocks(({ how }) => how === "settings"))("%s", (_place, { text }) => {
     using workspace = createWorkspace();
     expect(() => loadConfig({}, writeSnippet(workspace, "herald.env", text))).not.toThrow();

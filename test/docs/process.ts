@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
 
-/** A command that was started. `stop` interrupts it and all that it started, as Ctrl-C does. */
+/** A command that was started. `stop` interrupts it and everything it started, like Ctrl-C. */
 export type Started = {
   readonly output: string;
   readonly ended: Promise<number>;
-  /** Resolves when the output matches; rejects with the output when the command ends before, or time is up. */
+  /** Resolves when the output matches; rejects with the output if the command ends first or time is up. */
   waitFor(pattern: RegExp, ms: number): Promise<RegExpExecArray>;
   stop(): Promise<number>;
-  /** Kills it and all of its process group. */
+  /** Kills it and its whole process group. */
   kill(): void;
 };
 
-/** Starts a command in a process group of its own and gathers what it prints, on stdout and stderr alike. */
+/** Starts a command in a process group of its own and collects its output, stdout and stderr alike. */
 export function start(command: string[], options: { cwd: string; env: Record<string, string> }): Started {
   const [program = "", ...args] = command;
   const child = spawn(program, args, { ...options, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -37,7 +37,7 @@ export function start(command: string[], options: { cwd: string; env: Record<str
     try {
       process.kill(-child.pid, name);
     } catch {
-      // Gone meanwhile.
+      // Already gone.
     }
   };
 

@@ -8,7 +8,7 @@ type Document = { paths: Record<string, Record<string, { operationId: string; se
 
 const herald = useHerald();
 
-test("every operation of docs/reference/openapi.json is served: those with a key ask for it, the others answer", async () => {
+test("every operation of docs/reference/openapi.json is served: those with a key require it, the others answer", async () => {
   const document: Document = JSON.parse(readFileSync(join(root, "docs/reference/openapi.json"), "utf8"));
   expect(Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length).toBeGreaterThanOrEqual(38);
   for (const [path, methods] of Object.entries(document.paths)) {

@@ -11,7 +11,7 @@ function named(schema: z.ZodType | undefined): [string, z.ZodType][] {
   return schema === undefined || id === undefined ? [] : [[id, schema]];
 }
 
-/** Every schema of the contract that has a name: bodies, answers, frames, events, errors. */
+/** Every named schema of the contract: bodies, answers, frames, events, errors. */
 export function contractSchemas(): Map<string, z.ZodType> {
   const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
   return new Map([

@@ -5,7 +5,7 @@ import { root } from "./markdown.ts";
 
 const notCopied = new Set([".git", "node_modules", "data", "coverage", "dist"]);
 
-/** A folder that a page's commands run in. */
+/** A folder in which a page's commands run. */
 export type Workspace = { folder: string; [Symbol.dispose](): void };
 
 function createFolder(): Workspace {
@@ -33,7 +33,7 @@ export function createFreshCopy(): Workspace {
   return workspace;
 }
 
-/** The environment of a reader's terminal: none of our settings, and none of what `npm test` adds. */
+/** The environment of a reader's terminal: without our settings, and without what `npm test` adds. */
 export function readersEnvironment(extra: Record<string, string>): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
@@ -43,7 +43,7 @@ export function readersEnvironment(extra: Record<string, string>): Record<string
   return { ...environment, PATH: path.join(delimiter), NO_COLOR: "1", npm_config_loglevel: "error", ...extra };
 }
 
-/** Writes a snippet into the workspace and gives its path. */
+/** Writes a snippet into the workspace and returns its path. */
 export function writeSnippet({ folder }: Workspace, name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text);

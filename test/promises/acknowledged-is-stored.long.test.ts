@@ -16,10 +16,13 @@ const LIFTED = {
 };
 const SENDERS = 8;
 
-/** What a sender knows: each id it sent, the answer if there was one, in the order of sending. */
+/** What a sender knows: each id it sent, and the answer if there was one, in the order of sending. */
 type Ledger = { sender: string; sends: { mid: string; serverMid: string | undefined }[] };
 
-/** One send at a time, each with an id of its own; after an unknown outcome the same id again, as the contract says. */
+/**
+ * Sends one message at a time, each with an id of its own; after an unknown outcome again with the same id, as the
+ * contract says.
+ */
 async function sendUntilKilled(
   url: string,
   key: string,
@@ -79,7 +82,8 @@ describe("promise 1: 201 is stored", () => {
         const sending = Promise.all(
           ledgers.map((ledger) => sendUntilKilled(herald.url, herald.key, organizationId, cid, ledger, () => isOver)),
         );
-        // The moment of death: after so many acknowledgements, and a random bit later. No fixed time means anything here.
+        // The moment of death: after a number of acknowledgements, and a random moment later. No fixed time means
+        // anything here.
         const before = ledgers.reduce((sum, ledger) => sum + ledger.sends.length, 0);
         const wanted = before + random.integer(1, 400);
         while (ledgers.reduce((sum, ledger) => sum + ledger.sends.length, 0) < wanted)
@@ -119,7 +123,7 @@ describe("promise 1: 201 is stored", () => {
 });
 
 describe("promise 2: a retry makes one message", () => {
-  test("though the retries run at once, the server is killed among them, and they go on after it is back", async () => {
+  test("even if retries run concurrently, the server is killed among them, and they continue when it is back", async () => {
     const random = createRandom();
     const dataDir = mkdtempSync(join(tmpdir(), "herald-retry-"));
     const answers = new Map<string, Set<string>>();

@@ -11,8 +11,8 @@ const clock = createSteppedClock();
 if (clock !== undefined) {
   afterAll(() => clock[Symbol.dispose]());
 
-  describe("a clock that is stepped back by an hour", () => {
-    test("stops no heartbeat: who answers is pinged on, and who does not is cut", async () => {
+  describe("a clock stepped back by an hour", () => {
+    test("stops no heartbeat: clients that answer are pinged on, and those that do not are cut", async () => {
       await using herald = await startHerald({
         env: { ...clock.env, HERALD_LIMIT_PING_SECONDS: "1", HERALD_LIMIT_PONG_SECONDS: "1" },
       });

@@ -17,8 +17,8 @@ const LIFTED = {
   HERALD_TOKEN_SECRET: "a secret that outlives the restarts of the server",
 };
 
-describe("a delivery report claims no more than happened, and forgets nothing that it has shown", () => {
-  test("over stops and kills of the server: what was shown before is there, what a stop played last too", async () => {
+describe("a delivery report claims no more than happened, and forgets nothing it has shown", () => {
+  test("across stops and kills of the server: what was shown stays, as does what was played last before a stop", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "herald-report-"));
     try {
       const shown: { id: string; users: number }[] = [];
@@ -48,7 +48,7 @@ describe("a delivery report claims no more than happened, and forgets nothing th
     }
   });
 
-  test("of a reader who was cut: nothing of what came after; and of what it comes back for, its user once", async () => {
+  test("for a reader that was cut: nothing that came after; and of what it returns for, its user once", async () => {
     await using herald = await startHerald({ env: { ...LIFTED, HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576" } });
     const org = await createOrganization(herald);
     const cid = await org.conversation(["sender", "alice", "slow"]);
@@ -75,7 +75,7 @@ describe("a delivery report claims no more than happened, and forgets nothing th
     for (const client of [neighbour, slow]) client.cut();
   });
 
-  test("agrees with what clients heard who come and go, and come back, while messages are sent", async () => {
+  test("and agrees with what clients heard that come, go and return while messages are sent", async () => {
     await using herald = await startHerald({ env: LIFTED });
     const random = createRandom();
     const org = await createOrganization(herald);
@@ -104,7 +104,7 @@ describe("a delivery report claims no more than happened, and forgets nothing th
       const { delivery } = await messageBecomes(org, id, {
         delivered_users: new Set(heard.map(({ uid }) => uid)).size,
       });
-      // What was written to a connection just before its client broke it, the client may not have read.
+      // A client may not have read what was written just before it broke its connection.
       expect(delivery.delivered_connections).toBeGreaterThanOrEqual(connections);
       expect(delivery.recipients).toBe(6);
     }

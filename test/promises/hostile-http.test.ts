@@ -12,7 +12,7 @@ const herald = useHerald({
   },
 });
 
-/** Still serving. What it logged of its own errors is looked at after the last test, as in every file. */
+/** Expects that the server still works. Its logged errors are checked after the last test, as in every file. */
 async function expectHealthy(): Promise<void> {
   expect((await herald().http("GET", "/readyz")).status).toBe(200);
 }
@@ -88,7 +88,7 @@ describe("promise 8: malformed HTTP gets a clear 4xx or the end of its connectio
       ],
       "an upgrade to something else": [`${head("GET /ws HTTP/1.1", "Connection: Upgrade", "Upgrade: h2c")}\r\n\r\n`],
     };
-    // These let two parties read two different requests from the same bytes: served, they would be smuggled.
+    // Two parties could read these bytes as different requests: serving them would allow request smuggling.
     const refused = new Set([
       "random bytes",
       "no version",
@@ -122,7 +122,7 @@ describe("promise 8: malformed HTTP gets a clear 4xx or the end of its connectio
     expect(wrong).toEqual([]);
   });
 
-  test("a request that stops half-way is given up after the idle time or at the end of its connection, and others are served meanwhile", async () => {
+  test("a request that stops half-way is abandoned after the idle time or when its connection ends, and others are served meanwhile", async () => {
     const { hostname, port } = new URL(herald().url);
     const halves = Array.from({ length: 50 }, () => {
       const socket = connect(Number(port), hostname);

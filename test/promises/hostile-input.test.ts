@@ -16,7 +16,7 @@ const herald = useHerald({
   },
 });
 
-/** Still serving. What it logged of its own errors is looked at after the last test, as in every file. */
+/** Expects that the server still works. Its logged errors are checked after the last test, as in every file. */
 async function expectHealthy(): Promise<void> {
   expect((await herald().http("GET", "/readyz")).status).toBe(200);
 }
@@ -76,7 +76,7 @@ describe("promise 8: bad input of any kind gets a clear 4xx, never a 500, and no
     await expectHealthy();
   });
 
-  test("bytes that are nearly JSON are answered with 201 or 4xx", async () => {
+  test("bytes that are almost JSON are answered with 201 or 4xx", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const good = Buffer.from(requestText(org, cid, { x: ',"a":[1,2.5,{"b":"\\u00e9👋"}]' }));
@@ -145,7 +145,7 @@ describe("promise 8: bad input of any kind gets a clear 4xx, never a 500, and no
     await expectHealthy();
   });
 
-  test("frames of any kind are answered or end their socket, and the service goes on", async () => {
+  test("frames of any kind are answered or end their socket, and the service continues", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const token = await org.token("alice");

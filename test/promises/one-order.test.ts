@@ -11,12 +11,12 @@ const herald = useHerald({
     HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0",
     HERALD_LIMIT_REQUESTS_BURST: "0",
-    HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1100", // a thousand clients, and what they need besides
+    HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1100", // a thousand clients, and some spare
   },
 });
 
 describe("promise 3: every open connection hears every event once, in one order", () => {
-  test("a thousand connections of a hundred users, with sixteen senders at once", async () => {
+  test("a thousand connections of a hundred users, with sixteen concurrent senders", async () => {
     const org = await createOrganization(herald());
     const uids = Array.from({ length: 100 }, (_, index) => `user ${index}`);
     const cid = await org.conversation(["sender", ...uids]);
@@ -56,7 +56,7 @@ describe("promise 3: every open connection hears every event once, in one order"
     for (const client of clients) client.cut();
   });
 
-  test("sockets and streams that come while it goes on hear a part without a hole", async () => {
+  test("sockets and streams that join meanwhile hear a part without gaps", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["sender", "alice"]);
     const token = await org.token("alice");

@@ -13,7 +13,7 @@ const herald = useHerald({
   },
 });
 
-describe("changes that race", () => {
+describe("racing changes", () => {
   test("of the directory, of membership and of messages: no 5xx, and in the end connections hear exactly what the directory says", async () => {
     const random = createRandom();
     const org = await createOrganization(herald());
@@ -90,7 +90,7 @@ describe("changes that race", () => {
       expect(before.status).toBe(200);
       const connecting = Promise.all(Array.from({ length: 5 }, open));
       await herald().admin("DELETE", org.path("users", "alice", "sessions"));
-      // Every token used was issued before: whoever got in must be thrown out.
+      // All tokens were issued before the sign-out: whoever got in must be thrown out.
       for (const response of [before, ...(await connecting)]) {
         expect([200, 401]).toContain(response.status);
         await within(

@@ -15,7 +15,7 @@ const herald = useHerald({
   },
 });
 
-describe("promise 4: after a break since gives exactly what was missed", () => {
+describe("promise 4: after a break, since gives exactly what was missed", () => {
   test("to clients that are cut at random moments under load: together they saw everything, in order, without a silent gap", async () => {
     const random = createRandom();
     const org = await createOrganization(herald());
@@ -35,7 +35,7 @@ describe("promise 4: after a break since gives exactly what was missed", () => {
       Promise.all(
         clients.map(async (client) => {
           for (let cuts = 0; cuts < 60; cuts += 1) {
-            // Some breaks come in the middle of connecting or of the replay, some after a while.
+            // Some breaks come during connecting or the replay, some later.
             await Bun.sleep(random.integer(0, 30));
             client.cut();
             await Bun.sleep(random.integer(0, 20));
@@ -75,7 +75,7 @@ describe("promise 4: after a break since gives exactly what was missed", () => {
     for (const client of [witness, ...clients]) client.cut();
   });
 
-  test("to streams that break and come back with Last-Event-ID", async () => {
+  test("to streams that break and return with Last-Event-ID", async () => {
     const random = createRandom();
     const org = await createOrganization(herald());
     const cid = await org.conversation(["sender", "alice"]);

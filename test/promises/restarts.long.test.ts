@@ -17,19 +17,19 @@ const LIFTED = {
   HERALD_TOKEN_SECRET: "a secret that outlives the restarts of the server",
 };
 
-/** Sends until the server is gone; a send without an answer is just that. Acknowledged ids go to the list. */
+/** Sends until the server is gone, ignoring sends without an answer. Acknowledged ids go to the list. */
 async function sendUntilGone(org: Organization, cid: string, acknowledged: string[]): Promise<void> {
   for (;;) {
     const answer = await org.send("sender", { id: uniqueId("m"), cid, body: "x" }).catch(() => undefined);
     if (answer?.status === 201) acknowledged.push(answer.body.ask.server_mid);
-    // A server that stops may say so before it is gone.
+    // A stopping server may say so before it is gone.
     else if (answer === undefined || answer.status === 503) return;
     else throw new Error(`a send was answered with ${answer.status}: ${answer.text}`);
   }
 }
 
 describe("restarts lose nothing", () => {
-  test("for clients that come back with since: each hears everything that was acknowledged, in order, and nothing that is not stored", async () => {
+  test("for clients that return with since: each hears everything acknowledged, in order, and nothing that is not stored", async () => {
     const random = createRandom();
     const dataDir = mkdtempSync(join(tmpdir(), "herald-restart-"));
     const acknowledged: string[] = [];
@@ -46,7 +46,7 @@ describe("restarts lose nothing", () => {
           clients = Array.from({ length: 10 }, () => createResilientClient(org, "alice", token));
         }
         const connecting = Promise.all(clients.map((client) => client.connect(herald.url)));
-        // Half of the time everyone is back before the load begins, half of the time they come back into it.
+        // In half of the rounds everyone is back before the load begins, in the other half during it.
         if (round % 2 === 0) await connecting;
         const sending = Promise.all(Array.from({ length: 6 }, () => sendUntilGone(org, "room", acknowledged)));
         await connecting;
@@ -75,7 +75,7 @@ describe("restarts lose nothing", () => {
         });
         expect(ledger.seen).toEqual(history.slice(history.indexOf(ledger.seen[0] ?? "")));
       }
-      // The first client was there from the very beginning.
+      // The first client was there from the beginning.
       expect(clients[0]?.ledger.seen).toEqual(history);
       for (const client of clients) client.cut();
       await herald.stop();

@@ -22,7 +22,7 @@ const dayMs = 24 * 3600 * 1000;
 const old = 3_000;
 const recent = 20;
 
-/** Messages of `alice` to `bob` in the conversation `c1` of `o1`: many of a hundred days ago, some of today. */
+/** Messages of `alice` to `bob` in the conversation `c1` of `o1`: many a hundred days old, some of today. */
 async function fill(driver: Driver): Promise<{ oldest: string; lastOld: string; firstRecent: string }> {
   await migrateStore(driver);
   const announce = () => undefined;
@@ -58,7 +58,7 @@ function describeServer(
   engine: string,
   prepare: () => Promise<{ driver: Driver; env: Record<string, string>; dataDir: string }>,
 ) {
-  describe(`a server on ${engine} that removes what is old`, () => {
+  describe(`a server on ${engine} that removes expired data`, () => {
     let herald: Herald;
     let filled: Awaited<ReturnType<typeof fill>>;
     let dataDir: string;
@@ -75,7 +75,7 @@ function describeServer(
       rmSync(dataDir, { recursive: true });
     });
 
-    test("goes on taking messages and delivering them, every one in order, while it does", async () => {
+    test("keeps accepting messages and delivering them, all in order, meanwhile", async () => {
       const org = await createOrganization(herald, "o1");
       const socket = await org.socket("bob");
       let sent = 0;
@@ -83,14 +83,14 @@ function describeServer(
         await org.sent("alice", { id: `while-${sent}`, cid: "c1", body: `while ${sent}` });
         sent++;
       }
-      expect(sent).toBeGreaterThanOrEqual(20); // it takes hundreds of milliseconds to remove thousands of messages
+      expect(sent).toBeGreaterThanOrEqual(20); // removing thousands of messages takes hundreds of milliseconds
       await org.expectNothingElseAfter(
         socket,
         Array.from({ length: sent }, (_, index) => `while ${index}`),
       );
     });
 
-    test("shows a history that ends where it begins now, and says of older messages that they are not there", async () => {
+    test("shows a history that ends where it now begins, and says that older messages do not exist", async () => {
       const org = await createOrganization(herald, "o1");
       const history = await eventually(async () => {
         const messages = await org.history("c1");
@@ -103,7 +103,7 @@ function describeServer(
       expect(first.body).toEqual({ items: [], cursor: null });
     });
 
-    test("recovers what it kept, and says so when it cannot", async () => {
+    test("recovers what it kept, and says so if it cannot", async () => {
       const org = await createOrganization(herald, "o1");
       expect((await org.connect("bob", { since: filled.lastOld })).response).toMatchObject({ recovered: false });
       const { socket, response } = await org.connect("bob", { since: filled.firstRecent });
@@ -111,7 +111,7 @@ function describeServer(
       expect((await socket.next()).message?.body).toBe(`${old + 1}`);
     });
 
-    test("takes an id that it has forgotten for a new send, and one that it knows for a retry", async () => {
+    test("takes a forgotten id for a new send, and a known one for a retry", async () => {
       const org = await createOrganization(herald, "o1");
       expect(
         (await org.send("alice", { id: "m0", cid: "c1", body: "anew" })).headers.get("idempotent-replayed"),

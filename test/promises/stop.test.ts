@@ -10,7 +10,7 @@ setDefaultTimeout(60_000);
 
 const idOf = ({ message, system_message: system }: Event) => message?._id ?? system?._id;
 
-/** Begins a request whose body never ends. Resolves when the server has taken it. */
+/** Begins a request whose body never ends. Resolves once the server has accepted it. */
 async function beginUpload(herald: Herald): Promise<Disposable> {
   const { hostname, port } = new URL(herald.url);
   const socket = connect(Number(port), hostname).on("error", () => undefined);
@@ -21,8 +21,8 @@ async function beginUpload(herald: Herald): Promise<Disposable> {
   return { [Symbol.dispose]: () => void socket.destroy() };
 }
 
-describe("a server that is told to stop", () => {
-  test("answers what it has taken, plays it to every connection, and only then closes them: sockets with 1012", async () => {
+describe("a server told to stop", () => {
+  test("answers what it has accepted, plays it to every connection, and only then closes them: sockets with 1012", async () => {
     await using herald = await startHerald();
     const org = await createOrganization(herald);
     const cid = await org.conversation(["alice", "bob"]);
@@ -48,7 +48,7 @@ describe("a server that is told to stop", () => {
     expect(errorsLogged(herald)).toEqual([]);
   });
 
-  test("does not wait for connections on which nothing is asked", async () => {
+  test("does not wait for idle connections", async () => {
     await using herald = await startHerald();
     const { hostname, port } = new URL(herald.url);
     const silent = connect(Number(port), hostname);
@@ -61,7 +61,7 @@ describe("a server that is told to stop", () => {
     expect(herald.logs()).not.toContain("aborting requests");
   });
 
-  test("cuts a request off that takes too long, and says so", async () => {
+  test("cuts off a request that takes too long, and says so", async () => {
     await using herald = await startHerald();
     using _upload = await beginUpload(herald);
     await herald.stop();
@@ -70,13 +70,13 @@ describe("a server that is told to stop", () => {
     );
   });
 
-  test("ends at once when it is told again", async () => {
+  test("ends at once when told again", async () => {
     await using herald = await startHerald();
     using _upload = await beginUpload(herald);
     const code = herald.exited;
     herald.signal("SIGTERM");
     await eventually(() => herald.logs().includes('"stopping"') || undefined, "the stop to begin");
-    // Told again and again: within 300 ms it is taken for an echo of the first.
+    // Told repeatedly: within 300 ms, a signal is taken for an echo of the first.
     const ended = await eventually(async () => {
       herald.signal("SIGTERM");
       return await Promise.race([code, Bun.sleep(1)]);

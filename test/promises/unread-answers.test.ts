@@ -10,12 +10,12 @@ const pageBytes = mebibyte / 2;
 const comfortableBytes = mebibyte / 4;
 const body = "x".repeat(60_000);
 const messages = 10; // more than a page holds
-const asked = 40; // 20 MiB: more than the kernel and the node take for one connection
+const asked = 40; // 20 MiB: more than the kernel and the node buffer for one connection
 
 const lifted = { HERALD_LIMIT_USER_REQUESTS: "0" };
 
-describe("answers that nobody reads", () => {
-  test("are not made over a socket until it has taken those before, so who reads late gets them all", async () => {
+describe("unread answers", () => {
+  test("are not made over a socket until it has taken those before, so a late reader gets them all", async () => {
     await using herald = await startHerald({ env: lifted });
     const org = await createOrganization(herald);
     const cid = await org.conversation(["alice", "bob"]);
@@ -27,7 +27,8 @@ describe("answers that nobody reads", () => {
     for (let id = 0; id < asked; id++) raw.sendText({ request: { message_list: { cid, limit: 100 }, id } });
     const waiting = async () => (await heldBy(herald)).waiting_bytes ?? 0;
     await eventually(async () => (await waiting()) > comfortableBytes || undefined, "answers to wait for alice");
-    // Those that alice asked for would all be made meanwhile: pages of an organization are read in the order in which they were asked for.
+    // Meanwhile all of alice's would be made: pages of an organization are read in the order in which they were
+    // requested.
     using bob = await org.socket("bob");
     for (let count = 0; count < asked; count++) await bob.request("message_list", { cid, limit: 100 });
     expect(await waiting()).toBeLessThan(comfortableBytes + pageBytes + 2 * body.length);

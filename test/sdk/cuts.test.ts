@@ -16,7 +16,7 @@ const herald = useHerald({
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-test("a client whose line is cut again and again hears every message once, in the order of one that was never cut", async () => {
+test("a client whose line is cut repeatedly hears every message once, in the order of one that was never cut", async () => {
   const random = createRandom();
   const org = await createOrganization(herald());
   const cid = await org.conversation(["sender", "alice"]);
@@ -44,7 +44,7 @@ test("a client whose line is cut again and again hears every message once, in th
   line.stop();
 });
 
-test("a line that only swallows everything is noticed, left, and nothing is missed", async () => {
+test("a line that silently swallows everything is noticed and abandoned, and nothing is missed", async () => {
   const org = await createOrganization(herald());
   const cid = await org.conversation(["sender", "alice"]);
   const line = await startSpoiltLine(portOf(herald().url));

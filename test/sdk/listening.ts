@@ -2,7 +2,7 @@ import { type ClientOptions, createClient, type Message } from "../../sdk/index.
 import { createInbox } from "../harness/clients/inbox.ts";
 import type { Organization } from "../harness/servers/organization.ts";
 
-/** A client of the SDK on a real server, and what it told its app. */
+/** Runs a client of the SDK on a real server, and records what it gave its app. */
 export function listenWithSdk(org: Organization, uid: string, url: string, options: Partial<ClientOptions> = {}) {
   const ids: string[] = [];
   const messages = createInbox<Message>(`the app of ${uid}`);
@@ -25,7 +25,7 @@ export function listenWithSdk(org: Organization, uid: string, url: string, optio
   client.start();
   return {
     client,
-    /** The ids of all messages, in the order in which the app was given them. */
+    /** The ids of all messages, in the order in which the app got them. */
     ids,
     messages,
     states,

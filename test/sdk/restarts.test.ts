@@ -17,7 +17,7 @@ const LIFTED = {
   HERALD_LIMIT_RECOVERY_MESSAGES: "100000",
 };
 
-test("a client outlives servers that stop and servers that are killed, and hears all that was acknowledged, once and in order", async () => {
+test("a client survives stopped and killed servers, and hears everything acknowledged, once and in order", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "herald-sdk-restarts-"));
   const env = {
     ...LIFTED,
@@ -38,7 +38,7 @@ test("a client outlives servers that stop and servers that are killed, and hears
       }
       const sends = Array.from({ length: 20 }, async () => (await org.sent("sender", { cid, body: "x" })).server_mid);
       acknowledged.push(...(await Promise.all(sends)));
-      // Half of the time it hears them live, and half of the time not before the next server runs.
+      // In half of the rounds it hears them live, in the other half only once the next server runs.
       if (round % 2 === 0) {
         for (const id of acknowledged) await app.until(id);
       }
@@ -61,7 +61,7 @@ test("a client outlives servers that stop and servers that are killed, and hears
 
 const cluster = await startCluster({ nodes: 2, env: () => LIFTED });
 if (cluster !== undefined) {
-  test("clients of every node come through a rolling restart under load without a gap, a double or a change of order", async () => {
+  test("clients of every node survive a rolling restart under load without a gap, a duplicate or a change of order", async () => {
     await using running = cluster;
     const [first, second] = [running.node(0), running.node(1)];
     const org = await createOrganization(first.herald);

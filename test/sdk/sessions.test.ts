@@ -22,12 +22,12 @@ test("a session is renewed before its token expires, on the same connection, as 
     await app.until((await org.sent("alice", { cid, body: "x" })).server_mid);
     sent += 1;
   }
-  expect(performance.now() - startedAt).toBeGreaterThan(2_000); // longer than any one token is good for
+  expect(performance.now() - startedAt).toBeGreaterThan(2_000); // longer than any single token is valid
   expect(app.states.all).toEqual(["connecting", "connected"]);
   expect(app.ids).toHaveLength(sent);
 });
 
-test("a session that could not be renewed in time is followed by another, which goes on where it was", async () => {
+test("a session that could not be renewed in time is followed by another, which resumes where it was", async () => {
   const org = await createOrganization(herald());
   const cid = await org.conversation(["alice"]);
   let isAway = false;
@@ -45,7 +45,7 @@ test("a session that could not be renewed in time is followed by another, which 
   expect(app.gaps.all).toEqual([]);
 });
 
-test("a user who is signed out stays away, also with a token from before", async () => {
+test("a user who is signed out stays away, even with an earlier token", async () => {
   const org = await createOrganization(herald());
   await org.conversation(["alice"]);
   const token = await org.token("alice");
@@ -57,7 +57,7 @@ test("a user who is signed out stays away, also with a token from before", async
   expect(await app.states.next((state) => state.startsWith("closed"))).toBe("closed 4401");
 });
 
-test("a gap that is too large is told, and what it left out can be read, each message once", async () => {
+test("too large a gap is reported, and what it left out can be read, each message once", async () => {
   const org = await createOrganization(herald());
   const rooms = [await org.conversation(["alice", "bob"]), await org.conversation(["alice"])];
   const silent = await org.conversation(["alice"]);

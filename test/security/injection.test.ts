@@ -10,7 +10,7 @@ import { goodClaims, signToken } from "../harness/servers/tokens.ts";
 
 setDefaultTimeout(120_000);
 
-/** Legal ids that would be several, or another, where somebody pasted them into a subject, a topic, a path or SQL. */
+/** Legal ids that would be several ids, or another one, if pasted into a subject, a topic, a path or SQL. */
 const hostile = [
   "*",
   ">",
@@ -30,7 +30,7 @@ const hostile = [
   "' OR ''='",
   "$1",
 ];
-/** What keeps ids apart within Herald, and so may stand in none. */
+/** Characters that separate ids inside Herald, and so must not be in one. */
 const separators = ["a\u001fb", "\u001f", "a\u0000b", "a\nb", "a\u0085b"];
 
 const lifted = {
@@ -39,7 +39,10 @@ const lifted = {
   HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
 };
 
-/** Every organization and every conversation in it is named after one of the ids; a listener for each, on the nodes in turn. */
+/**
+ * Every organization and every conversation in it is named after one of the ids; each has a listener, on the nodes in
+ * turn.
+ */
 async function expectNothingCrosses(nodes: readonly Herald[]): Promise<void> {
   const nodeOf = (index: number): Herald => nodes[index % nodes.length] as Herald; // the index is within the list
   const listeners: {
@@ -85,7 +88,7 @@ describe("promise 6: ids that look like subjects, topics or paths", () => {
     await herald.stop();
   });
 
-  test("are refused wherever they come in, if they hold what keeps ids apart", async () => {
+  test("are refused everywhere if they contain a separator of ids", async () => {
     await using herald = await startHerald({ env: lifted });
     const org = await createOrganization(herald);
     const cid = await org.conversation(["alice"]);

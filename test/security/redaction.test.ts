@@ -20,7 +20,7 @@ const settings = {
   HERALD_METRICS_TOKEN: metricsToken,
 };
 
-/** Everything that a run must keep to itself, by name. */
+/** Everything that a run must keep secret, by name. */
 async function secretsOf(herald: Herald, { id: org, token }: Organization) {
   const { HERALD_TOKEN_SECRET: tokenSecret, HERALD_TOKEN_SECRET_PREVIOUS: previousSecret } = settings;
   const key = (await createKey(herald, { scopes: ["message:send"], organization: org })).key;
@@ -37,7 +37,7 @@ async function secretsOf(herald: Herald, { id: org, token }: Organization) {
   };
 }
 
-/** The names of the secrets that stand in a text, also in part, or escaped. */
+/** The names of the secrets in a text, even partial or escaped. */
 function found(text: string, secrets: Record<string, string>): string[] {
   const forms = (secret: string) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
   return Object.entries(secrets).flatMap(([name, secret]) =>
@@ -47,7 +47,7 @@ function found(text: string, secrets: Record<string, string>): string[] {
   );
 }
 
-/** Puts a secret wherever a caller can put text. Gives the answers. */
+/** Puts a secret wherever a caller can put text. Returns the responses. */
 async function putEverywhere(herald: Herald, org: string, secret: string): Promise<Answer<unknown>[]> {
   const place = encodeURIComponent(secret);
   const traceparent = `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-01`;
@@ -124,7 +124,7 @@ test("no secret of a run is found in any output, wherever callers have put it", 
     for (const { status, headers, text } of await putEverywhere(herald, org.id, secret)) {
       const requestId = headers.get("x-request-id") ?? "";
       look(`X-Request-Id, with ${name}`, requestId);
-      // Who sent it may be shown what it sent, but for what is a credential by its form.
+      // A sender may be shown what it sent, except for what looks like a credential.
       if (status >= 400 && ["key", "revoked", "token", "url"].includes(name)) look(`an error, with ${name}`, text);
     }
     for (const text of await putInFrames(herald, await org.token("alice"), secret))
@@ -145,6 +145,6 @@ test("no secret of a run is found in any output, wherever callers have put it", 
   look("the table of the audit log", JSON.stringify(rows));
   expect(leaks).toEqual([]);
   expect([rows.length > 50, collector.spans.length > 50, herald.logs().length > 10_000]).toEqual([true, true, true]);
-  // What is taken out leaves its place, and a key its id.
+  // Redacted text leaves its place visible, and a key its id.
   expect(JSON.stringify(rows)).toContain(`hk_${secrets.key.slice(3, 39)}_…`);
 });

@@ -23,11 +23,11 @@ const herald = useHerald({
 
 const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
 const withKey = operations.filter(({ scope }) => scope !== undefined);
-/** What names nothing but the organization itself cannot name another's things in it. */
+/** Calls that name only the organization itself cannot name another's things in it. */
 const isAboutItself = ({ path, method }: Operation) => path === "/admin/organizations/{org}" && method !== "get";
 const isAboutOne = ({ path, operationId }: Operation) => path.includes("{org}") || operationId.startsWith("send");
 
-/** What is served without a key, and what is there for users, not for keys. A route that is in no table fails the walk. */
+/** Routes served without a key, and those for users, not for keys. A route that is in no table fails the walk. */
 const openRoutes = [
   "/",
   "/healthz",
@@ -44,7 +44,7 @@ const openRoutes = [
 ];
 const userRoutes = ["/ws", "/sse"];
 
-/** What a call says of an id in its path. A parameter that is not in here fails the walk. */
+/** The value of each path parameter. A parameter missing here fails the walk. */
 const pathIds: Record<string, (ids: Ids) => string> = {
   org: ({ org }) => org,
   uid: ({ uid }) => uid,
@@ -55,12 +55,12 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   mid: ({ systemMid }) => systemMid,
 };
 
-/** What is open, without what differs from call to call and from node to node: the samples of a scrape. */
+/** What is open, without what differs between calls and nodes: the samples of a scrape. */
 const lasting = (text: string) => text.replaceAll(/^\w+(\{.*\})? \S+$/gm, "").replaceAll(/\n+/g, "\n");
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
 
-/** Queries that name something. A query parameter that is not in here fails the walk. */
+/** The value of each query parameter that names something. A query parameter missing here fails the walk. */
 const queries: Record<string, (ids: Ids) => string> = {
   limit: () => "1000",
   cursor: ({ uid }) => cursorOf({ id: uid }),
@@ -83,7 +83,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   uid: ({ uid }) => encodeURIComponent(uid),
 };
 
-/** Bodies by the operation that takes one. An operation with a body that is not in here fails the walk. */
+/** Bodies by operation. An operation with a body that is missing here fails the walk. */
 const bodies: Record<string, (ids: Ids) => object> = {
   sendMessage: ({ org, uid, cid }) => ({ organizationId: org, senderId: uid, message: { cid, body: "x" } }),
   sendSystemMessage: ({ org, uid }) => ({ organizationId: org, senderId: uid, messageSystem: { uids: [uid] } }),
@@ -95,9 +95,9 @@ const bodies: Record<string, (ids: Ids) => object> = {
   rotateKey: () => ({}),
 };
 
-/** What a request over a socket names. The compiler asks for each request of the contract. */
+/** What a request over a socket names. The compiler requires each request of the contract. */
 const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
-  connect: [], // on its own below, since it takes a token
+  connect: [], // handled below, as it takes a token
   ping: [() => ({})],
   conversation_list: [() => ({}), ({ cid }) => ({ cursor: cursorOf({ updatedAt: 9e15, id: cid }) })],
   message_list: [
@@ -128,14 +128,14 @@ function callsOf({ operationId, method, path, query, body }: Operation, ids: Ids
   return searches.map((search) => [method.toUpperCase(), target + search, given]);
 }
 
-/** Of those the ones that name an organization: of what limits itself that may be some, or none. */
+/** Of these, the calls that name an organization: for operations that limit themselves, some or none. */
 function callsAboutOne(operation: Operation, ids: Ids): Call[] {
   const calls = callsOf(operation, ids);
   if (isAboutOne(operation) || operation.limitsItself !== true || operation.operationId === "createKey") return calls;
   return calls.filter(([, target]) => target.includes("?organization="));
 }
 
-/** An answer with what differs between any two calls taken out: ids that the caller named, secrets, times. */
+/** A response without what differs between any two calls: ids named by the caller, secrets, times. */
 function comparable({ status, text }: Answer<unknown>, ids: Ids): string {
   let shown = text;
   for (const id of Object.values(ids).sort((left, right) => right.length - left.length))
@@ -177,7 +177,7 @@ const call = (key: string, operation: Operation, [method, target, body]: Call) =
 };
 
 describe("promise 6: the key of one organization, on every route", () => {
-  test("gets one refusal for whatever it names of another organization, the same as for one that does not exist", async () => {
+  test("gets one refusal for whatever it names of another organization, the same as for a missing one", async () => {
     const { mine, other } = await createTwo();
     const before = await contentsOf(other);
     using listener = await other.org.socket("alice");
@@ -205,12 +205,12 @@ describe("promise 6: the key of one organization, on every route", () => {
     await other.org.expectNothingElse(listener);
   });
 
-  test("cannot tell ids that another organization has from ids that nobody has", async () => {
+  test("cannot distinguish ids that another organization has from ids that nobody has", async () => {
     for (const operation of withKey.filter(
       ({ limitsItself, path }) => limitsItself === true || path.includes("{org}"),
     )) {
       if (isAboutItself(operation)) continue;
-      const { mine, other } = await createTwo(); // anew, since some calls delete
+      const { mine, other } = await createTwo(); // anew, as some calls delete
       const before = await contentsOf(other);
       const nothing = { ...idsOfNothing(), org: mine.own.org };
       const theirs = { ...other.own, org: mine.own.org };
@@ -229,7 +229,7 @@ describe("promise 6: the key of one organization, on every route", () => {
     }
   });
 
-  test("touches its own where another organization has the same ids, and nothing of the other's", async () => {
+  test("affects its own organization if another has the same ids, and nothing of the other's", async () => {
     for (const operation of withKey.filter(
       ({ limitsItself, path }) => limitsItself === true || path.includes("{org}"),
     )) {
@@ -246,7 +246,7 @@ describe("promise 6: the key of one organization, on every route", () => {
     }
   });
 
-  test("watches its own organization's events, and none of another that has the same users and conversations", async () => {
+  test("watches its own organization's events, and none of another with the same users and conversations", async () => {
     const { mine, other } = await createTwo();
     for (const query of [{}, { cid: "room" }, { uid: "alice" }, { kind: "message" }]) {
       using feed = await openFeed(herald().url, mine.own.org, mine.key, query);
@@ -258,7 +258,7 @@ describe("promise 6: the key of one organization, on every route", () => {
     }
   });
 
-  test("is no user's token, and a user's token no key", async () => {
+  test("is not a user's token, nor a user's token a key", async () => {
     const { mine } = await createTwo();
     for (const operation of withKey)
       for (const one of callsOf(operation, mine.own))
@@ -270,7 +270,7 @@ describe("promise 6: the key of one organization, on every route", () => {
     expect((await socket.closed).code).toBe(4401);
   });
 
-  test("sees in what is open to everyone what nobody sees", async () => {
+  test("sees on open routes what everyone sees", async () => {
     const { mine, other } = await createTwo();
     for (const path of openRoutes) {
       const id = { "X-Request-Id": "the-same" };
@@ -285,7 +285,7 @@ describe("promise 6: the key of one organization, on every route", () => {
 });
 
 describe("promise 6: the token of one organization's user, in every request over a socket and a stream", () => {
-  test("hears its own organization's messages where another has the same users and conversations", async () => {
+  test("hears its own organization's messages if another has the same users and conversations", async () => {
     const { mine, other } = await createTwo();
     walked.set("ALL /ws", 1).set("ALL /sse", 1);
     using socket = await mine.org.socket("alice");
@@ -299,7 +299,7 @@ describe("promise 6: the token of one organization's user, in every request over
     await mine.org.expectNothingElse(socket, stream);
   });
 
-  test("cannot tell ids that another organization has from ids that nobody has", async () => {
+  test("cannot distinguish ids that another organization has from ids that nobody has", async () => {
     expect(Object.keys(frames)).toEqual(Object.keys(frameRequests));
     const { mine, other } = await createTwo();
     const before = await contentsOf(other);
@@ -321,7 +321,7 @@ describe("promise 6: the token of one organization's user, in every request over
     for (const text of socket.frames) expectNothingOf(other, { text }, idsOfNothing());
   });
 
-  test("is told the same of a message of another organization, given as `since`, as of none", async () => {
+  test("gets the same answer for another organization's message as `since` as for a missing one", async () => {
     const { mine, other } = await createTwo();
     for (const since of [other.own.messageId, other.shared.messageId, Bun.randomUUIDv7()]) {
       const { socket, response } = await mine.org.connect("alice", { since });
@@ -334,7 +334,7 @@ describe("promise 6: the token of one organization's user, in every request over
     }
   });
 
-  test("does not carry a connection into another organization, although the user has the same id there", async () => {
+  test("does not carry a connection into another organization, even if the user has the same id there", async () => {
     const { mine, other } = await createTwo();
     const socket = await mine.org.socket("alice");
     const response = await socket.request("connect", { token: other.token });
@@ -344,7 +344,7 @@ describe("promise 6: the token of one organization's user, in every request over
     expectNothingOf(other, { text: socket.frames.join("") }, idsOfNothing());
   });
 
-  test("opens nothing where its organization does not exist, and makes none", async () => {
+  test("opens nothing if its organization does not exist, and creates none", async () => {
     const token = await signToken(goodClaims(idsOfNothing().org, "alice"));
     using socket = await openSocket(herald().url);
     expect((await socket.request("connect", { token })).error?.code).toBe("unauthorized");
@@ -353,7 +353,7 @@ describe("promise 6: the token of one organization's user, in every request over
   });
 });
 
-test("the walk has been everywhere that a node serves, and there is nothing else", async () => {
+test("the walk has covered everything that a node serves, and there is nothing else", async () => {
   const served = (await servedRoutes()).filter((route) => !/^HEAD /.test(route));
   const known = [
     ...operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`),

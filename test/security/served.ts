@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { startHerald } from "../../src/server.ts";
 
-/** What a node answers, as it says itself when it runs: `GET /admin/organizations/{org}`; `ALL` is any method. */
+/** The routes of a node, as reported at run time: `GET /admin/organizations/{org}`; `ALL` is any method. */
 export async function servedRoutes(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "herald-routes-"));
   const settings = { HERALD_PORT: "0", HERALD_DATA_DIR: folder, HERALD_LOG_LEVEL: "silent" };

@@ -9,7 +9,7 @@ import { createOrganization } from "../harness/servers/organization.ts";
 
 const herald = useHerald({ oneNode: "a connection and its metrics are a node's own" });
 
-/** Sends bytes on a connection of their own, and counts the answers until the server closes it. */
+/** Sends bytes on a connection of their own, and counts the responses until the server closes it. */
 async function answersTo(bytes: string): Promise<number> {
   const { hostname, port } = new URL(herald().url);
   const socket = connect(Number(port), hostname, () => socket.write(bytes));
@@ -24,8 +24,8 @@ async function answersTo(bytes: string): Promise<number> {
   return received.split(/^HTTP\/1\.1 /m).length - 1;
 }
 
-describe("what anybody may ask", () => {
-  test("the metrics are written once a second, however many ask", async () => {
+describe("what anyone may request", () => {
+  test("the metrics are printed once a second, however many ask", async () => {
     const scrapes = async () => {
       const { text } = await herald().http<string>("GET", "/metrics");
       return sampleOf(readMetrics(text).samples, "herald_http_requests_total", { route: "/metrics", status: "200" });
@@ -39,7 +39,7 @@ describe("what anybody may ask", () => {
     await eventually(async () => ((await scrapes()) ?? 0) > before || undefined, "metrics of a later second");
   });
 
-  test("without a token the metrics are told to this machine, and not through a proxy, whoever it is trusted by", async () => {
+  test("without a token, the metrics are shown to this machine only, and not through a proxy, even a trusted one", async () => {
     await using behind = await startHerald({ env: { HERALD_TRUSTED_PROXIES: "127.0.0.1", HERALD_HOST: "0.0.0.0" } });
     const here = behind.url.replace("0.0.0.0", "127.0.0.1");
     for (const [name, value] of [
@@ -69,7 +69,7 @@ describe("what anybody may ask", () => {
     expect((await fetch(`${here.replace("127.0.0.1", outside.address)}/metrics`)).status).toBe(404);
   });
 
-  test("with a token the metrics are told to who has it, wherever they come from", async () => {
+  test("with a token, the metrics are shown to callers who have it, from anywhere", async () => {
     const token = "metrics-token-0123456789abcdefghij";
     await using node = await startHerald({ env: { HERALD_METRICS_TOKEN: token } });
     const headers = { "X-Forwarded-For": "203.0.113.9" };
@@ -78,7 +78,7 @@ describe("what anybody may ask", () => {
     expect(told.status).toBe(200);
   });
 
-  test("a connection that pipelines it by the thousand is closed, and others wait for none of it", async () => {
+  test("a connection that pipelines it by the thousand is closed, and delays nobody", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     for (const line of [
@@ -100,7 +100,7 @@ describe("what anybody may ask", () => {
     expect(await answersTo("GET /healthz HTTP/1.1\r\nHost: herald\r\nConnection: close\r\n\r\n")).toBe(1);
   });
 
-  test("so is one that pipelines calls that are refused, with a key that is taken", async () => {
+  test("as is one that pipelines refused calls, with an accepted key", async () => {
     const request = `GET /admin/organizations?limit=none HTTP/1.1\r\nHost: herald\r\nAdmin-Api-Key: ${herald().key}\r\n\r\n`;
     expect(await answersTo(request.repeat(2_000))).toBeLessThanOrEqual(1);
   });

@@ -15,18 +15,18 @@ export type Ids = {
   tokenId: string;
 };
 
-/** An organization, a key with every scope that is bound to it, and what it holds. */
+/** An organization, a key with every scope that is bound to it, and its contents. */
 export type Tenant = {
   org: Organization;
   key: string;
-  /** Ids that the other organization has as well, or that no other has. */
+  /** Ids that the other organization also has, or that no other has. */
   shared: Ids;
   own: Ids;
   /** A token of the user with the shared id. */
   token: string;
 };
 
-/** Stands in every text, name and id that belongs to one tenant alone: found in an answer to another, it was leaked. */
+/** Part of every text, name and id that belongs to one tenant only: in a response to another, it reveals a leak. */
 export const canary = "canary-of-the-other";
 
 /** Ids that nothing has; in a list they would stand where those of the other tenant would. */
@@ -42,7 +42,10 @@ export function idsOfNothing(): Ids {
   };
 }
 
-/** Makes an organization whose texts hold `mark`, with user `alice` and conversation `room`, which every tenant has. */
+/**
+ * Creates an organization whose texts contain `mark`, with user `alice` and conversation `room`, which every tenant
+ * has.
+ */
 export async function createTenant(herald: Herald, mark: string): Promise<Tenant> {
   const org = await createOrganization(herald, uniqueId(`org-${mark}`));
   const { id, key } = await createKey(herald, { organization: org.id, name: `key of ${mark}` });
@@ -72,5 +75,5 @@ export async function contentsOf({ org, key, shared }: Tenant): Promise<string> 
   lists.push(org.path("messages", shared.messageId), org.path("system-messages", shared.systemMid));
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
   const contents = [...(await Promise.all(lists.map(read))), keys].join("\n");
-  return contents.replaceAll(/"(requests_per_second|messages_per_second|connections)":\d+/g, ""); // what goes on just now
+  return contents.replaceAll(/"(requests_per_second|messages_per_second|connections)":\d+/g, ""); // current activity
 }

@@ -8,7 +8,7 @@ const cluster = await startCluster({ nodes: 2 });
 if (cluster !== undefined) {
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  describe("who may publish on the bus but is no node", () => {
+  describe("someone who may publish on the bus but is not a node", () => {
     test.each(forgeries.map(({ name, wrong, succeeds }) => ({ name, wrong, succeeds })))(
       "achieves nothing by a $name",
       async ({ succeeds }) => {

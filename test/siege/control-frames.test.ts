@@ -12,7 +12,10 @@ const waveFrames = 10_000;
 const mostBytes = 64 * 2 ** 20; // eleven million frames
 const floodMayTakeMs = 30_000;
 
-/** Writes control frames until the server ends the connection, or takes more than it should. Gives the close code, if there was one. */
+/**
+ * Writes control frames until the server ends the connection, or accepts more than it should. Returns the close code,
+ * if there was one.
+ */
 async function flood(
   opcode: number,
   lines: readonly string[],
@@ -27,7 +30,10 @@ async function flood(
   let code: number | undefined;
   let isUpgraded = false;
 
-  /** The next wave goes in a turn of its own: a write to a socket that has ended seems to succeed until that is told. */
+  /**
+   * Writes the next wave in a turn of its own: a write to a socket that has ended seems to succeed until its end is
+   * reported.
+   */
   function write(): void {
     if (written > mostBytes) over.resolve({ isEnded: false, code });
     if (written > mostBytes || socket.destroyed) return;
@@ -59,11 +65,11 @@ async function flood(
   }
 }
 
-describe("control frames without end (row 9)", () => {
+describe("endless control frames (row 9)", () => {
   test.each([
     ["pings", 9],
     ["pongs", 10],
-  ])("%s of a stranger end the connection, and not because of the time in which to connect", async (_name, opcode) => {
+  ])("%s of a stranger end the connection, and not because of the connect deadline", async (_name, opcode) => {
     const { isEnded, code } = await flood(opcode, []);
     expect(isEnded).toBe(true);
     expect([4429, undefined]).toContain(code);

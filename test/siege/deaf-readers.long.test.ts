@@ -14,7 +14,7 @@ const herald = useHerald({
   env: {
     HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: String(limits.connection),
     HERALD_LIMIT_NODE_BACKLOG_BYTES: String(limits.node),
-    HERALD_LIMIT_REQUESTS_PER_SECOND: "0", // the same key asks for all that is not read, and sends
+    HERALD_LIMIT_REQUESTS_PER_SECOND: "0", // the same key makes all unread requests, and sends
     HERALD_LIMIT_PING_SECONDS: "2",
     HERALD_LIMIT_PONG_SECONDS: "2",
   },
@@ -25,10 +25,10 @@ const users = 10;
 const streamsOfUser = 8;
 const messages = 300;
 const body = "x".repeat(60_000);
-/** What the runtime may take beside what is held for connections. */
+/** What Bun may use besides what is held for connections. */
 const runtimeBytes = 192 * mebibyte;
 
-/** Opens a connection, asks, and reads nothing. */
+/** Opens a connection, sends a request, and reads nothing. */
 function openDeaf({ url }: Herald, head: (host: string) => string): Socket {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname, () => socket.write(head(host)));
@@ -39,7 +39,10 @@ function openDeaf({ url }: Herald, head: (host: string) => string): Socket {
 
 type End = { local: string; remote: string; state: string; received: number };
 
-/** Every TCP connection over IPv4 of this machine, from both ends: the last digits of ports in hexadecimal, and what nobody has read yet (proc_net_tcp(5)). */
+/**
+ * Both ends of every IPv4 TCP connection of this machine: the last digits of ports in hexadecimal, and the unread bytes
+ * (proc_net_tcp(5)).
+ */
 function readEnds(): End[] {
   const lines = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
   return lines.map((line) => {
@@ -51,7 +54,7 @@ function readEnds(): End[] {
 
 const portsOf = (sockets: readonly Socket[]) => new Set(sockets.map(({ localPort = 0 }) => hexOf(localPort)));
 
-/** Whether every one of these has been answered, and not read it. */
+/** Whether all of these have been answered without reading it. */
 function areAnswered(sockets: readonly Socket[]): boolean {
   const ours = portsOf(sockets);
   return readEnds().filter(({ local, received }) => ours.has(local) && received > 0).length === sockets.length;
@@ -76,7 +79,7 @@ async function setUp() {
   return { org, cid, quiet, uids, since: first.server_mid };
 }
 
-/** What the node's memory grew by at most, while others send, until all of these have been answered. */
+/** The maximum growth of the node's memory, while others send, until all of these have been answered. */
 async function growthOf(
   open: () => Socket[],
   send: () => Promise<unknown>,
@@ -91,7 +94,7 @@ async function growthOf(
 
 const allowed = (limits.node + runtimeBytes) / mebibyte;
 
-describe("those who ask for much and read nothing (row 3)", () => {
+describe("clients that request much and read nothing (row 3)", () => {
   test("cost no more memory than the node may hold, and are cut: streams with `Last-Event-ID`", async () => {
     const { org, quiet, uids, since } = await setUp();
     const tokens = await Promise.all(uids.map((uid) => org.token(uid)));

@@ -7,14 +7,14 @@ import { eventually, within } from "../harness/deadline.ts";
 import type { Cluster } from "../harness/servers/cluster.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
-/** What a forgery does: what must not happen, and whether it did. */
+/** A forgery: what must not happen, and whether it did. */
 export type Forgery = { name: string; wrong: string; succeeds(cluster: Cluster): Promise<boolean> };
 
 const repairMs = 12_000; // a head check comes every 5 s
 
 type Scene = Awaited<ReturnType<typeof setUp>>;
 
-/** An organization of its own with a conversation, and two users on the second node: one who takes part, one who does not. */
+/** Creates an organization with a conversation, and two users on the second node: a participant and another. */
 async function setUp(cluster: Cluster) {
   const org = await createOrganization(cluster.node(0).herald);
   const cid = await org.conversation(["alice"]);
@@ -51,7 +51,7 @@ function listen({ nats }: Cluster): Promise<NatsConnection> {
   return connect({ servers: nats.url });
 }
 
-/** Publishes an event that nobody committed, at the next place of the organization's log, as a node would. */
+/** Publishes an event that nobody committed, at the next place of the organization's log, like a node. */
 async function forge(cluster: Cluster, { id: org }: Organization, event: object): Promise<void> {
   await using database = new SQL(cluster.postgres.asSuperuser(cluster.databaseUrl), { max: 1 });
   const [last]: { offset: string; id: string }[] =
@@ -60,8 +60,9 @@ async function forge(cluster: Cluster, { id: org }: Organization, event: object)
 }
 
 /**
- * Sends a system message that is too large for the bus, which hears its place alone, and at once tells the nodes that something else
- * stands at that place. Nothing that follows contradicts it. Gives the id of the system message, which was answered 201.
+ * Sends a system message that is too large for the bus, which carries only its place, and at once tells the nodes that
+ * something else stands there. Nothing that follows contradicts it. Returns the id of the system message, which was
+ * answered 201.
  */
 async function usurp(cluster: Cluster, org: Organization, event: object): Promise<string> {
   const bus = await listen(cluster);
@@ -85,13 +86,13 @@ async function usurp(cluster: Cluster, org: Organization, event: object): Promis
 
 const hears = ({ frames }: Socket, body: string) => frames.some((frame) => frame.includes(`"body":"${body}"`));
 
-/** Whether the user hears this before the repair is over. */
+/** Whether the user hears this before a repair would be over. */
 async function hearsInTime(socket: Socket, body: string): Promise<boolean> {
   const heard = eventually(() => hears(socket, body) || undefined, `"${body}" at ${socket.uid}`, repairMs);
   return await heard.catch(() => false);
 }
 
-/** Whether the user hears nothing more, neither on this connection, nor on a new one if this one was closed. */
+/** Whether the user hears nothing more, on this connection or, if it was closed, on a new one. */
 async function isSilenced({ org, there, cid, alice }: Scene): Promise<boolean> {
   await org.sent("alice", { cid, body: "one" });
   const closed = alice.closed.then(() => "closed" as const);
@@ -109,7 +110,7 @@ const letMalloryIn = (cid: string) => ({
   payload: JSON.stringify({ added: ["mallory"], removed: [] }),
 });
 
-/** A change of membership with this payload, which no node could play. */
+/** A membership change with this payload, which no node could play. */
 function silencing(name: string, payload: string): Forgery {
   return {
     name,
@@ -122,7 +123,7 @@ function silencing(name: string, payload: string): Forgery {
   };
 }
 
-/** What somebody who may publish on the bus could do (row 10). */
+/** What someone who may publish on the bus could do (row 10). */
 export const forgeries: readonly Forgery[] = [
   {
     name: "forged-membership",

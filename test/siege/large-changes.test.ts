@@ -11,7 +11,7 @@ const herald = useHerald({
 const participants = Array.from({ length: 60_000 }, (_, index) => `u${index.toString(36)}`);
 
 describe("large changes and lists of the directory (rows 2 and 5)", () => {
-  test("are paid for by what they change: of many at once the first is done, and the rest is told 429", async () => {
+  test("cost what they change: of many at once the first is done, and the rest get 429", async () => {
     const org = await createOrganization(herald());
     const { key } = await createKey(herald(), { organization: org.id, scopes: ["directory:write"] });
     const puts = Array.from({ length: 20 }, (_, index) =>
@@ -27,7 +27,7 @@ describe("large changes and lists of the directory (rows 2 and 5)", () => {
     expect(refused.length).toBeLessThan(20);
   });
 
-  test("and so are long lists, by the entries that they give", async () => {
+  test("as do long lists, by their number of entries", async () => {
     const org = await createOrganization(herald());
     await org.conversation(participants.slice(0, 1_000));
     const { key } = await createKey(herald(), { organization: org.id, scopes: ["directory:read"] });
@@ -35,7 +35,7 @@ describe("large changes and lists of the directory (rows 2 and 5)", () => {
     for (let count = 0; count < 60; count++)
       statuses.push((await callWith(herald(), key, "GET", `${org.path("users")}?limit=1000`)).status);
     const given = statuses.filter((status) => status === 200);
-    expect(given.length).toBeWithin(Math.floor(200 / 11), 60); // more come free as time goes on
+    expect(given.length).toBeWithin(Math.floor(200 / 11), 60); // more become available over time
     expect(statuses.filter((status) => status !== 200)).toEqual(Array.from({ length: 60 - given.length }, () => 429));
   });
 });

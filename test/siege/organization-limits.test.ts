@@ -9,7 +9,7 @@ const keyCount = 11;
 const callsOfKey = 100;
 const perSecond = 20;
 
-/** Makes so many keys of an organization, and calls with all of them at once. Gives the answers. */
+/** Creates this many keys of an organization, and calls with all of them at once. Returns the responses. */
 async function callWithKeys(org: Organization, keys: number, calls: number) {
   const made = await Promise.all(
     Array.from({ length: keys }, () => createKey(herald(), { organization: org.id, scopes: ["directory:read"] })),
@@ -27,7 +27,7 @@ describe("more keys (row 8)", () => {
     expect(limited.status).toBe(200);
     const answers = await callWithKeys(org, keyCount, callsOfKey);
     const refused = answers.filter(({ status }) => status === 429);
-    // Two seconds' worth is there at once, less what it took to make the keys; the calls take a few seconds at most.
+    // Two seconds' worth is available at once, less what creating the keys took; the calls take a few seconds at most.
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(answers.length - refused.length);
     expect(answers.length - refused.length).toBeWithin(perSecond, 10 * perSecond);
     expect(refused[0]?.body.detail).toContain("organization");

@@ -20,13 +20,13 @@ const sends = 5;
 const niceness = 10;
 let ground: Promise<Known> | undefined;
 
-/** What raids need, in a smaller size than `npm run siege` has it. Made once. */
+/** What raids need, smaller than for `npm run siege`. Created once. */
 function groundOf(): Promise<Known> {
   ground ??= fillGround(herald().url, { longMessages: 60, shortMessages: 120, since: 50 });
   return ground;
 }
 
-/** Starts attackers, who stop at the end of the block. Resolves when they have connected. */
+/** Starts attackers, who stop at the end of the block. Resolves once they have connected. */
 async function attack(raid: string, known: Omit<Known, "victimKey">) {
   const attackers = startHelper<AttackerOrder, AttackerReport>("attacker.ts", niceness);
   attackers.tell({ raid, camp: { ...known, url: herald().url, run: raid } });

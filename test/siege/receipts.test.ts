@@ -13,7 +13,7 @@ const herald = useHerald({
 const messages = 20;
 const repeats = 12;
 
-/** The rows of all tables. */
+/** The number of rows in all tables. */
 function countRows(): number {
   using database = new Database(join(herald().dataDir, "herald.db"), { readonly: true });
   const tables = database.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
@@ -21,8 +21,8 @@ function countRows(): number {
   return database.query<{ count: number }, []>(`SELECT ${sum} AS count`).get()?.count ?? Number.NaN;
 }
 
-describe("acknowledgements of the same messages again and again (row 7)", () => {
-  test("are stored once for each message and user", async () => {
+describe("repeated acknowledgements of the same messages (row 7)", () => {
+  test("are stored once per message and user", async () => {
     const org = await createOrganization(herald());
     const [cid, other] = [await org.conversation(["alice", "bob"]), await org.conversation(["alice", "bob"])];
     const ids: string[] = [];
@@ -32,7 +32,10 @@ describe("acknowledgements of the same messages again and again (row 7)", () => 
     }
     using bob = await org.socket("bob");
 
-    /** Asks again and again, and waits until that is stored: what is acknowledged after it is stored after it. Gives the rows that it took. */
+    /**
+     * Repeats a request, and waits until its effect is stored: a later acknowledgement is stored later. Returns the
+     * number of rows added.
+     */
     async function rowsOf(ask: () => Promise<unknown>): Promise<number> {
       const before = countRows();
       for (let count = 0; count < repeats; count++) {

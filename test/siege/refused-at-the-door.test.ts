@@ -10,15 +10,15 @@ const herald = useHerald({ oneNode: "who is refused by one node waits for nobody
 const crowd = 300;
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** The token of a user who has asked for all that there was to ask for. */
+/** The token of a user whose budget is used up. */
 async function overBudget(org: Organization, uid: string): Promise<string> {
   using socket = await org.socket(uid);
   while ((await socket.request("ping").catch(() => undefined))?.pong !== undefined);
   return await org.token(uid);
 }
 
-describe("who is refused and returns at once", () => {
-  test("waits for the turn of the organization, and holds up another's by one", async () => {
+describe("a client that is refused and returns at once", () => {
+  test("waits for the turn of its organization, and delays another's by one", async () => {
     const [one, other] = await Promise.all([createOrganization(herald()), createOrganization(herald())]);
     const [token, otherToken] = await Promise.all([overBudget(one, "alice"), overBudget(other, "bob")]);
     let refused = 0;

@@ -14,7 +14,7 @@ const herald = useHerald({
 const badOnes = 60;
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** Has so many bad tokens refused that the address has none left. Gives the status of the last. */
+/** Presents bad tokens until the address has no refusals left. Returns the last status. */
 async function useUp(org: string): Promise<number | undefined> {
   const bad = await signToken(goodClaims(org, "alice"), {}, "another secret, which is no less than 32 bytes");
   let last: number | undefined;
@@ -25,8 +25,8 @@ async function useUp(org: string): Promise<number | undefined> {
   return last;
 }
 
-describe("who shares an address with those who are refused (row 6)", () => {
-  test("comes in with a valid token, over a stream, and by a socket in either way", async () => {
+describe("a client that shares an address with refused ones (row 6)", () => {
+  test("gets in with a valid token, over a stream, and by a socket in either way", async () => {
     const org = await createOrganization(herald());
     const token = await org.token("alice");
     expect(await useUp(org.id)).toBe(429);
@@ -38,7 +38,7 @@ describe("who shares an address with those who are refused (row 6)", () => {
     expect(await connected.request("connect", { token })).toMatchObject({ success: true });
   });
 
-  test("comes in with a valid key that the node has not seen before", async () => {
+  test("gets in with a valid key that the node has not seen before", async () => {
     const org = await createOrganization(herald());
     const { key } = await createKey(herald());
     expect(await useUp(org.id)).toBe(429);

@@ -11,7 +11,10 @@ const herald = useHerald({
 
 const waiting = 1_500;
 const longBody = "x".repeat(30_000);
-/** Of 256 KiB at most: the two under way, the one that holds the victim's send, and what is answered while its answer is on its way. */
+/**
+ * Of 256 KiB at most: the two in progress, the one with the victim's send, and those answered while its answer is in
+ * flight.
+ */
 const fewBatches = Math.ceil((4 * 2 ** 18) / longBody.length);
 
 /** Callers who send as soon as they are answered, so that `waiting` sends wait at any time. */
@@ -63,7 +66,7 @@ describe("organizations take turns (row 5)", () => {
     expect(median(passed)).toBeLessThanOrEqual(fewBatches);
   });
 
-  test("one that sends goes on while another replaces the participants of large conversations", async () => {
+  test("one that sends continues while another replaces the participants of large conversations", async () => {
     const [many, one] = [await createOrganization(herald()), await createOrganization(herald())];
     const { key } = await createKey(herald(), { organization: many.id, scopes: ["directory:write"] });
     const quiet = await one.conversation(["bob"]);

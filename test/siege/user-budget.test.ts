@@ -8,7 +8,10 @@ const herald = useHerald({ oneNode: "a user's budget is counted by each node" })
 const ofUser = 240; // requests in 60 s over all connections
 const connections = 8;
 
-/** Asks until the connection is closed, or the budget must be used up. Gives how many were answered, and how it ended. */
+/**
+ * Makes requests until the connection is closed, or the budget must be used up. Returns how many were answered, and how
+ * it ended.
+ */
 async function askUntilClosed(org: Organization, uid: string, request: object) {
   const { socket } = await org.connect(uid);
   let answered = 0;
@@ -32,8 +35,8 @@ async function setUp() {
   return { org, list: { message_list: { cid, limit: 1 } } };
 }
 
-describe("a user who comes back whenever a socket has used up its requests (row 2)", () => {
-  test("has one budget over all connections, is told when to come back, and takes nothing from others", async () => {
+describe("a user who returns whenever a socket has used up its requests (row 2)", () => {
+  test("has one budget over all connections, is told when to return, and takes nothing from others", async () => {
     const { org, list } = await setUp();
     let answered = 0;
     let reason = "";

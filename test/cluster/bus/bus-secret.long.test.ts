@@ -16,7 +16,7 @@ const engines = await useEngines();
 if (engines !== undefined) {
   const { postgres, nats } = engines;
 
-  test("nodes that start together share one secret, and another one that is added takes its place without a hint being dropped", async () => {
+  test("nodes that start together share one secret, and an added one replaces it without a hint being dropped", async () => {
     await using cluster = await startCluster({ nodes: 2, postgres, nats });
     await using sql = new Bun.SQL(postgres.asSuperuser(cluster.databaseUrl), { max: 1 });
     const org = await createOrganization(cluster.node(0).herald);
@@ -29,7 +29,7 @@ if (engines !== undefined) {
     overhearing.subscribe(logSubject(org.id), { callback: (_, message) => void texts.push(message.string()) });
     await overhearing.flush();
 
-    /** Which of these secrets each node signs with. Everybody hears at once what each node is sent. */
+    /** The index of the secret that each node signs with. Everybody soon hears what is sent to each node. */
     async function signedWith(secrets: string[]): Promise<number[]> {
       texts.length = 0;
       for (const view of views) {
@@ -45,7 +45,7 @@ if (engines !== undefined) {
     expect(old).toHaveLength(1);
     expect(await signedWith(old)).toEqual([0, 0]);
 
-    // As docs/how-to/run-a-cluster.md has it.
+    // As in docs/how-to/run-a-cluster.md.
     await sql.unsafe(`INSERT INTO bus_secret (id, secret, created_at)
       SELECT max(id) + 1, replace(concat(gen_random_uuid(), gen_random_uuid()), '-', ''), extract(epoch FROM now()) * 1000 FROM bus_secret`);
     const both = (await sql<{ secret: string }[]>`SELECT secret FROM bus_secret ORDER BY id`).map(

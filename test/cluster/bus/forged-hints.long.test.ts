@@ -29,7 +29,7 @@ if (postgres !== undefined && nats !== undefined) {
   const isForged = (text: string) =>
     text.includes("forged") || garbage.some((start) => text.startsWith(start + start[0]) || text === start);
 
-  /** Someone who may read and write on the bus, and hears the log of an organization there. */
+  /** Joins the bus as someone who may read and write there, and listens to an organization's log. */
   async function joinAsForger(org: string): Promise<Forger & AsyncDisposable> {
     const connection: NatsConnection = await connect({ servers: nats?.url ?? "" });
     let last: Heard | undefined;
@@ -61,15 +61,15 @@ if (postgres !== undefined && nats !== undefined) {
 
   type Heard = { offset: number; id: string };
   type Forger = {
-    /** Resolves when the hint at an offset was overheard. */
+    /** Resolves once the hint at an offset was overheard. */
     untilHeard(offset: number): Promise<void>;
-    /** Publishes a text, or a hint of what would follow the last event that was overheard. */
+    /** Publishes a text, or a hint of what would follow the last event overheard. */
     tell(hint: string | object): Promise<void>;
   };
 
   type Scene = { org: Organization; cid: string; bobs: Socket[]; eves: Socket[]; forger: Forger };
 
-  /** Alice and bob talk; eve is connected and takes no part; the forger has overheard one message. */
+  /** Alice and bob talk; eve is connected but takes no part; the forger has overheard one message. */
   async function inScene(play: (scene: Scene) => Promise<void>): Promise<void> {
     const org = await createOrganization(cluster.node(0).herald);
     const cid = await org.conversation(["alice", "bob"]);
@@ -88,7 +88,9 @@ if (postgres !== undefined && nats !== undefined) {
     await play({ org, cid, bobs, eves, forger });
   }
 
-  /** What alice sends now is heard by every bob soon, and by no eve; nobody was disconnected, and who comes is let in. */
+  /**
+   * What alice sends now is soon heard by every bob and by no eve; nobody was disconnected, and newcomers are let in.
+   */
   async function expectUndisturbed({ org, cid, bobs, eves }: Scene, body = "after the forgery"): Promise<void> {
     await org.sent("alice", { cid, body });
     for (const bob of bobs) expect((await bob.next(undefined, body, soonMs)).message?.body).toBe(body);
@@ -104,15 +106,15 @@ if (postgres !== undefined && nats !== undefined) {
 
   const message = (body: string, cid: string) => JSON.stringify({ message: { _id: "forged", cid, body } });
 
-  describe("whoever may publish on the bus, without the secret of the nodes,", () => {
-    test("lets no outsider hear by a membership that nobody stored", () =>
+  describe("someone who may publish on the bus, without the secret of the nodes,", () => {
+    test("lets no outsider hear through a membership that nobody stored", () =>
       inScene(async (scene) => {
         const change = JSON.stringify({ added: ["eve"], removed: ["bob"] });
         await scene.forger.tell({ kind: "membership", id: "forged", cid: scene.cid, payload: change });
         await expectUndisturbed(scene);
       }));
 
-    test("suppresses no message that was answered 201, and puts none in its place", () =>
+    test("suppresses no message that was answered 201, and replaces none", () =>
       inScene(async (scene) => {
         const { cid, forger } = scene;
         await forger.tell({ kind: "message", id: "forged", cid, payload: message("forged", cid) });
@@ -120,7 +122,7 @@ if (postgres !== undefined && nats !== undefined) {
         await expectUndisturbed(scene);
       }));
 
-    test("silences no organization with what is no JSON, or of a wrong shape", () =>
+    test("silences no organization with text that is not JSON or has a wrong shape", () =>
       inScene(async (scene) => {
         const { cid, forger } = scene;
         for (const kind of ["message", "system", "membership", "session"])
@@ -138,7 +140,7 @@ if (postgres !== undefined && nats !== undefined) {
         await expectUndisturbed(scene);
       }));
 
-    test("changes nothing with floods of garbage, large ones, and on subjects beside the organization's", () =>
+    test("changes nothing with floods of garbage, large ones, and on other subjects", () =>
       inScene(async (scene) => {
         for (let round = 0; round < 2_000; round++) await scene.forger.tell(round % 2 === 0 ? "{" : "x".repeat(round));
         await scene.forger.tell("x".repeat(1_000_000));

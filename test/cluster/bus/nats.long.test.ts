@@ -15,7 +15,7 @@ const engines = await useEngines();
 if (engines !== undefined) {
   const { postgres, nats } = engines;
 
-  /** Three nodes on one database and one bus, and a listener on each. */
+  /** Three nodes on one database and one bus, with a listener on each. */
   const startThree = async () => {
     const cluster = await startCluster({ nodes: 3, postgres, nats });
     const nodes = cluster.nodes.map(({ herald }) => herald);
@@ -52,7 +52,7 @@ if (engines !== undefined) {
       for (const socket of sockets) await socket.expectSilence();
     });
 
-    test("say whether the bus is there, and start without it", async () => {
+    test("report whether the bus is there, and start without it", async () => {
       const url = await postgres.createDatabase();
       const start = (bus: string) =>
         startHerald({ env: { HERALD_DATABASE_URL: url, HERALD_BUS_URL: bus, HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
@@ -76,7 +76,7 @@ if (engines !== undefined) {
       for (const socket of sockets) expect((await socket.closed).code).toBe(4403);
     });
 
-    test("stop delivering to who was removed at one place in the order, the same on every node", async () => {
+    test("stop delivering to a removed user at one place in the order, the same on every node", async () => {
       await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       const orgs = await Promise.all(nodes.map((node) => createOrganization(node, org.id)));
@@ -102,7 +102,7 @@ if (engines !== undefined) {
       for (const ids of heard) expect(ids).toEqual(stored.slice(0, heard[0]?.length));
     });
 
-    test("sign out and remove on every node while the bus is away, by the head check", async () => {
+    test("sign out and remove on every node while the bus is away, by head checks", async () => {
       await using cluster = await startThree();
       const { nodes, org, cid, sockets } = cluster;
       const carols: Socket[] = [];
@@ -119,7 +119,7 @@ if (engines !== undefined) {
       });
     });
 
-    test("answer 201 while the bus is away and hear it by the head check; at once when it is back", async () => {
+    test("answer 201 while the bus is away and deliver by head checks, and at once when it is back", async () => {
       await using cluster = await startThree();
       const { org, cid, sockets } = cluster;
       await nats.outage(async () => {

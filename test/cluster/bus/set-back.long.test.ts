@@ -7,9 +7,9 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 
-const foundWithinMs = 9_000; // a look at the heads every 5 s, and a machine that may be busy
+const foundWithinMs = 9_000; // a head check every 5 s, and slack for a busy machine
 
-/** Removes the last events of an organization's log, as if a standby that lagged had taken over. */
+/** Removes the last events of an organization's log, as if a lagging standby had taken over. */
 async function loseLast(url: string, org: string, count: number): Promise<void> {
   await using sql = new SQL(url, { max: 1 });
   await sql.begin(async (transaction) => {
@@ -31,9 +31,9 @@ const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
-  describe("a database that lost its end", () => {
+  describe("a database that lost its last commits", () => {
     for (const sentSince of [0, 3, 10, 15])
-      test(`leaves nobody in silence: ${sentSince} messages after 10 were lost, connections join anew and hear them all`, async () => {
+      test(`leaves nobody in silence: with ${sentSince} messages after 10 were lost, connections rejoin and hear them all`, async () => {
         await using cluster = await startCluster({ nodes: 1, postgres, nats: null });
         const node = cluster.node(0).herald;
         const [org, other] = [await createOrganization(node), await createOrganization(node)];

@@ -13,7 +13,7 @@ const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
-  test("events that cannot be played are passed over, named in the log once and counted, and the organization goes on", async () => {
+  test("unplayable events are skipped, logged once and counted, and the organization continues", async () => {
     await using cluster = await startCluster({ nodes: 1, postgres, nats: null });
     const { herald } = cluster.node(0);
     const org = await createOrganization(herald);

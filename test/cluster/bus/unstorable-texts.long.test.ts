@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 
 const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Places of lists that Herald did not make. PostgreSQL takes neither the texts nor the numbers. */
+/** Cursors that Herald did not issue. PostgreSQL accepts neither the texts nor the numbers. */
 const cursors = [
   ...["\u0000", "a\u0000b", "\ud800"].flatMap((text) => [
     cursorOf({ id: text }),
@@ -43,7 +43,7 @@ if (postgres !== undefined) {
     postgres.stop();
   });
 
-  test("text that PostgreSQL cannot hold is refused in every parameter of every operation, and is no fault of the server", async () => {
+  test("text that PostgreSQL cannot hold is refused in every parameter of every operation, without a server error", async () => {
     const { body } = await herald.http<Described>("GET", "/openapi.json");
     const faults: string[] = [];
     let asked = 0;
@@ -73,7 +73,7 @@ if (postgres !== undefined) {
     expect(errorsLogged(herald)).toEqual([]);
   });
 
-  test("so is such a cursor in a list that takes it: 422", async () => {
+  test("a cursor with such text is refused with 422 by every list", async () => {
     for (const list of [org.path("users"), org.path("online"), "/admin/audit", "/admin/keys", "/admin/organizations"]) {
       for (const cursor of [cursorOf({ id: "\u0000" }), cursorOf({ before: "a\u0000" })])
         expect((await herald.admin("GET", `${list}?cursor=${cursor}`)).status).toBe(422);
@@ -89,7 +89,7 @@ if (postgres !== undefined) {
     const faults: unknown[] = [];
     for (const [operation, schema] of Object.entries(frameRequests)) {
       for (const member of Object.keys(schema.shape)) {
-        if (member === "token") continue; // a bad one ends the connection, and is asked of nobody
+        if (member === "token") continue; // a bad token ends the connection, and never reaches the database
         for (const text of member === "cursor" ? cursors : texts) {
           const payload = { ...bases[operation], [member]: member === "ids" ? [text] : text };
           socket.send({ request: { [operation]: payload, id: "1" } });
@@ -103,7 +103,7 @@ if (postgres !== undefined) {
   });
 }
 
-/** Percent-encoded; lone surrogates as the bytes that they would be in UTF-8, which is not valid. */
+/** Percent-encodes text; lone surrogates become the bytes they would have in UTF-8, which is invalid. */
 function encodeText(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : `%ED%A0%80${encodeURIComponent(text.toWellFormed())}`;
 }

@@ -14,7 +14,7 @@ setDefaultTimeout(90_000);
 const root = new URL("../../..", import.meta.url).pathname;
 const startMs = 60_000;
 
-/** Starts `npm run cluster` as from a terminal, and gives what it printed when it was ready. */
+/** Starts `npm run cluster` like a terminal, and returns what it printed once ready. */
 async function startCluster(): Promise<{ process: Started; page: string; folder: string }> {
   const process = start(["npm", "run", "cluster"], { cwd: root, env: readersEnvironment({}) });
   await process.waitFor(/Ctrl-C stops all of it/, startMs);
@@ -22,7 +22,7 @@ async function startCluster(): Promise<{ process: Started; page: string; folder:
   return { process, page, folder: dirname(/^ +Logs +(\S+)$/m.exec(page)?.[1] ?? "") };
 }
 
-/** Expects that nothing listens where the page says, and that no file is left. */
+/** Expects that nothing listens at the printed addresses, and that no file is left. */
 async function expectNothingLeft(page: string, folder: string): Promise<void> {
   expect(folder).toStartWith(tmpdir());
   await eventually(() => !existsSync(folder) || undefined, "the folder to go");
@@ -38,7 +38,7 @@ const isInstalled =
   (findPostgres() ?? reportMissing("PostgreSQL", "postgresql")) !== undefined &&
   (findNats() ?? reportMissing("NATS", "nats-server")) !== undefined;
 if (isInstalled) {
-  test("npm run cluster: what it prints works when pasted; what is sent to node 1 is heard on 2 and 3; Ctrl-C leaves nothing", async () => {
+  test("npm run cluster: what it prints works when pasted; messages to node 1 are heard on 2 and 3; Ctrl-C leaves nothing", async () => {
     const { process, page, folder } = await startCluster();
     try {
       const commands = [...page.matchAll(/^ +(HERALD_DATA_DIR=\S+ npx herald listen .+)$/gm)].map(
@@ -69,7 +69,7 @@ if (isInstalled) {
     await expectNothingLeft(page, folder);
   });
 
-  test("npm run cluster leaves nothing behind when it is killed", async () => {
+  test("npm run cluster leaves nothing behind when killed", async () => {
     const { process, page, folder } = await startCluster();
     process.kill();
     await process.ended;

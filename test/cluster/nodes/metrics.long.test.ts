@@ -25,8 +25,8 @@ if (engines !== undefined) {
     HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
   });
 
-  describe("what nodes of a cluster count", () => {
-    test("tells by which way a delivery came: own commit, the bus, or the database while the bus is away", async () => {
+  describe("the metrics of a cluster's nodes", () => {
+    test("show how a delivery arrived: own commit, the bus, or the database while the bus is away", async () => {
       const env = await settings();
       await using one = await startHerald({ env: { ...env, HERALD_NODE_NAME: "one" } });
       await using two = await startHerald({ env: { ...env, HERALD_NODE_NAME: "two" } });
@@ -63,7 +63,7 @@ if (engines !== undefined) {
       await eventually(isBack, "the bus to be there again");
     });
 
-    test("of workers, which share a port, one scrape tells all, each by its number, and who does not answer", async () => {
+    test("of workers that share a port come from one scrape, each with its number, which shows who does not answer", async () => {
       await using herald = await startHerald({ args: ["--workers", "3"], env: await settings() });
       const org = await createOrganization(herald);
       await org.user("alice");
@@ -84,8 +84,8 @@ if (engines !== undefined) {
       const { stdout } = spawnSync("ps", ["-o", "pid=", "--ppid", String(herald.pid)], { encoding: "utf8" });
       const frozen = Number(stdout.trim().split("\n")[0]);
       process.kill(frozen, "SIGSTOP");
-      // A scrape that reaches the frozen worker itself is not answered; the next connection may reach another, whose copy may be of
-      // the second before.
+      // A scrape that reaches the frozen worker itself gets no answer; the next connection may reach another one, whose
+      // copy may be a second old.
       const up = await eventually(async () => {
         const answer = await fetch(`${herald.url}/metrics`, {
           headers: { Connection: "close" },

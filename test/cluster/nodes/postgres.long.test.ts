@@ -13,7 +13,7 @@ if (postgres !== undefined) {
   const start = (nodes: number) => startCluster({ nodes, postgres, nats: null });
 
   describe("nodes on one PostgreSQL database", () => {
-    test("are one service: what one stores the other tells, and a retry with the other gives the first answer", async () => {
+    test("are one service: each reports what the other stored, and answers its retries with the first answer", async () => {
       await using cluster = await start(2);
       const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const org = await createOrganization(first);
@@ -37,7 +37,7 @@ if (postgres !== undefined) {
       await second.stop();
     });
 
-    test("hear each other's messages by the head check, without a bus, in one order and once", async () => {
+    test("hear each other's messages by head checks, without a bus, in one order and once", async () => {
       await using cluster = await start(2);
       const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const onFirst = await createOrganization(first);
@@ -59,7 +59,7 @@ if (postgres !== undefined) {
       await second.stop();
     });
 
-    test("answer 503 while the database is away, keep their connections, and go on when it is back", async () => {
+    test("answer 503 while the database is away, keep their connections, and continue when it is back", async () => {
       await using cluster = await start(1);
       const node = cluster.node(0).herald;
       const org = await createOrganization(node);
@@ -81,7 +81,7 @@ if (postgres !== undefined) {
       await node.stop();
     });
 
-    test("say within seconds that they are not ready while the database hangs, and are again when it goes on", async () => {
+    test("are not ready within seconds while the database hangs, and ready again when it continues", async () => {
       await using cluster = await start(1);
       const node = cluster.node(0).herald;
       const ready = () => node.http<{ checks: Record<string, string> }>("GET", "/readyz");
@@ -97,7 +97,7 @@ if (postgres !== undefined) {
       await node.stop();
     });
 
-    test("stop although the database hangs: they give up after a while, and say so", async () => {
+    test("stop even if the database hangs: they give up after a while, and say so", async () => {
       await using cluster = await start(1);
       const node = cluster.node(0).herald;
       const org = await createOrganization(node);
@@ -116,7 +116,7 @@ if (postgres !== undefined) {
       }
     });
 
-    test("lose nothing that was acknowledged when one is killed", async () => {
+    test("lose nothing acknowledged when one is killed", async () => {
       await using cluster = await start(2);
       const [first, second] = [cluster.node(0).herald, cluster.node(1).herald];
       const org = await createOrganization(first);

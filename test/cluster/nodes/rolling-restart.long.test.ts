@@ -8,7 +8,7 @@ setDefaultTimeout(120_000);
 
 const started = await startCluster({ nodes: 3, env: () => LIFTED });
 if (started !== undefined) {
-  test("a cluster is restarted node by node under load: no send fails for good, nobody misses anything, all are told to come back", async () => {
+  test("a cluster is restarted node by node under load: no send fails for good, no client misses anything, and all are told to return", async () => {
     await using cluster = started;
     const org = await createOrganization(cluster.node(0).herald);
     const urls = cluster.nodes.map(({ url }) => url);
@@ -19,7 +19,7 @@ if (started !== undefined) {
       const { herald } = node;
       await node.stop();
       logged.push(...errorsLogged(herald));
-      await traffic.more(); // the others go on
+      await traffic.more(); // the others continue
       await node.start();
     }
     await traffic.more();

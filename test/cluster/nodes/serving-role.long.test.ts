@@ -32,7 +32,7 @@ if (postgres !== undefined) {
       await herald.stop();
     });
 
-    test("needs no owner after `herald migrate`, and says before what is missing", async () => {
+    test("needs no owner after `herald migrate`, and says before that what is missing", async () => {
       const owner = await postgres.createDatabase();
       const settings = settingsOf(owner);
       const early = await runHerald(["serve"], { HERALD_PORT: "0", ...settings });

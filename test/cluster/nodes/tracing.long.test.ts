@@ -8,7 +8,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 
 setDefaultTimeout(60_000);
 
-/** A `traceparent` of a caller (W3C Trace Context, section 3.2). */
+/** A caller's `traceparent` (W3C Trace Context, section 3.2). */
 function callersTrace(isSampled: boolean) {
   const [traceId, spanId] = [randomBytes(16).toString("hex"), randomBytes(8).toString("hex")];
   return { traceId, spanId, header: { traceparent: `00-${traceId}-${spanId}-0${Number(isSampled)}` } };
@@ -23,7 +23,7 @@ const sendWith = (node: Herald, org: string, cid: string, headers: Record<string
   );
 
 describe("traces of one node", () => {
-  test("go from the request over its commit and its publication to its play, and not into the frame", async () => {
+  test("lead from the request through its commit and publication to its play, but not into the frame", async () => {
     await using collector = startCollector();
     await using node = await startHerald({
       env: {
@@ -74,7 +74,7 @@ describe("traces of one node", () => {
     }
   });
 
-  test("are made for whom the caller asks, or for the share that the settings ask, and for nobody else", async () => {
+  test("are made if the caller asks, or for the configured share, and not otherwise", async () => {
     await using collector = startCollector();
     await using node = await startHerald({ env: { HERALD_OTLP_URL: `${collector.url}/` } });
     await using all = await startHerald({ env: { HERALD_OTLP_URL: collector.url, HERALD_TRACE_RATIO: "1" } });
@@ -92,7 +92,7 @@ describe("traces of one node", () => {
     expect(collector.spans.map(({ traceId }) => traceId)).not.toContain(unsampled.traceId);
   });
 
-  test("hold what was refused, and are sent at a stop", async () => {
+  test("include refusals, and are sent at a stop", async () => {
     await using collector = startCollector();
     await using node = await startHerald({ env: { HERALD_OTLP_URL: collector.url } });
     const org = await createOrganization(node);
@@ -103,7 +103,7 @@ describe("traces of one node", () => {
     expect(spans.map(({ name }) => name).sort()).toEqual(["POST /admin/message", "commit"]);
   });
 
-  test("that cannot be sent are told once in the log, and hold up nothing", async () => {
+  test("that cannot be sent are reported once in the log, and delay nothing", async () => {
     await using collector = startCollector();
     await using node = await startHerald({ env: { HERALD_OTLP_URL: collector.url, HERALD_TRACE_RATIO: "1" } });
     const told = (text: string) => node.logLines().filter(({ msg }) => msg?.includes(text)).length;
@@ -126,7 +126,7 @@ const engines = await useEngines();
 if (engines !== undefined) {
   const { postgres, nats } = engines;
 
-  test("a trace goes with the event to each node that plays it", async () => {
+  test("a trace follows its event to each node that plays it", async () => {
     await using collector = startCollector();
     const env = {
       HERALD_DATABASE_URL: await postgres.createDatabase(),

@@ -53,7 +53,7 @@ if (engines !== undefined) {
     });
 
   describe("herald serve --workers", () => {
-    test("starts again a worker that was killed; nothing acknowledged is lost, and SIGTERM stops all of them", async () => {
+    test("restarts a worker that was killed; nothing acknowledged is lost, and SIGTERM stops all of them", async () => {
       await using herald = await start();
       const workers = workersOf(herald);
       expect(workers).toHaveLength(count);
@@ -80,7 +80,7 @@ if (engines !== undefined) {
       expect(now.filter(isAlive)).toEqual([]);
     });
 
-    test("replaces its workers one after another at SIGUSR2, and nobody misses anything", async () => {
+    test("replaces its workers one by one at SIGUSR2, and no client misses anything", async () => {
       await using herald = await start();
       const before = workersOf(herald);
       const traffic = await trafficOn(herald);
@@ -91,14 +91,14 @@ if (engines !== undefined) {
       expect(after).toHaveLength(count);
       expect(after.filter((pid) => before.includes(pid))).toEqual([]);
       await traffic.more();
-      // Each client was on a worker that was replaced, and may have come back to one that was replaced later.
+      // Each client was on a worker that was replaced, and may have returned to one that was replaced later.
       expect(traffic.closeCodes().length).toBeWithin(clients, clients * count + 1);
       await traffic.expectNothingLost();
       expect(herald.logs()).not.toContain("a worker exited unexpectedly");
       await herald.stop();
     });
 
-    test("tells the address, the key and the demo once, and makes the secrets once", async () => {
+    test("prints the address, the key and the demo once, and creates the secrets once", async () => {
       await using herald = await start({ key: null, env: { HERALD_DEMO: "1" } });
       expect(timesLogged(herald, "listening")).toBe(1);
       expect(herald.logs().split("generated secrets that nodes with another data folder")).toHaveLength(2);
@@ -107,7 +107,7 @@ if (engines !== undefined) {
       expect(herald.logs()).not.toContain(key);
       expect(herald.logs()).toContain(join(herald.dataDir, "admin-api-key"));
       expect(herald.logs().split("npx herald listen")).toHaveLength(2);
-      // Every worker takes the key, and the tokens that any of them has signed.
+      // Every worker accepts the key, and tokens signed by any of them.
       const headers = { "Admin-Api-Key": key, "Content-Type": "application/json" };
       for (let turn = 0; turn < 20; turn += 1) {
         const init = { headers: { ...headers, Connection: "close" }, body: "{}" };
@@ -124,7 +124,7 @@ if (engines !== undefined) {
       await herald.stop();
     });
 
-    test("ends its workers when it is killed itself, and leaves the port free", async () => {
+    test("ends its workers when it is killed itself, and frees the port", async () => {
       await using herald = await start();
       const workers = workersOf(herald);
       await herald.kill();
@@ -136,7 +136,7 @@ if (engines !== undefined) {
     });
 
     test.each(["2", "1"])(
-      "has its port for itself: another Herald with --workers %s is told that it is taken",
+      "has its port to itself: another Herald with --workers %s is told that it is taken",
       async (workers) => {
         await using herald = await start();
         const folder = mkdtempSync(join(tmpdir(), "herald-workers-"));
@@ -153,7 +153,7 @@ if (engines !== undefined) {
       },
     );
 
-    test("ends at once with the reason when a worker cannot start", async () => {
+    test("ends at once with the reason if a worker cannot start", async () => {
       const folder = mkdtempSync(join(tmpdir(), "herald-workers-"));
       const { code, stdout, stderr } = await runHerald(["serve", "--workers", "2"], {
         HERALD_PORT: "0",

@@ -11,12 +11,12 @@ const herald = useHerald();
 const ask = <T = Page<OnlineUser>>(org: Organization, query = "") =>
   herald().admin<T>("GET", `${org.path("online")}${query}`);
 const online = async (org: Organization, query = "") => (await ask(org, query)).body.items;
-/** Waits until the list is this: nothing announces when the server has seen a connection end. */
+/** Waits until the list is this, as nothing announces that the server has noticed the end of a connection. */
 const becomes = (org: Organization, users: OnlineUser[]) =>
   eventually(async () => (Bun.deepEquals(await online(org), users) ? true : undefined), JSON.stringify(users));
 
-describe("who is online", () => {
-  test("are those with a connection that has joined, sockets and streams, each user once and by id", async () => {
+describe("the online users", () => {
+  test("have a connection that has joined, a socket or stream, and are listed once each by id", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     expect((await ask(org)).body).toEqual({ items: [], cursor: null });
@@ -39,7 +39,7 @@ describe("who is online", () => {
     await elsewhere.expectSilence();
   });
 
-  test("are no more when their connection has ended, in whatever way", async () => {
+  test("are removed when their connection ends, in whatever way", async () => {
     const org = await createOrganization(herald());
     using closing = await org.socket("closing");
     using breaking = await org.socket("breaking");
@@ -57,7 +57,7 @@ describe("who is online", () => {
     await org.expectNothingElse(staying);
   });
 
-  test("are in the order of the bytes of their ids, page by page", async () => {
+  test("are listed in the byte order of their ids, page by page", async () => {
     const org = await createOrganization(herald());
     const uids = ["B", "a", "a b", "a,b", "b", "é", "\ue000", "😀"];
     const listeners = await Promise.all([...uids].reverse().map((uid) => org.sse(uid)));
@@ -69,7 +69,7 @@ describe("who is online", () => {
     for (const listener of listeners) listener.close();
   });
 
-  test("are told with what they call their devices, where that is asked for", async () => {
+  test("are listed with the names of their devices if requested", async () => {
     const org = await createOrganization(herald());
     using phone = await org.socket("alice", { device_id: "phone" });
     using plain = await org.socket("alice");
@@ -104,7 +104,7 @@ describe("who is online", () => {
     expect((await ask<unknown>(empty, "?count=true")).body).toEqual({ count: 0, connections: 0 });
   });
 
-  test("are told for users who are asked about: one item for each, also for who is offline or unknown", async () => {
+  test("can be requested by id: one item each, even if offline or unknown", async () => {
     const org = await createOrganization(herald());
     using _alice = await org.socket("alice");
     using _bob = await org.sse("bob");
@@ -124,7 +124,7 @@ describe("who is online", () => {
     expect(rest.body).toEqual({ items: expected.slice(2), cursor: null });
   });
 
-  test("may have ids of any characters: commas stand between ids, %2C within one", async () => {
+  test("may have ids of any characters: commas separate ids, %2C stands for one within an id", async () => {
     const org = await createOrganization(herald());
     const uids = ["a,b", "a", "b", "+ &=%", "é😀", ">*."];
     const listeners = await Promise.all(uids.map((uid) => org.sse(uid)));
@@ -140,7 +140,7 @@ describe("who is online", () => {
     for (const listener of listeners) listener.close();
   });
 
-  test("are asked for with up to 1,000 ids, and with known parameters that fit", async () => {
+  test("are requested with up to 1,000 ids, and with known, valid parameters only", async () => {
     const org = await createOrganization(herald());
     const ids = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`).join(",");
     expect(await readList<OnlineUser>(herald(), `${org.path("online")}`)).toEqual([]);

@@ -86,7 +86,7 @@ describe("without HERALD_ALLOWED_ORIGINS", () => {
     }
   });
 
-  test("the server's own pages connect, behind TLS of a proxy too, and so does whoever sends no Origin", async () => {
+  test("the server's own pages connect, even behind a TLS proxy, as do clients without an Origin", async () => {
     const org = await createOrganization(herald());
     const { host, port } = new URL(herald().url);
     const own = [{ Origin: `http://${host}` }, { Origin: `https://${host}` }, {}];
@@ -103,11 +103,11 @@ describe("without HERALD_ALLOWED_ORIGINS", () => {
     await org.expectNothingElse(alice);
   });
 
-  test("no answer carries CORS headers, those of the admin API least of all", () => expectNoCors(herald(), app));
+  test("no response has CORS headers, least of all those of the admin API", () => expectNoCors(herald(), app));
 });
 
 describe("with HERALD_ALLOWED_ORIGINS", () => {
-  test("pages of those origins connect and read the answers of /sse; others, and the admin API, as before", async () => {
+  test("pages of those origins connect and may read responses of /sse; others, and the admin API, stay closed to them", async () => {
     await using server = await startHerald({ env: { HERALD_ALLOWED_ORIGINS: `${app}, http://localhost:5173` } });
     const org = await createOrganization(server);
     const token = await org.token("alice");
@@ -138,7 +138,7 @@ describe("with HERALD_ALLOWED_ORIGINS", () => {
     await server.stop();
   });
 
-  test("* lets pages of every origin connect, and still not use the admin API", async () => {
+  test("* lets pages of every origin connect, but still not use the admin API", async () => {
     await using server = await startHerald({ env: { HERALD_ALLOWED_ORIGINS: "*" } });
     for (const origin of [app, ...foreign]) {
       expect(await upgrade(server, { Origin: origin })).toBe("101");
@@ -150,8 +150,8 @@ describe("with HERALD_ALLOWED_ORIGINS", () => {
   });
 });
 
-describe("what a browser is told about answers", () => {
-  test("pages may run nothing, load nothing, be framed by nobody, and are styled by what they hold", async () => {
+describe("the response headers for browsers", () => {
+  test("pages may run nothing, load nothing, not be framed, and use only their own styles", async () => {
     for (const path of ["/docs", "/docs/realtime", "/docs/errors"]) {
       const { headers, text } = await herald().http<string>("GET", path);
       const style = /<style>(.*)<\/style>/s.exec(text)?.[1] ?? "";
@@ -172,7 +172,7 @@ describe("what a browser is told about answers", () => {
     }
   });
 
-  test("answers of the API, good and bad, are kept in no cache and taken for nothing but JSON", async () => {
+  test("API responses, good and bad, are not cached, and only interpreted as JSON", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using stream = await org.sse("alice");

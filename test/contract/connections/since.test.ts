@@ -17,7 +17,7 @@ async function roomWith(
   return { org, cid, ids, send };
 }
 
-/** Recovers over a socket and over a stream; what was recovered must be the same on both. */
+/** Recovers over a socket and over a stream, which must give the same. */
 async function recover(
   org: Organization,
   uid: string,
@@ -59,7 +59,7 @@ async function expectNothingElse(org: Organization, both: { listener: Socket | S
 }
 
 describe("since and Last-Event-ID", () => {
-  test("bring every message after the one named, in order, once, and then what is new", async () => {
+  test("bring every message after the one named, in order, once, and then new ones", async () => {
     const { org, ids, send } = await roomWith(10);
     await expectRecovered(org, "bob", ids[3] ?? "", ids.slice(4));
     const [first] = await recover(org, "bob", ids[8] ?? "");
@@ -68,12 +68,12 @@ describe("since and Last-Event-ID", () => {
     expect((await first?.listener.next())?.message?._id).toBe(next);
   });
 
-  test("bring nothing when nothing was missed, and say so", async () => {
+  test("bring nothing if nothing was missed, and say so", async () => {
     const { org, ids } = await roomWith(3);
     await expectRecovered(org, "bob", ids[2] ?? "", []);
   });
 
-  test("give the very frames that were sent live", async () => {
+  test("give exactly the frames that were sent live", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using live = await org.socket("bob");
@@ -91,7 +91,7 @@ describe("since and Last-Event-ID", () => {
     expect(late.frames.at(-1)).toBe(live.frames.at(-1) ?? "");
   });
 
-  test("cover all conversations of the user in the order of the organization, and no other's", async () => {
+  test("cover all of the user's conversations in the organization's order, and no others", async () => {
     const { org, ids } = await roomWith(1);
     const [second, foreign] = [await org.conversation(["alice", "bob"]), await org.conversation(["alice", "carol"])];
     const missed: string[] = [];
@@ -118,21 +118,21 @@ describe("since and Last-Event-ID", () => {
     await expectRecovered(org, "bob", ids[0] ?? "", []);
   });
 
-  test("are not met by an id that is unknown, another organization's, or no id at all: recovered is false, nothing old is sent", async () => {
+  test("answer recovered: false and send nothing old for an unknown id, another organization's, or an invalid one", async () => {
     const { org } = await roomWith(2);
     const other = await roomWith(2);
     for (const since of ["0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", "nonsense", "0", "x".repeat(128), other.ids[0] ?? ""])
       await expectNotRecovered(org, "bob", since);
   });
 
-  test("are not met by a system message, which is not kept: recovered is false, and what followed it is not sent", async () => {
+  test("answer recovered: false and send nothing that followed for a system message, which is not kept", async () => {
     const { org, send } = await roomWith(2);
     await org.sentSystem("alice", { id: "s-1", uids: ["bob"] });
     await send("missed");
     await expectNotRecovered(org, "bob", "s-1");
   });
 
-  test("recover as many messages as the setting says; one more is too large a gap, and the client pages", async () => {
+  test("recover as many messages as configured; one more is too large a gap, and the client pages", async () => {
     const { org, cid, ids } = await roomWith(22);
     await expectRecovered(org, "bob", ids[1] ?? "", ids.slice(2));
     await expectNotRecovered(org, "bob", ids[0] ?? "");
@@ -156,7 +156,7 @@ describe("since and Last-Event-ID", () => {
     await expectRecovered(org, "bob", ids[0] ?? "", [missed]);
   });
 
-  test("that are no text are refused", async () => {
+  test("are refused if they are not text", async () => {
     const { org } = await roomWith(1);
     for (const since of [1, null, {}, ["x"]]) {
       using socket = await org.socket("bob");

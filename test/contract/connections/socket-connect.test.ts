@@ -10,7 +10,7 @@ import { goodClaims, signToken } from "../../harness/servers/tokens.ts";
 const herald = useHerald({ env: { HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
 
 describe("a WebSocket", () => {
-  test("connects by a frame, and is told who it is and until when", async () => {
+  test("connects by a frame, and is told its identity and expiry", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const token = await org.token("alice", 600);
@@ -32,7 +32,7 @@ describe("a WebSocket", () => {
     await org.expectNothingElse(alice);
   });
 
-  test("is connected at once by Authorization: Bearer on the upgrade, in any letter case of the scheme", async () => {
+  test("is connected at once by Authorization: Bearer on the upgrade, in any case of the scheme", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     for (const scheme of ["Bearer", "bearer", "BEARER"]) {
@@ -46,7 +46,7 @@ describe("a WebSocket", () => {
     }
   });
 
-  test("that is connected by its header may send connect as well", async () => {
+  test("connected by its header may send connect as well", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const token = await org.token("alice");
@@ -57,7 +57,7 @@ describe("a WebSocket", () => {
     await org.expectNothingElse(alice);
   });
 
-  test("takes no token from the URL", async () => {
+  test("accepts no token from the URL", async () => {
     const org = await createOrganization(herald());
     await org.conversation(["alice"], "c");
     const token = await org.token("alice");
@@ -70,7 +70,7 @@ describe("a WebSocket", () => {
     expect(herald().logs()).not.toContain(token);
   });
 
-  test("may be one of many of its user, and each hears everything, whatever device_id says", async () => {
+  test("may be one of many of its user, and each hears everything, whatever its device_id", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const connected = await Promise.all(
@@ -116,7 +116,7 @@ describe("a WebSocket", () => {
         "five messages",
       );
       const heard = alice.events.map((event) => event.message?._id);
-      // From the first it hears, it hears every one; and it hears all that was answered after its connect was.
+      // From the first message it hears, it hears every one, including all answered after its connect was.
       const from = acknowledged.indexOf(heard[0] ?? "");
       expect(from).toBeGreaterThanOrEqual(0);
       expect(from).toBeLessThanOrEqual(known + 1);
@@ -126,7 +126,7 @@ describe("a WebSocket", () => {
     await sending;
   });
 
-  test("with a good token of an unknown user creates the user, if its organization is there", async () => {
+  test("with a valid token of an unknown user creates the user, if the organization exists", async () => {
     const org = await createOrganization(herald());
     using newcomer = await openSocket(herald().url, { uid: "newcomer" });
     expect(
@@ -140,7 +140,7 @@ describe("a WebSocket", () => {
     await expectClosed(lost, 4401);
   });
 
-  test("is refused where the upgrade is not one, with an answer that says so", async () => {
+  test("is refused with an explanation if the upgrade is not one", async () => {
     const answer = await herald().http("GET", "/ws");
     expect(answer.status).toBe(400);
   });

@@ -40,7 +40,7 @@ describe("conversation_list", () => {
     expect(conversations.find((item) => item._id === unnamed)?.name ?? null).toBeNull();
   });
 
-  test("puts the most recently active first: updated_at is the time of the last message", async () => {
+  test("lists the most recently active first: updated_at is the time of the last message", async () => {
     const org = await createOrganization(herald());
     const rooms = [
       await org.conversation(["alice"]),
@@ -49,7 +49,7 @@ describe("conversation_list", () => {
     ];
     using alice = await org.socket("alice");
     for (const cid of [rooms[1], rooms[2], rooms[0], rooms[1]]) {
-      // Times have milliseconds: another message must fall into another one.
+      // Times have milliseconds, so the next message must fall into another one.
       const now = Date.now();
       while (Date.now() <= now + 1) await Bun.sleep(1);
       await org.sent("alice", { cid, body: "x" });
@@ -62,7 +62,7 @@ describe("conversation_list", () => {
     expect(conversations.map((item) => item._id)).toEqual([rooms[1], rooms[0], rooms[2]] as string[]);
   });
 
-  test("gives 50 unless told otherwise, and pages by cursor to its end", async () => {
+  test("gives 50 by default, and pages by cursor to its end", async () => {
     const org = await createOrganization(herald());
     const rooms = await Promise.all(Array.from({ length: 60 }, () => org.conversation(["alice"])));
     for (const cid of rooms.slice(0, 20)) await org.sent("alice", { cid, body: "x" });
@@ -106,7 +106,7 @@ describe("message_list", () => {
   }
   const idsOf = (messages: Message[]) => messages.map((message) => message._id);
 
-  test("gives the messages that were delivered, newest first, 50 unless told otherwise, at most 100", async () => {
+  test("gives the messages that were delivered, newest first, 50 by default, at most 100", async () => {
     const { ids, list, alice } = await roomWith(105);
     using _ = alice;
     for (const message of await list()) expectMessageShape(message);
@@ -116,7 +116,7 @@ describe("message_list", () => {
     expect(idsOf(await list({ limit: 100 }))).toEqual(newestFirst.slice(0, 100));
   });
 
-  test("before a message gives older ones newest first, after one newer ones oldest first", async () => {
+  test("gives older messages newest first before one, and newer ones oldest first after one", async () => {
     const { ids, list, alice } = await roomWith(10);
     using _ = alice;
     expect(idsOf(await list({ before: ids[5], limit: 3 }))).toEqual([ids[4], ids[3], ids[2]] as string[]);
@@ -146,7 +146,7 @@ describe("message_list", () => {
     expect(forwards).toEqual(ids);
   });
 
-  test("gives fewer where messages are long: about half a MiB in a page, and one message at least", async () => {
+  test("gives fewer if messages are long: about half a MiB per page, and at least one message", async () => {
     const { org, cid, list, alice } = await roomWith(0);
     using _ = alice;
     const body = "é".repeat(60_000); // 120 kB
@@ -161,7 +161,7 @@ describe("message_list", () => {
     expect(idsOf(await list({ after: ids[0] }))).toEqual(ids.slice(1, 6));
   });
 
-  test("is for those who take part: others get 403 not_a_participant, whether the conversation is there or not", async () => {
+  test("is for participants: others get 403 not_a_participant, whether the conversation exists or not", async () => {
     const { org, cid, alice } = await roomWith(1);
     using _ = alice;
     using carol = await org.socket("carol");

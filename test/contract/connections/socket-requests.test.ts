@@ -6,7 +6,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 
 const herald = useHerald();
 
-/** Expects an error response without id; the server may then close with 4400, but need not. */
+/** Expects an error response without an id; the server may then close with 4400, but need not. */
 async function expectUnreadable(socket: Socket, frame: string | object): Promise<void> {
   socket.send(frame);
   const response = await socket.responses.next(undefined, `an error response to ${JSON.stringify(frame)}`);
@@ -16,7 +16,7 @@ async function expectUnreadable(socket: Socket, frame: string | object): Promise
 }
 
 describe("a request over a WebSocket", () => {
-  test("is answered once, under the id it came with, a text or a number", async () => {
+  test("is answered once, under the id it came with, a string or a number", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     for (const id of ["1", "", "a b", "👋", "x".repeat(64), 1, 0, -7, 2.5, 9_007_199_254_740_991]) {
@@ -33,7 +33,7 @@ describe("a request over a WebSocket", () => {
     expect(await alice.responses.next()).toEqual({ id: "first", pong: {} });
   });
 
-  test("that is not known, or holds what is not known, gets an error under its id, and the socket goes on", async () => {
+  test("that is unknown, or has unknown content, gets an error under its id, and the socket stays open", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using alice = await org.socket("alice");
@@ -71,7 +71,7 @@ describe("a request over a WebSocket", () => {
     await alice.expectSilence();
   });
 
-  test("that cannot be read gets an error without id", async () => {
+  test("that cannot be read gets an error without an id", async () => {
     const org = await createOrganization(herald());
     const frames = [
       "[]",
@@ -99,12 +99,12 @@ describe("a request over a WebSocket", () => {
       expect(await answerTo(frame)).toEqual({ error: { status: 400, code: "malformed_json", message } });
     for (const frame of frames)
       expect(await answerTo(frame)).toEqual({ error: { status: 400, code: "bad_request", message } });
-    // An id that can be read is given back.
+    // An id that can be read is returned.
     const named = await answerTo('{"request":{"id":"1"}}');
     expect(named).toEqual({ id: "1", error: { status: 400, code: "bad_request", message } });
   });
 
-  test("with two operations, two of the same member, or too deep, is no request", async () => {
+  test("with two operations, a repeated member, or too much nesting is refused", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     for (const frame of [
@@ -155,7 +155,7 @@ describe("a request over a WebSocket", () => {
     await alice.expectSilence();
   });
 
-  test("that breaks the protocol of WebSockets ends its own socket only", async () => {
+  test("that violates the WebSocket protocol ends only its own socket", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     const token = await org.token("bob");
@@ -179,7 +179,7 @@ describe("a request over a WebSocket", () => {
     await org.expectNothingElse(alice);
   });
 
-  test("may come in fragments, and a ping of the protocol is answered between them", async () => {
+  test("may come in fragments, and a protocol ping between them is answered", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     using raw = await openRawSocket(herald().url, { token: await org.token("alice") });

@@ -26,7 +26,7 @@ describe("GET /sse", () => {
     expect(system).toEqual({ event: "system_message", id: undefined, data: socket.frames.at(-1) ?? "" });
   });
 
-  test("misses nothing that is sent once it has answered", async () => {
+  test("misses nothing sent once it has answered", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     for (let round = 0; round < 15; round += 1) {
@@ -36,7 +36,7 @@ describe("GET /sse", () => {
     }
   });
 
-  test("goes on after Last-Event-ID, and says whether it could", async () => {
+  test("resumes after Last-Event-ID, and says whether it could", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const asks = [
@@ -87,7 +87,7 @@ describe("GET /sse", () => {
     for (const stream of streams) stream.close();
   });
 
-  test("that a client leaves costs the others nothing", async () => {
+  test("costs the others nothing when a client leaves", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using bob = await org.socket("bob");
@@ -100,7 +100,7 @@ describe("GET /sse", () => {
     await org.expectNothingElse(bob);
   });
 
-  test("takes no query parameter that it does not know, and no token there", async () => {
+  test("accepts no unknown query parameter, and no token there", async () => {
     const org = await createOrganization(herald());
     const token = await org.token("alice");
     using stream = await openSse(herald().url, { Authorization: `Bearer ${token}` }, "alice");

@@ -7,7 +7,7 @@ import { ISO_MILLISECONDS } from "../../harness/reading/expectations.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-// Everything that takes real seconds, together: these tests wait at the same time.
+// Everything that takes real seconds, together, so that these tests wait at the same time.
 const herald = useHerald({
   env: { HERALD_LIMIT_PING_SECONDS: "1", HERALD_LIMIT_PONG_SECONDS: "1", HERALD_LIMIT_IDLE_SECONDS: "10" },
 });
@@ -23,11 +23,11 @@ describe("in time", () => {
     await alice.expectSilence();
   });
 
-  test.concurrent("a socket is told once before its token expires, and closed with 4401 after", async () => {
+  test.concurrent("a socket is told once before its token expires, and closed with 4401 afterwards", async () => {
     const org = await createOrganization(herald());
     const { socket, response } = await org.connect("alice", { ttlSeconds: 3 });
     using alice = socket;
-    // A token may be honoured for the clock skew of 30 s after its expiry.
+    // A token may be accepted for the clock skew of 30 s after its expiry.
     await expectClosed(alice, 4401, 50_000);
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(response.expires_at ?? ""));
     const sessions = alice.events.filter((event) => event.session !== undefined);
@@ -61,7 +61,7 @@ describe("in time", () => {
     await within(stream.closed, "the stream to end", 50_000);
   });
 
-  test.concurrent("a socket is pinged at its interval, and stays open while it answers", async () => {
+  test.concurrent("a socket is pinged at the interval, and stays open while it answers", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using raw = await openRawSocket(herald().url, { token: await org.token("alice") });
@@ -71,7 +71,7 @@ describe("in time", () => {
     expect(frame.payload.toString()).toContain("still here");
   });
 
-  test.concurrent("a socket that never answers a ping is cut, though it takes what is sent", async () => {
+  test.concurrent("a socket that never answers a ping is cut, even if it takes what is sent", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using bob = await org.socket("bob");
@@ -80,7 +80,7 @@ describe("in time", () => {
     void raw.ended.then(() => {
       isOpen = false;
     });
-    // Written to all the while: only its silence may count.
+    // Written to continuously, so that only its silence counts.
     const writing = (async () => {
       while (isOpen) {
         await org.sent("bob", { cid, body: "x" });
@@ -93,7 +93,7 @@ describe("in time", () => {
     await bob.next((event) => event.message?.body === "end");
   });
 
-  test.concurrent("a request that stops half-way is given up once it was idle for as long as it may be", async () => {
+  test.concurrent("a request that stops half-way is abandoned after the idle time", async () => {
     const { host } = new URL(herald().url);
     const head = `POST /admin/message HTTP/1.1\r\nHost: ${host}\r\nAdmin-Api-Key: ${herald().key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     const answers = await Promise.all([
@@ -103,7 +103,7 @@ describe("in time", () => {
     for (const answer of answers) expect([undefined, 400, 408]).toContain(answer.status);
   });
 
-  test.concurrent("a quiet stream gets a comment at its interval", async () => {
+  test.concurrent("a quiet stream gets a comment at the interval", async () => {
     const org = await createOrganization(herald());
     using stream = await org.sse("alice");
     for (let beat = 0; beat < 4; beat += 1) await stream.comments.next(undefined, "a comment");

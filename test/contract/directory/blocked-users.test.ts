@@ -11,7 +11,7 @@ const herald = useHerald({ env: { HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
 
 const put = (org: Organization, uid: string, body: object) => herald().admin<Noun>("PUT", org.path("users", uid), body);
 
-/** Expects that a token opens nothing, and that whoever tries is told to stay away. */
+/** Expects that a token opens nothing, and that the client is told to stay away. */
 async function expectBlocked(token: string): Promise<void> {
   using byFrame = await openSocket(herald().url);
   const { error } = await byFrame.request("connect", { token });
@@ -30,7 +30,7 @@ async function expectAdmitted(token: string): Promise<void> {
   expect((await socket.request("connect", { token })).success).toBe(true);
 }
 
-describe("a user who is blocked", () => {
+describe("a blocked user", () => {
   test("loses every connection with 4403, and nobody else does", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
@@ -44,7 +44,7 @@ describe("a user who is blocked", () => {
     await other.expectNothingElse(namesake);
   });
 
-  test("is refused with every token, however late it was issued, until that is taken back", async () => {
+  test("is refused with every token, however recent, until unblocked", async () => {
     const org = await createOrganization(herald());
     const older = await org.token("alice");
     await put(org, "alice", { blocked: true });
@@ -59,7 +59,7 @@ describe("a user who is blocked", () => {
     for (const token of [older, newer, ahead]) await expectAdmitted(token);
   });
 
-  test("loses connections of tokens that were issued by a clock that is ahead, too", async () => {
+  test("also loses connections of tokens issued by a clock that is ahead", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const now = Math.floor(Date.now() / 1000);
@@ -69,14 +69,14 @@ describe("a user who is blocked", () => {
     await expectClosed(socket, 4403);
   });
 
-  test("need not be known before: PUT makes the user blocked, whatever an identity provider signs later", async () => {
+  test("need not exist before: PUT creates and blocks the user, whatever an identity provider signs later", async () => {
     const org = await createOrganization(herald());
     const created = await put(org, "mallory", { name: "Mallory", blocked: true });
     expect(created.status).toBe(201);
     await expectBlocked(await signToken(goodClaims(org.id, "mallory")));
   });
 
-  test("stays blocked when deleted, so that the next token does not make the user anew", async () => {
+  test("stays blocked when deleted, so that the next token does not create the user again", async () => {
     const org = await createOrganization(herald());
     await put(org, "alice", { blocked: true });
     await herald().admin("DELETE", org.path("users", "alice"));
@@ -106,7 +106,7 @@ describe("a user who is blocked", () => {
     expect(Object.keys(unblocked.body)).toEqual(["id", "name", "created_at"]);
   });
 
-  test("keeps the conversations, is sent to and sent for, and hears what was missed once let in again", async () => {
+  test("keeps the conversations, can still receive and be sent as, and recovers what was missed once unblocked", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const seen = await org.sent("bob", { cid, body: "seen" });
@@ -119,7 +119,7 @@ describe("a user who is blocked", () => {
     expect(heard).toEqual([missed.server_mid, own.server_mid]);
   });
 
-  test("cannot go on by extending a session either", async () => {
+  test("cannot extend a session either", async () => {
     const org = await createOrganization(herald());
     for (let round = 0; round < 5; round++) {
       using alice = await org.socket("alice");
@@ -146,7 +146,7 @@ describe("a user who is blocked", () => {
     }
   });
 
-  test("is blocked by true and false and nothing else, and only where there is an organization", async () => {
+  test("is blocked by true and false and nothing else, and only in an existing organization", async () => {
     const org = await createOrganization(herald());
     for (const blocked of [null, 1, "true", {}, []])
       expectProblem(await put(org, "alice", { blocked }), 422, "invalid_request", "/blocked");

@@ -6,7 +6,7 @@ import { createOrganization, type Organization, readList } from "../../harness/s
 
 const herald = useHerald();
 
-/** Who takes part. The contract does not say whether an item is the id or an object that has it. */
+/** The participants. The contract leaves open whether an item is the id or an object that contains it. */
 async function participants(org: Organization, cid: string): Promise<string[]> {
   const items = await readList<string | { id: string }>(herald(), org.path("conversations", cid, "participants"));
   return items.map((item) => (typeof item === "string" ? item : item.id)).sort();
@@ -40,7 +40,7 @@ describe("conversations", () => {
     expect((await herald().admin<Noun>("GET", org.path("conversations", "c"))).body.name).toBe("General");
   });
 
-  test("create the users that they name, and leave those who exist as they are", async () => {
+  test("create the users they name, and leave existing ones unchanged", async () => {
     const org = await createOrganization(herald());
     await herald().admin("PUT", org.path("users", "alice"), { name: "Alice" });
     await org.conversation(["alice", "bob"]);
@@ -51,7 +51,7 @@ describe("conversations", () => {
     ]);
   });
 
-  test("refuse participants that are no identifiers, and then change nothing", async () => {
+  test("refuse participants that are not identifiers, and then change nothing", async () => {
     const org = await createOrganization(herald());
     await org.conversation(["alice"], "c");
     const put = (body: unknown) => herald().admin("PUT", org.path("conversations", "c"), body);
@@ -65,7 +65,7 @@ describe("conversations", () => {
     expect((await readList<Noun>(herald(), org.path("users"))).map((user) => user.id)).toEqual(["alice"]);
   });
 
-  test("take and lose participants one by one, again and again with the same end", async () => {
+  test("gain and lose participants one by one, repeatedly with the same result", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     await org.user("bob");
@@ -91,7 +91,7 @@ describe("conversations", () => {
     }
   });
 
-  test("of the same id in two organizations are two", async () => {
+  test("of the same id in two organizations are distinct", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     await org.conversation(["alice"], "c");
@@ -101,7 +101,7 @@ describe("conversations", () => {
     expect(await participants(org, "c")).toEqual(["alice"]);
   });
 
-  test("are deleted with 204, then gone: for reading, for sending, and for those who were in them", async () => {
+  test("are deleted with 204, then gone: for reading, for sending, and for their participants", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const kept = await org.conversation(["alice", "bob"]);
@@ -120,7 +120,7 @@ describe("conversations", () => {
     expect((await bob.next()).message?.cid).toBe(kept);
   });
 
-  test("that were deleted and made again reach only their new participants", async () => {
+  test("that were deleted and created again reach only their new participants", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using bob = await org.socket("bob");

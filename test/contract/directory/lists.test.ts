@@ -7,7 +7,7 @@ import { createOrganization, type Organization, readList } from "../../harness/s
 
 const herald = useHerald({ env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" } });
 
-/** Every list of section 4 that pages, in an organization with one conversation. */
+/** Every paged list of section 4, in an organization with one conversation. */
 function lists(org: Organization): string[] {
   return [
     "/admin/organizations",
@@ -20,7 +20,7 @@ function lists(org: Organization): string[] {
 }
 
 describe("lists", () => {
-  test("answer {items,cursor}, and a cursor of null at their end", async () => {
+  test("answer {items,cursor}, with a cursor of null at their end", async () => {
     const org = await createOrganization(herald());
     await org.conversation(["alice", "bob"], "room");
     await org.sent("alice", { cid: "room", body: "x" });
@@ -35,7 +35,7 @@ describe("lists", () => {
     expect((await herald().admin<Page<unknown>>("GET", empty.path("users"))).body).toEqual({ items: [], cursor: null });
   });
 
-  test("hold 100 items unless told otherwise, and as many as limit says", async () => {
+  test("hold 100 items by default, and as many as limit says", async () => {
     const org = await createOrganization(herald());
     await org.conversation(
       Array.from({ length: 130 }, (_, index) => `user ${index}`),
@@ -61,7 +61,7 @@ describe("lists", () => {
     }
   });
 
-  test("refuse limits outside 1 to 1,000, cursors of nobody's making, and parameters that they do not know", async () => {
+  test("refuse limits outside 1 to 1,000, made-up cursors, and unknown parameters", async () => {
     const org = await createOrganization(herald());
     await org.conversation(["alice"], "room");
     for (const list of lists(org)) {
@@ -92,12 +92,12 @@ describe("lists", () => {
     }
   });
 
-  test("refuse a parameter that is given twice", async () => {
+  test("refuse a repeated parameter", async () => {
     const org = await createOrganization(herald());
     expectProblem(await herald().admin("GET", `${org.path("users")}?limit=1&limit=2`), 422, "invalid_request");
   });
 
-  test("neither miss nor repeat what was there throughout, while rows come and go between the pages", async () => {
+  test("neither miss nor repeat what exists throughout, while rows come and go between the pages", async () => {
     const random = createRandom();
     const org = await createOrganization(herald());
     const put = (uid: string) => herald().admin("PUT", org.path("users", uid), {});
@@ -110,7 +110,7 @@ describe("lists", () => {
       const query: string = cursor === "" ? "?limit=9" : `?limit=9&cursor=${encodeURIComponent(cursor)}`;
       const { body } = await herald().admin<Page<Noun>>("GET", org.path("users") + query);
       seen.push(...body.items.map((user) => user.id));
-      // Also the very item that the cursor stands on may go.
+      // Even the item at the cursor itself may be deleted.
       const last = body.items.at(-1)?.id;
       if (last !== undefined && !lasting.has(last)) await herald().admin("DELETE", org.path("users", last));
       await Promise.all(fleeting.splice(0, 3).map((uid) => herald().admin("DELETE", org.path("users", uid))));
@@ -128,7 +128,7 @@ describe("lists", () => {
     });
   });
 
-  test("give whole pages of identifiers that sort oddly, each once", async () => {
+  test("give complete pages of identifiers that sort oddly, each once", async () => {
     const org = await createOrganization(herald());
     const ids = [
       "a",

@@ -5,7 +5,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 const herald = useHerald();
 
 describe("open connections follow membership at once:", () => {
-  test("joining starts a conversation's messages, leaving ends them, again and again", async () => {
+  test("joining starts a conversation's messages, leaving ends them, repeatedly", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using bob = await org.socket("bob");
@@ -35,7 +35,7 @@ describe("open connections follow membership at once:", () => {
     await org.expectNothingElseAfter(carol, ["2", "3"]);
   });
 
-  test("a conversation made with a connected user in it reaches the user", async () => {
+  test("a conversation created with a connected user in it reaches the user", async () => {
     const org = await createOrganization(herald());
     using bob = await org.socket("bob");
     const cid = await org.conversation(["alice", "bob"]);
@@ -43,7 +43,7 @@ describe("open connections follow membership at once:", () => {
     await org.expectNothingElseAfter(bob, ["x"]);
   });
 
-  test("a deleted conversation is silent, and the user's others go on", async () => {
+  test("a deleted conversation is silent, and the user's others continue", async () => {
     const org = await createOrganization(herald());
     const [gone, kept] = [await org.conversation(["alice", "bob"]), await org.conversation(["alice", "bob"])];
     using bob = await org.socket("bob");
@@ -76,7 +76,7 @@ describe("open connections follow membership at once:", () => {
     await org.expectNothingElse(bob);
   });
 
-  test("a conversation of the same id in another organization has no part in it", async () => {
+  test("a conversation of the same id in another organization is not affected", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);

@@ -32,14 +32,14 @@ describe("organizations", () => {
     expect(created.body.name).toBe("Acme");
   });
 
-  test("are created once when many ask at once", async () => {
+  test("are created once if many ask at once", async () => {
     const id = uniqueId("org");
     const answers = await Promise.all(Array.from({ length: 20 }, () => herald().admin<Noun>("PUT", path(id), {})));
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array<number>(19).fill(200), 201]);
     expect(new Set(answers.map((answer) => answer.body.created_at)).size).toBe(1);
   });
 
-  test("refuse names that are no text and members that are not known", async () => {
+  test("refuse names that are not text, and unknown members", async () => {
     const id = uniqueId("org");
     expectProblem(await herald().admin("PUT", path(id), { name: 1 }), 422, "invalid_request", "/name");
     expectProblem(await herald().admin("PUT", path(id), { name: ["x"] }), 422, "invalid_request", "/name");
@@ -47,7 +47,7 @@ describe("organizations", () => {
     expectProblem(await herald().admin("GET", path(id)), 404, "organization_not_found");
   });
 
-  test("refuse query parameters that they do not know", async () => {
+  test("refuse unknown query parameters", async () => {
     const org = await createOrganization(herald());
     expectProblem(await herald().admin("GET", `${org.path()}?verbose=1`), 422, "invalid_request");
     expectProblem(await herald().admin("PUT", `${org.path()}?dry=1`, {}), 422, "invalid_request");
@@ -71,7 +71,7 @@ describe("organizations", () => {
     expect(listed.find((item) => item.id === org.id)).toEqual({ id, name, created_at });
   });
 
-  test("are deleted with 204, then gone with all that was in them", async () => {
+  test("are deleted with 204, then gone with everything in them", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     await org.sent("alice", { cid, body: "x" });
@@ -84,7 +84,7 @@ describe("organizations", () => {
     expect((await readList<Noun>(herald(), "/admin/organizations")).map((item) => item.id)).not.toContain(org.id);
   });
 
-  test("close their connections with 4403 when they are deleted, and take no token of theirs any more", async () => {
+  test("close their connections with 4403 when deleted, and accept none of their tokens any more", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     using alice = await org.socket("alice");
@@ -99,7 +99,7 @@ describe("organizations", () => {
     await other.expectNothingElse(neighbour);
   });
 
-  test("that were deleted and made again take no token from before, of any user, and take new ones at once", async () => {
+  test("deleted and created again, accept no earlier token of any user, and accept new ones at once", async () => {
     const first = await createOrganization(herald());
     const stale = await Promise.all(["alice", "bob"].map((uid) => first.token(uid)));
     await herald().admin("DELETE", first.path());
@@ -115,7 +115,7 @@ describe("organizations", () => {
     await second.expectNothingElse(alice);
   });
 
-  test("that were deleted and made again are new ones, and deliver", async () => {
+  test("deleted and created again, are new, and deliver", async () => {
     const first = await createOrganization(herald());
     const cid = await first.conversation(["alice", "bob"]);
     using stale = await first.socket("bob");

@@ -29,7 +29,7 @@ describe("users", () => {
     expect((await herald().admin<Noun>("GET", org.path("users", "alice"))).body.name).toBe("here");
   });
 
-  test("refuse names that are no text, members and query parameters that are not known", async () => {
+  test("refuse names that are not text, unknown members and unknown query parameters", async () => {
     const org = await createOrganization(herald());
     expectProblem(
       await herald().admin("PUT", org.path("users", "alice"), { name: 1 }),
@@ -43,7 +43,7 @@ describe("users", () => {
     expect(await readList<Noun>(herald(), org.path("users"))).toEqual([]);
   });
 
-  test("are deleted with 204, then gone, also from their conversations", async () => {
+  test("are deleted with 204, then gone, even from their conversations", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const ask = await org.sent("alice", { cid, body: "stays" });
@@ -57,7 +57,7 @@ describe("users", () => {
     expectProblem(await org.send<unknown>("alice", { cid, body: "x" }), 403, "sender_not_participant");
   });
 
-  test("lose their connections with 4403 when they are deleted, and the others keep theirs", async () => {
+  test("lose their connections with 4403 when deleted, and the others keep theirs", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using alice = await org.socket("alice");
@@ -77,7 +77,7 @@ describe("users", () => {
 });
 
 describe("user tokens", () => {
-  test("live for an hour unless told otherwise, and say until when", async () => {
+  test("live for an hour by default, and say until when", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const answer = await herald().admin<Token>("POST", org.path("users", "alice", "tokens"), {});
@@ -98,7 +98,7 @@ describe("user tokens", () => {
     expect(Math.abs(Number(claims?.exp) - Date.parse(answer.body.expires_at) / 1000)).toBeLessThan(1);
   });
 
-  test("live 1 second to 30 days as asked, and neither shorter nor longer", async () => {
+  test("live 1 second to 30 days as requested, and neither shorter nor longer", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     for (const ttl of [1, 2_592_000]) {
@@ -121,7 +121,7 @@ describe("user tokens", () => {
     );
   });
 
-  test("are each another, and all of them work", async () => {
+  test("are all different, and all of them work", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const [first, second] = [await org.socket("alice"), await org.socket("alice")];

@@ -21,8 +21,8 @@ async function rotate(herald: Herald, key: string, overlap?: number): Promise<Ap
   return answer.body;
 }
 
-describe("the admin API key that the server made", () => {
-  test("is rotated while it runs: the old one works for the overlap and is warned, also after a restart, and then no more", async () => {
+describe("the admin API key created by the server", () => {
+  test("is rotated at run time: the old one works for the overlap with a warning, even after a restart, and then no more", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "herald-bootstrap-"));
     await using first = await startHerald({ dataDir, key: null });
     const old = keyIn(dataDir);
@@ -39,7 +39,7 @@ describe("the admin API key that the server made", () => {
     const warned = await callWith(first, old, "GET", "/admin/self");
     expect(warned.headers.get("herald-key-expires")).toBe(rotated.old_secret_expires_at);
     expect((await callWith(first, rotated.key, "GET", "/admin/self")).headers.get("herald-key-expires")).toBeNull();
-    // Who uses the old one cannot prolong what it may.
+    // A caller with the old one cannot extend its own rights.
     expectProblem(await callWith(first, old, "POST", path), 403, "insufficient_scope");
     await first.stop();
 
@@ -58,14 +58,14 @@ describe("the admin API key that the server made", () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test("works with four former ones at most, and what another process puts into its file is taken up", async () => {
+  test("works with at most four former ones, and adopts what another process writes to its file", async () => {
     await using herald = await startHerald({ key: null });
     const keys = [keyIn(herald.dataDir)];
     for (let count = 0; count < 6; count++) keys.push((await rotate(herald, keys.at(-1) ?? "", 3600)).key);
     const statuses = await Promise.all(keys.map((key) => statusOf(herald, key)));
     expect(statuses).toEqual([401, 401, 200, 200, 200, 200, 200]);
     const byHand = "a-key-that-an-operator-wrote-0123456789";
-    writeFileSync(join(herald.dataDir, "admin-api-key"), "short\n"); // no key: the one before stays
+    writeFileSync(join(herald.dataDir, "admin-api-key"), "short\n"); // not a key: the previous one stays
     writeFileSync(join(herald.dataDir, "admin-api-key"), `${byHand}\n`);
     await eventually(async () => (await statusOf(herald, byHand)) === 200 || undefined, "the key of the file to work");
     expect(await statusOf(herald, keys.at(-1) ?? "")).toBe(401);
@@ -73,7 +73,7 @@ describe("the admin API key that the server made", () => {
     expect(herald.logs()).not.toContain(byHand);
   });
 
-  test("is rotated by many at once one after another: who comes with one that has just become an old one is refused", async () => {
+  test("is rotated sequentially by concurrent calls: those whose key has just become an old one are refused", async () => {
     await using herald = await startHerald({ key: null });
     const key = keyIn(herald.dataDir);
     const answers = await Promise.all(
@@ -85,7 +85,7 @@ describe("the admin API key that the server made", () => {
     for (const one of [key, ...made]) expect(await statusOf(herald, one)).toBe(200);
   });
 
-  test("is rotated by nobody who may do less than it", async () => {
+  test("is not rotated by a caller with fewer rights", async () => {
     await using herald = await startHerald({ key: null });
     const key = keyIn(herald.dataDir);
     const make = (request: object) =>
@@ -101,7 +101,7 @@ describe("the admin API key that the server made", () => {
   });
 });
 
-test("an admin API key of the settings is changed there, and the refusal says so", async () => {
+test("an admin API key from the settings is changed there, as the refusal says", async () => {
   await using herald = await startHerald();
   const refused = await herald.admin("POST", path);
   expectProblem(refused, 400, "bad_request");

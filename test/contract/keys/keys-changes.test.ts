@@ -16,7 +16,7 @@ const rotate = <T = ApiKeyWithSecret>(id: string, body?: unknown) =>
 const use = (key: string) => callWith(herald(), key, "GET", "/admin/organizations");
 
 describe("POST /admin/keys/{id}/rotate", () => {
-  test("makes a new secret; the old one works for 24 hours more, and every answer to it says until when", async () => {
+  test("creates a new secret; the old one works for another 24 hours, and every response to it says until when", async () => {
     const made = await createKey(herald());
     const { key: old, id } = made;
     const at = Date.now();
@@ -39,7 +39,7 @@ describe("POST /admin/keys/{id}/rotate", () => {
     expect((await get(id)).body.old_secret_expires_at).toBe(end);
   });
 
-  test("ends the old secret at once when asked for no overlap", async () => {
+  test("ends the old secret at once if asked for no overlap", async () => {
     const { key: old, id } = await createKey(herald());
     const { body } = await rotate(id, { overlap_seconds: 0 });
     expectProblem(await use(old), 401, "unauthorized");
@@ -47,7 +47,7 @@ describe("POST /admin/keys/{id}/rotate", () => {
     expect(body.old_secret_expires_at).toBeNull();
   });
 
-  test("takes up to 7 days, and whole seconds", async () => {
+  test("accepts up to 7 days, in whole seconds", async () => {
     const { id } = await createKey(herald());
     const { body } = await rotate(id, { overlap_seconds: 604_800 });
     expect(Math.abs(Date.parse(body.old_secret_expires_at ?? "") - Date.now() - 7 * day)).toBeLessThan(60_000);
@@ -57,7 +57,7 @@ describe("POST /admin/keys/{id}/rotate", () => {
 });
 
 describe("DELETE /admin/keys/{id}", () => {
-  test("revokes a key at once, with all its secrets, and a second time there is none", async () => {
+  test("revokes a key at once, with all its secrets; a second time it is not found", async () => {
     const { key: old, id } = await createKey(herald());
     const { key: fresh } = (await rotate(id)).body;
     const answer = await herald().admin("DELETE", `/admin/keys/${id}`);
@@ -68,7 +68,7 @@ describe("DELETE /admin/keys/{id}", () => {
     expect((await readList<ApiKey>(herald(), "/admin/keys")).map((key) => key.id)).not.toContain(id);
   });
 
-  test("lets a call finish that is under way", async () => {
+  test("lets a running call finish", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const { key, id } = await createKey(herald());
@@ -90,7 +90,7 @@ describe("DELETE /admin/keys/{id}", () => {
 });
 
 describe("API keys", () => {
-  test("outlive a restart, with when they were used; revoked ones stay revoked", async () => {
+  test("survive a restart, with their last use; revoked ones stay revoked", async () => {
     await using first = await startHerald({ dataDir: `${herald().dataDir}/restart` });
     const [kept, gone] = [await createKey(first), await createKey(first)];
     expect((await callWith(first, kept.key, "GET", "/admin/organizations")).status).toBe(200);
@@ -104,7 +104,7 @@ describe("API keys", () => {
     await second.stop();
   });
 
-  test("are kept as digests only: no file of the data folder holds a secret", async () => {
+  test("are stored as digests only: no file of the data folder contains a secret", async () => {
     await using server = await startHerald({ dataDir: `${herald().dataDir}/secrets` });
     const { key } = await createKey(server);
     await callWith(server, key, "GET", "/admin/organizations");
@@ -114,7 +114,7 @@ describe("API keys", () => {
     for (const file of files) expect(await Bun.file(file).text()).not.toContain(key.slice(-38, -6));
   });
 
-  test("are kept with what was sent with them, and told to no recipient", async () => {
+  test("are stored with what was sent with them, and shown to no recipient", async () => {
     await using server = await startHerald({ dataDir: `${herald().dataDir}/provenance` });
     const org = await createOrganization(server);
     const cid = await org.conversation(["alice", "bob"]);

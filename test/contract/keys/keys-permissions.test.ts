@@ -11,7 +11,10 @@ import { createOrganization, readList } from "../../harness/servers/organization
 
 const herald = useHerald();
 
-/** What each operation asks of a key; `any`: no scope, `open`: not even a key. An operation that is not in here fails the tests below. */
+/**
+ * The scope that each operation requires; `any`: none in particular, `open`: not even a key. An operation missing here
+ * fails the tests below.
+ */
 const expected: Record<string, string> = {
   sendMessage: "message:send",
   sendSystemMessage: "system:send",
@@ -65,7 +68,7 @@ const scopes = [
 const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
 const withKey = operations.filter(({ operationId }) => expected[operationId] !== "open");
 
-/** Those that a key of one organization may call although no organization is in their path, and what they do for it. */
+/** Operations without an organization in their path that a key of one organization may call, and how they limit it. */
 const limitedByThemselves = new Set([
   "sendMessage",
   "sendSystemMessage",
@@ -79,7 +82,7 @@ const limitedByThemselves = new Set([
   "listAudit",
 ]);
 
-/** A call of the operation as its example shows it, about an organization. */
+/** A call of the operation with its example, about an organization. */
 function callOf({ operationId, method, path, bodyExample }: Operation, org: string) {
   const values: Record<string, string> = { org: encodeURIComponent(org) };
   const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? uniqueId(name));
@@ -93,19 +96,19 @@ function bodyOf(operationId: string, example: unknown, org: string): unknown {
   return "organizationId" in example ? { ...example, organizationId: org } : example;
 }
 
-/** Whether an answer says that the key may do this; what else may be wrong does not matter. */
+/** Whether a response says that the key may do this, whatever else is wrong. */
 function isPermitted({ status, body: { code } }: Answer<Problem>): boolean {
   return status !== 401 && (status !== 403 || code === "sender_not_participant");
 }
 
 describe("scopes", () => {
-  test("are asked for by every operation, as this table says", () => {
+  test("are required by every operation, as this table says", () => {
     expect(Object.fromEntries(operations.map(({ operationId, scope }) => [operationId, scope ?? "open"]))).toEqual(
       expected,
     );
   });
 
-  test.each(scopes)("%s opens its own operations and no others", async (scope) => {
+  test.each(scopes)("%s permits its own operations and no others", async (scope) => {
     const { key } = await createKey(herald(), { scopes: [scope] });
     for (const operation of withKey) {
       const needed = expected[operation.operationId] ?? "";
@@ -120,7 +123,7 @@ describe("scopes", () => {
     }
   });
 
-  test("may be several, and are asked for before the body is looked at", async () => {
+  test("may be several, and are checked before the body", async () => {
     const { key } = await createKey(herald(), { scopes: ["message:send", "directory:read"] });
     const calls = [
       await callWith(herald(), key, "POST", "/admin/message", {}),
@@ -151,7 +154,7 @@ describe("a key of one organization", () => {
     expect((await herald().admin("GET", other.path())).status).toBe(200);
   });
 
-  test("is not refused those about its own", async () => {
+  test("is not refused calls about its own", async () => {
     const own = await createOrganization(herald());
     const { key } = await createKey(herald(), { organization: own.id });
     const last = withKey.filter(({ operationId }) => operationId === "deleteOrganization");
@@ -165,7 +168,7 @@ describe("a key of one organization", () => {
     expect(gone.status).toBeOneOf([401, 404]); // it goes with its organization, within seconds
   });
 
-  test("sees its own alone in the list of organizations", async () => {
+  test("sees only its own in the list of organizations", async () => {
     const [own, other] = [await createOrganization(herald()), await createOrganization(herald())];
     const { key } = await createKey(herald(), { organization: own.id, scopes: ["directory:read"] });
     const { body } = await callWith<Page<{ id: string }>>(herald(), key, "GET", "/admin/organizations?limit=1");
@@ -177,7 +180,7 @@ describe("a key of one organization", () => {
 });
 
 describe("a key with allowed senders", () => {
-  test("sends messages and system messages as these, and as nobody else", async () => {
+  test("sends messages and system messages as them, and as nobody else", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const { key } = await createKey(herald(), { scopes: ["message:send", "system:send"], allowed_senders: ["alice"] });

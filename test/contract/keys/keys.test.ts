@@ -14,7 +14,7 @@ const use = (key: string) => callWith(herald(), key, "GET", "/admin/organization
 describe("GET /admin/self", () => {
   const self = (key: string) => callWith<Record<string, unknown>>(herald(), key, "GET", "/admin/self");
 
-  test("tells any key what it is and what it may do", async () => {
+  test("tells any key its identity and rights", async () => {
     const org = await createOrganization(herald());
     const rights = {
       scopes: ["message:send"],
@@ -33,7 +33,7 @@ describe("GET /admin/self", () => {
     expect(body).toEqual({ id: null, name: "bootstrap", scopes: ["*"], ...nothing });
   });
 
-  test("ends, for the old secret of a rotated key, when that secret does", async () => {
+  test("shows, for the old secret of a rotated key, the expiry of that secret", async () => {
     const { id, key } = await createKey(herald());
     const rotated = await herald().admin<ApiKey>("POST", `/admin/keys/${id}/rotate`, { overlap_seconds: 600 });
     expect((await self(key)).body).toMatchObject({ id, expires_at: rotated.body.old_secret_expires_at });
@@ -45,7 +45,7 @@ describe("GET /admin/self", () => {
 });
 
 describe("POST /admin/keys", () => {
-  test("makes a key, and shows its secret this once", async () => {
+  test("creates a key, and shows its secret only once", async () => {
     const org = await createOrganization(herald());
     const wanted = {
       name: "parcel tracking 📦",
@@ -72,7 +72,7 @@ describe("POST /admin/keys", () => {
     expect(herald().logs()).not.toContain(key);
   });
 
-  test("restricts nothing that is left out or null", async () => {
+  test("restricts nothing that is omitted or null", async () => {
     const made = await createKey(herald(), {
       organization: null,
       allowed_senders: null,
@@ -112,14 +112,14 @@ describe("POST /admin/keys", () => {
     expectProblem(answer, 422, "invalid_request", pointer);
   });
 
-  test("for an organization that is not there answers organization_not_found", async () => {
+  test("for a missing organization answers organization_not_found", async () => {
     const body = { name: "n", scopes: ["observe"], organization: "nowhere" };
     expectProblem(await herald().admin("POST", "/admin/keys", body), 404, "organization_not_found");
   });
 });
 
 describe("GET /admin/keys", () => {
-  test("lists in pages, the oldest first, and never a secret", async () => {
+  test("lists in pages, oldest first, and never a secret", async () => {
     const made: ApiKeyWithSecret[] = [];
     for (let count = 0; count < 5; count++) made.push(await createKey(herald()));
     const ids = new Set(made.map(({ id }) => id));
@@ -136,7 +136,7 @@ describe("GET /admin/keys", () => {
     expectProblem(await herald().admin("GET", "/admin/keys?cursor=x"), 422, "invalid_request");
   });
 
-  test("knows no key that is not there, nor the bootstrap key", async () => {
+  test("does not find a missing key, nor the bootstrap key", async () => {
     for (const id of ["nobody", "bootstrap", crypto.randomUUID()]) {
       expectProblem(await herald().admin("GET", `/admin/keys/${id}`), 404, "not_found");
       expectProblem(await herald().admin("DELETE", `/admin/keys/${id}`), 404, "not_found");
@@ -147,14 +147,14 @@ describe("GET /admin/keys", () => {
 });
 
 describe("API keys", () => {
-  test("refuse and allow by the address that a call comes from", async () => {
+  test("are refused or accepted by the caller's address", async () => {
     const here = await createKey(herald(), { cidrs: ["127.0.0.0/8", "::1/128"] });
     const elsewhere = await createKey(herald(), { cidrs: ["10.0.0.0/8"] });
     expect((await use(here.key)).status).toBe(200);
     expectProblem(await use(elsewhere.key), 401, "unauthorized");
   });
 
-  test("send what they send under their own rate", async () => {
+  test("send under their own rate", async () => {
     await using server = await startHerald({
       env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "1", HERALD_LIMIT_REQUESTS_BURST: "3" },
     });

@@ -8,7 +8,10 @@ import { goodClaims, signToken } from "../../harness/servers/tokens.ts";
 
 setDefaultTimeout(60_000);
 
-/** What must not be found anywhere but where it was put. Each kind has a mark of its own, so that a failure names it. */
+/**
+ * Text that must not show up anywhere but where it was put. Each kind has a mark of its own, so that a failure names
+ * it.
+ */
 const marks = {
   key: "canary-key-",
   wrongKey: "canary-wrong-key-",
@@ -23,7 +26,7 @@ const marks = {
 };
 const secretOf = (mark: string) => mark.padEnd(48, "0123456789abcdef");
 
-/** The marks that stand in a text. */
+/** The marks in a text. */
 function found(text: string): string[] {
   return Object.values(marks).filter((mark) => text.includes(mark));
 }
@@ -36,7 +39,7 @@ const env = {
 
 type Call = { method: string; path: string; takesBody: boolean };
 
-/** Every operation that the server says it has. */
+/** Every operation that the server documents. */
 async function callsOf(herald: Herald, org: string): Promise<Call[]> {
   const { body } = await herald.http<{ paths: Record<string, Record<string, { requestBody?: unknown }>> }>(
     "GET",
@@ -51,7 +54,10 @@ async function callsOf(herald: Herald, org: string): Promise<Call[]> {
   );
 }
 
-/** Bodies whose values carry marks (names of members may stand in the `pointer` of an error): one that is taken, some that do not fit, some that cannot be read. */
+/**
+ * Bodies with marks in their values (names of members may be in an error's `pointer`): one valid, some invalid, some
+ * unreadable.
+ */
 function bodiesOf(path: string, org: string, cid: string): (string | undefined)[] {
   const content = { x: { member: marks.x }, id: `id-${Math.random()}` };
   const message = {
@@ -86,7 +92,7 @@ function bodiesOf(path: string, org: string, cid: string): (string | undefined)[
 }
 
 describe("secrets and contents", () => {
-  test("sent to every operation, in every place, stand in no log and in no error", async () => {
+  test("sent to every operation, in every place, appear in no log and no error", async () => {
     await using herald = await startHerald({ key: secretOf(marks.key), env });
     const org = await createOrganization(herald);
     const cid = await org.conversation(["alice", "bob"]);
@@ -105,7 +111,7 @@ describe("secrets and contents", () => {
       const told = JSON.stringify([...answer.headers]) + (answer.status < 400 ? "" : answer.text);
       if (found(told).length > 0) leaks.push({ ...call, query, status: answer.status, found: found(told), told });
     };
-    // What is deleted is made again by the calls after it, or missed by them: both are ways worth walking.
+    // Later calls create again what was deleted, or fail to find it: both paths are worth testing.
     for (const call of calls.sort(
       (one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE"),
     )) {
@@ -123,7 +129,7 @@ describe("secrets and contents", () => {
     expect(found(herald.logs())).toEqual([]);
   });
 
-  test("sent over a socket and a stream, by good clients and bad ones, stand in no log and in no error", async () => {
+  test("sent over a socket and a stream, by good clients and bad ones, appear in no log and no error", async () => {
     await using herald = await startHerald({ key: secretOf(marks.key), env });
     const org = await createOrganization(herald);
     const cid = await org.conversation(["alice", "bob"]);
@@ -165,7 +171,7 @@ describe("secrets and contents", () => {
     expect(leaked(herald.logs())).toEqual([]);
   });
 
-  test("in the addresses of the database and the bus stand in no log and in no error when those are away", async () => {
+  test("in the URLs of the database and the bus appear in no log and no error when those are away", async () => {
     const database = `postgres://herald:${marks.password}@127.0.0.1:${freePort()}/herald`;
     const { code, stdout, stderr } = await runHerald(["serve"], {
       HERALD_PORT: "0",

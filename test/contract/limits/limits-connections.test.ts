@@ -14,7 +14,7 @@ const herald = useHerald({
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 describe("connections", () => {
-  test("of one user are as many as the setting says, sockets and streams together; one more is refused and costs the others nothing", async () => {
+  test("of one user are limited, sockets and streams together; one more is refused and costs the others nothing", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const token = await org.token("alice");
@@ -64,7 +64,7 @@ describe("connections", () => {
     await last.expectSilence();
   });
 
-  test("of one user extend themselves at the limit without being counted twice", async () => {
+  test("of one user can be extended at the limit without being counted twice", async () => {
     const org = await createOrganization(herald());
     using one = await org.socket("alice");
     using two = await org.socket("alice");
@@ -72,7 +72,7 @@ describe("connections", () => {
       expect((await socket.request("connect", { token: await org.token("alice") })).success).toBe(true);
   });
 
-  test("from one address are as many as the setting says, connected or not", async () => {
+  test("from one address are limited, with or without a session", async () => {
     await using server: Herald = await startHerald({ env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "3" } });
     const org = await createOrganization(server);
     using alice = await org.socket("alice");
@@ -93,7 +93,7 @@ describe("connections", () => {
     await server.stop();
   });
 
-  test("from one /64 of IPv6 count as from one address", async () => {
+  test("from one IPv6 /64 count like one address", async () => {
     await using server: Herald = await startHerald({
       env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "1", HERALD_TRUSTED_PROXIES: "127.0.0.1" },
     });
@@ -113,7 +113,7 @@ describe("connections", () => {
     const forwarded = (value: string) => openSocket(server.url, { headers: { "X-Forwarded-For": value } });
     using first = await forwarded("198.51.100.1");
     using second = await forwarded("203.0.113.9, 198.51.100.2, 10.0.0.9");
-    // What the client wrote before its own address makes no other client of it.
+    // What the client wrote before its own address does not make it another client.
     using again = await forwarded("192.0.2.77, 198.51.100.1");
     await expectClosed(again, 4429);
     const org = await createOrganization(server);

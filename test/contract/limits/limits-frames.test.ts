@@ -6,7 +6,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 
 const herald = useHerald();
 
-/** Waits for the close of a raw socket; gives its code and its reason. */
+/** Waits for the close of a raw socket; returns its code and reason. */
 async function closeOf(socket: RawSocket): Promise<string> {
   const { payload } = await socket.frames.next(({ opcode }) => opcode === OPCODE.close, "a close frame");
   const { closeCode } = await within(socket.ended, "the end of the socket");
@@ -22,7 +22,7 @@ const kinds = ["ping", "pong"] as const;
 
 describe("frames", () => {
   test.each(kinds.flatMap((kind) => [true, false].map((isConnected) => [kind, isConnected] as const)))(
-    "of the protocol itself are so many in a minute: %s, of a socket with a session: %p",
+    "of the protocol itself are limited per minute: %s, of a socket with a session: %p",
     async (kind, isConnected) => {
       using socket = await rawSocket(isConnected);
       for (let count = 0; count < 300; count++) socket.sendFrame({ opcode: OPCODE[kind] });
@@ -35,7 +35,7 @@ describe("frames", () => {
     },
   );
 
-  test("that wait for their answers are cut off where they are too many bytes", async () => {
+  test("waiting for their answers are limited in bytes", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     // An answer that waits for the database, so that those behind it wait, too.

@@ -9,7 +9,7 @@ const herald = useHerald({
   env: { HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: "3", HERALD_TRUSTED_PROXIES: "127.0.0.1" },
 });
 
-/** A connection of a client at an address, which asks whenever it is told to. */
+/** Opens a connection of a client at an address, which sends requests on demand. */
 async function connectFrom(address: string) {
   const { hostname, port } = new URL(herald().url);
   const socket: Socket = connect(Number(port), hostname);
@@ -24,7 +24,7 @@ async function connectFrom(address: string) {
   return {
     socket,
     closed,
-    /** Whether the answer says that it is the last. */
+    /** Whether the response says that it is the last. */
     async isLast(path: string, headers = ""): Promise<boolean> {
       answers++;
       socket.write(`GET ${path} HTTP/1.1\r\nHost: herald\r\nX-Forwarded-For: ${address}\r\n${headers}\r\n`);
@@ -35,7 +35,7 @@ async function connectFrom(address: string) {
   };
 }
 
-test("connections that only keep alive count for their address: one more than it may have is closed after its answer", async () => {
+test("connections that are only kept alive count for their address: one too many is closed after its response", async () => {
   const from = "192.0.2.1";
   using listener = await openSocket(herald().url, { headers: { "X-Forwarded-For": from } });
   using one = await connectFrom(from);
@@ -45,7 +45,7 @@ test("connections that only keep alive count for their address: one more than it
   const key = `Admin-Api-Key: ${herald().key}\r\n`;
   expect([await one.isLast("/healthz"), await two.isLast("/admin/organizations")]).toEqual([false, false]);
   expect(await stranger.isLast("/healthz")).toBe(false);
-  expect(await three.isLast("/admin/organizations", key)).toBe(false); // whoever has a key counts by it
+  expect(await three.isLast("/admin/organizations", key)).toBe(false); // a caller with a key is limited by that
   expect(await three.isLast("/healthz", key)).toBe(true); // with the socket it is the fourth
   await within(three.closed, "the close of one too many");
   expect(await one.isLast("/healthz")).toBe(false);

@@ -11,7 +11,7 @@ const herald = useHerald({
   env: { HERALD_LIMIT_ORGANIZATION_CONNECTIONS: "3" },
 });
 
-test("the connections of an organization are as many as the setting says, of all users together, and no other's", async () => {
+test("the connections of an organization are limited over all its users, without counting another's", async () => {
   const org = await createOrganization(herald());
   const other = await createOrganization(herald());
   using alice = await org.socket("alice");
@@ -37,7 +37,7 @@ test("the connections of an organization are as many as the setting says, of all
   expect(answer.refused.headers.get("ratelimit-policy")).toBe('"connections-per-organization";q=3');
 
   using stranger = await other.socket("alice");
-  expect((await alice.request("connect", { token: await org.token("alice") })).success).toBe(true); // goes on
+  expect((await alice.request("connect", { token: await org.token("alice") })).success).toBe(true); // continues to work
   await org.expectNothingElse(alice, bob, carol);
   await stranger.expectSilence();
   bob.terminate();
@@ -45,7 +45,7 @@ test("the connections of an organization are as many as the setting says, of all
   await org.expectNothingElse(dave);
 });
 
-test("an organization may have a limit of its own, which holds on the node that is told at once", async () => {
+test("an organization may have a limit of its own, which takes effect at once on the node it is set on", async () => {
   const org = await createOrganization(herald());
   const setLimit = async (connections: number | null) =>
     expect((await herald().admin("PUT", org.path(), { limits: { connections } })).status).toBe(200);
@@ -58,5 +58,5 @@ test("an organization may have a limit of its own, which holds on the node that 
   using dave = await org.socket("dave");
   await setLimit(null);
   await expect(org.socket("erin")).rejects.toThrow("this organization has too many connections");
-  await org.expectNothingElse(alice, bob, carol, dave); // what is open stays
+  await org.expectNothingElse(alice, bob, carol, dave); // open ones stay
 });

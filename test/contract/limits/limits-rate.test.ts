@@ -15,7 +15,7 @@ const herald = useHerald({
 });
 
 describe("rates", () => {
-  test("a connection may make so many requests in a minute; one more is answered with 429, then it is closed with 4429", async () => {
+  test("a connection may make a number of requests per minute; one more is answered with 429, then it is closed with 4429", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     // `connect` counts as one of the eight.
@@ -26,11 +26,11 @@ describe("rates", () => {
     await again.expectSilence();
   });
 
-  test("a key may make so many requests in one burst; more get 429 with Retry-After, RateLimit and RateLimit-Policy, until it has waited", async () => {
+  test("a key may make a burst of requests; more get 429 with Retry-After, RateLimit and RateLimit-Policy, until it has waited", async () => {
     const org = await createOrganization(herald());
     const answers = await Promise.all(Array.from({ length: 120 }, () => herald().admin("GET", org.path())));
     const refused = answers.filter((answer) => answer.status !== 200);
-    // The burst, and what comes back within 4 s, less what this key did before.
+    // The burst, and what is refilled within 4 s, less what this key did before.
     expect(answers.length - refused.length).toBeWithin(30, 61);
     for (const answer of refused) {
       expectProblem(answer, 429, "rate_limited");
@@ -39,7 +39,7 @@ describe("rates", () => {
       expect(answer.headers.get("ratelimit")).toMatch(/^"requests";r=0;t=\d+$/);
       expect(answer.headers.get("ratelimit-policy")).toBe('"requests";q=5;w=1');
     }
-    // Whoever has no key is not asked for one's rate, and open pages stay open.
+    // Callers without a key have no rate to check, and open pages stay open.
     expect((await herald().http("GET", "/healthz")).status).toBe(200);
     const after = Number(refused[0]?.headers.get("retry-after"));
     expect(after).toBeLessThanOrEqual(60);

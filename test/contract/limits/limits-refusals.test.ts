@@ -23,7 +23,7 @@ function callerAt({ url, http }: Herald, address: string) {
     stream: (token: string) => requestSse(url, { ...from, Authorization: `Bearer ${token}` }),
     socket: (token?: string) =>
       openSocket(url, { headers: { ...from, ...(token !== undefined && { Authorization: `Bearer ${token}` }) } }),
-    /** Has so many calls refused that no more are looked at. */
+    /** Makes calls with a wrong key until no more are checked. */
     async useUp(): Promise<void> {
       const calls = Array.from({ length: burst * 2 }, () =>
         http("GET", "/admin/organizations", { headers: { ...from, "Admin-Api-Key": "wrong" } }),
@@ -40,7 +40,7 @@ async function setUp(address: string) {
 }
 
 describe("the refusals of one address", () => {
-  test("are so many in one burst; after that calls with a wrong key are not looked at and get 429, and others are served", async () => {
+  test("are limited to a burst; further calls with a wrong key get 429 unchecked, and others are served", async () => {
     const { caller } = await setUp("192.0.2.1");
     await caller.useUp();
     const answer = await caller.call("wrong");
@@ -52,7 +52,7 @@ describe("the refusals of one address", () => {
     expectProblem(await callerAt(herald(), "192.0.2.2").call("wrong"), 401, "unauthorized");
   });
 
-  test("count for a whole /64 of IPv6, and for no other", async () => {
+  test("count for a whole IPv6 /64, and for no other", async () => {
     const { caller } = await setUp("2001:db8:1:2::1");
     await caller.useUp();
     expectProblem(await callerAt(herald(), "2001:db8:1:2::2").call("wrong"), 429, "rate_limited");
@@ -78,7 +78,7 @@ describe("the refusals of one address", () => {
     const refused = await byFrame.request("connect", { token: "wrong" });
     expect(refused.error).toMatchObject({ status: 429, code: "rate_limited" });
     await expectClosed(byFrame, 4429);
-    await before.expectSilence(); // what is open stays
+    await before.expectSilence(); // open ones stay
   });
 
   test("refuse no valid token: streams and sockets of others at that address open, by header and by frame", async () => {
@@ -99,7 +99,7 @@ describe("the refusals of one address", () => {
     for (const listener of [byHeader, byFrame, stream]) expect((await listener.next()).message?.body).toBe("x");
   });
 
-  test("do not count a token that is valid and was revoked: it is refused as such, and nobody else is", async () => {
+  test("do not count a valid token that was revoked: it is refused as such, and nobody else is", async () => {
     const { org, caller } = await setUp("192.0.2.5");
     const token = await org.token("alice");
     await herald().admin("DELETE", org.path("users", "alice", "sessions"));

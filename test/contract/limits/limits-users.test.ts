@@ -14,7 +14,7 @@ const herald = useHerald({
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** How many requests are answered before one is refused; expects that this one ends the socket. */
+/** The number of requests answered before one is refused, which must end the socket. */
 async function askUntilRefused(socket: Socket, operation: string, payload: object = {}): Promise<number> {
   for (let answered = 0; answered <= 2 * quota; answered++) {
     const { error } = await socket.request(operation, payload);
@@ -47,22 +47,22 @@ async function expectRefused(org: Organization, uid: string): Promise<void> {
 
 const large = (org: Organization, cid: string) => org.sent("alice", { cid, body: "x".repeat(60_000) });
 
-describe("what one user asks for", () => {
-  test("counts over all connections, also over those that have closed, and for nobody else", async () => {
+describe("the requests of one user", () => {
+  test("count over all connections, even closed ones, and for nobody else", async () => {
     const org = await createOrganization(herald());
     const namesake = await createOrganization(herald());
     using first = await org.socket("alice");
     for (let count = 0; count < quota / 2; count++) await first.request("ping");
     first.close();
     using second = await org.socket("alice");
-    expect(await askUntilRefused(second, "conversation_list")).toBe(quota / 2); // two connects cost less than one
+    expect(await askUntilRefused(second, "conversation_list")).toBe(quota / 2); // two connects cost less than one request
     await expectRefused(org, "alice");
     using bob = await org.socket("bob");
     using stranger = await namesake.socket("alice");
     for (const socket of [bob, stranger]) await socket.expectSilence();
   });
 
-  test("leaves what is open and quiet alone", async () => {
+  test("leave open and quiet connections alone", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using quiet = await org.socket("alice");
@@ -73,7 +73,7 @@ describe("what one user asks for", () => {
     for (const listener of [quiet, stream]) expect((await listener.next()).message?.body).toBe("x");
   });
 
-  test("is weighed by the bytes of its answer", async () => {
+  test("are weighed by the bytes of their answers", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     for (let count = 0; count < 8; count++) await large(org, cid);
@@ -81,7 +81,7 @@ describe("what one user asks for", () => {
     expect(await askUntilRefused(alice, "message_list", { cid })).toBe(3); // seven units each
   });
 
-  test("is weighed by the pages of what it missed, by streams too", async () => {
+  test("include the pages of missed messages, by size, on streams too", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const { server_mid: since } = await org.sent("alice", { cid, body: "seen" });
@@ -101,7 +101,7 @@ describe("what one user asks for", () => {
     await expectRefused(org, "alice");
   });
 
-  test("is weighed by how many messages it missed", async () => {
+  test("include the pages of missed messages, by number", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const { server_mid: since } = await org.sent("alice", { cid, body: "seen" });
@@ -116,7 +116,7 @@ describe("what one user asks for", () => {
     expect(await askUntilRefused(last, "ping")).toBe(1); // 33 times 0.6 units
   });
 
-  test("counts where nothing can be recovered, since that is found out by counting", async () => {
+  test("count even if nothing can be recovered, as finding that out takes counting", async () => {
     const org = await createOrganization(herald());
     for (let connects = 0; connects < 17; connects++) {
       const { socket, response } = await org.connect("alice", { since: "unknown" });
@@ -126,7 +126,7 @@ describe("what one user asks for", () => {
     await expectRefused(org, "alice"); // 17 times 1.2 units
   });
 
-  test("costs little where it is the receipt of a message", async () => {
+  test("cost little if they are receipts of messages", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const { server_mid: id } = await org.sent("alice", { cid, body: "x" });
@@ -137,7 +137,7 @@ describe("what one user asks for", () => {
     expect(await askUntilRefused(alice, "ack", { ids })).toBe(8); // two units each
   });
 
-  test("counts where it is refused, too", async () => {
+  test("count even if they are refused", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     for (let count = 0; count < quota; count++)
@@ -152,7 +152,7 @@ describe("what one user asks for", () => {
   };
 
   test.each(Object.entries(revocations))(
-    "is not used up by who has but a token that was revoked %s",
+    "are not used up by a client whose only token was revoked %s",
     async (_, what) => {
       const org = await createOrganization(herald());
       const stolen = await org.token("alice");
@@ -170,7 +170,7 @@ describe("what one user asks for", () => {
     },
   );
 
-  test("by default lets all devices of a user come back ten times in a minute, each with what it missed", async () => {
+  test("by default suffice for all devices of a user to return ten times a minute, each with what it missed", async () => {
     await using server: Herald = await startHerald();
     const org = await createOrganization(server);
     const cid = await org.conversation(["alice"]);

@@ -19,7 +19,7 @@ const none: Amounts = { requests_per_second: null, messages_per_second: null, co
 const put = (org: Organization, limits: Partial<Amounts>) => herald().admin<Noun>("PUT", org.path(), { limits });
 const show = async (org: Organization) => (await herald().admin<Shown>("GET", org.path())).body;
 
-/** An organization with such limits, and a conversation of `alice` in it. */
+/** Creates an organization with these limits, and a conversation with `alice` in it. */
 async function limited(limits: Partial<Amounts>): Promise<{ org: Organization; cid: string }> {
   const org = await createOrganization(herald());
   const cid = await org.conversation(["alice"]);
@@ -28,7 +28,7 @@ async function limited(limits: Partial<Amounts>): Promise<{ org: Organization; c
 }
 
 describe("the limits of an organization", () => {
-  test("are the server's until they are set; each is set, left alone and taken back by itself", async () => {
+  test("are the defaults until set; each is set, kept and reset independently", async () => {
     const org = await createOrganization(herald());
     expect((await show(org)).limits).toEqual(none);
     const answer = await herald().admin<Noun>("PUT", org.path(), {
@@ -47,7 +47,7 @@ describe("the limits of an organization", () => {
     expect((await show(org)).limits).toEqual({ ...none, connections: 3, stored_bytes: 0 });
   });
 
-  test("may be given with the organization that they are for", async () => {
+  test("may be given when the organization is created", async () => {
     const id = uniqueId("org");
     const path = `/admin/organizations/${id}`;
     expect((await herald().admin("PUT", path, { limits: { messages_per_second: 9 } })).status).toBe(201);
@@ -68,7 +68,7 @@ describe("the limits of an organization", () => {
     expect((await show(org)).limits).toEqual(none);
   });
 
-  test("are not for keys of that organization to change, nor for others to see", async () => {
+  test("cannot be changed by keys of that organization, nor seen by others", async () => {
     const [org, other] = [await createOrganization(herald()), await createOrganization(herald())];
     await put(org, { requests_per_second: 90 });
     const { key } = await createKey(herald(), { organization: org.id });
@@ -82,7 +82,7 @@ describe("the limits of an organization", () => {
     expect(await show(org)).toMatchObject({ name: "Mine", limits: { requests_per_second: 90 } });
   });
 
-  test("outlive the organization, so that nobody lifts them by deleting it", async () => {
+  test("survive the organization, so that nobody lifts them by deleting it", async () => {
     const { org, cid } = await limited({ stored_bytes: 9_000 });
     await org.sent("alice", { cid, body: "x".repeat(1_000) });
     await herald().admin("DELETE", org.path());
@@ -94,7 +94,7 @@ describe("the limits of an organization", () => {
 });
 
 describe("requests", () => {
-  test("of one organization have one limit over all its keys, also those that one of them makes; others are served", async () => {
+  test("of one organization share one limit over all its keys, even those created by one of them; others are served", async () => {
     const { org } = await limited({ requests_per_second: 10 });
     const manager = await createKey(herald(), { organization: org.id });
     const keys = [manager.key];
@@ -133,14 +133,14 @@ describe("requests", () => {
     expect([...statuses]).toEqual([200, 429]);
   });
 
-  test("cost more with a large body or a large answer, and exactly one without", async () => {
+  test("cost more with a large body or response, and exactly one without", async () => {
     const { org, cid } = await limited({ requests_per_second: 20 });
     const { key } = await createKey(herald(), { organization: org.id });
     const large = { organizationId: org.id, senderId: "alice", message: { cid, body: "x" }, pad: "x".repeat(600_000) };
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => callWith(herald(), key, "POST", "/admin/message", large)),
     );
-    // 10 units each: 40 are there at once, and the last one may go into debt.
+    // 10 units each: 40 are available at once, and the last one may go into debt.
     expect(answers.filter(({ status }) => status === 422).length).toBeWithin(3, 7);
     const { org: small } = await limited({ requests_per_second: 20 });
     const cheap = await Promise.all(Array.from({ length: 36 }, () => herald().admin("GET", small.path())));
@@ -155,7 +155,7 @@ describe("requests", () => {
 });
 
 describe("messages", () => {
-  test("are so many in a second; more get 429, and retries and dry runs count for nothing", async () => {
+  test("are limited per second; more get 429, and retries and dry runs count for nothing", async () => {
     const { org, cid } = await limited({ messages_per_second: 2 });
     await org.sent("alice", { id: "m1", cid, body: "x" });
     for (let count = 0; count < 10; count++) {
@@ -179,7 +179,7 @@ describe("messages", () => {
 });
 
 describe("stored bytes", () => {
-  test("are counted with each event; over their limit nothing is stored but retries are answered as before", async () => {
+  test("are counted with each event; over their limit nothing is stored, but retries are answered as before", async () => {
     const { org, cid } = await limited({ stored_bytes: 20_000 });
     const before = (await show(org)).usage.stored_bytes ?? 0;
     const first = await org.sent("alice", { id: "m1", cid, body: "x".repeat(10_000) });
@@ -214,7 +214,7 @@ describe("stored bytes", () => {
   });
 });
 
-test("many sends at once store no more than there is room for", async () => {
+test("many concurrent sends store no more than there is room for", async () => {
   const { org, cid } = await limited({ stored_bytes: 100_000 });
   const sends = Array.from({ length: 50 }, () => org.send("alice", { cid, body: "x".repeat(10_000) }));
   const statuses = (await Promise.all(sends)).map(({ status }) => status);
@@ -222,8 +222,8 @@ test("many sends at once store no more than there is room for", async () => {
   expect(statuses.filter((status) => status === 422)).toHaveLength(41);
 });
 
-describe("the use of an organization", () => {
-  test("is told: requests and messages of the last second, connections, bytes", async () => {
+describe("the usage of an organization", () => {
+  test("shows requests and messages of the last second, connections, bytes", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using _socket = await org.socket("alice");

@@ -4,7 +4,7 @@ import { useHerald } from "../../harness/servers/herald.ts";
 
 const herald = useHerald({ oneNode: "a node tells of the requests that it takes itself" });
 
-test("a node says once that requests are forwarded from an address that is no trusted proxy, and what to set", async () => {
+test("a node reports once that requests are forwarded from an untrusted address, and what to set", async () => {
   const told = () =>
     herald()
       .logLines()

@@ -26,7 +26,7 @@ const trySystem = (org: Organization, senderId: string, messageSystem: MessageIn
   post("message/system", systemOf(org.id, senderId, messageSystem));
 
 describe("a dry run", () => {
-  test("of a message says how many it would be for and how many of them are online, and sends nothing", async () => {
+  test("of a message says how many recipients it has and how many are online, and sends nothing", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using bob = await org.socket("bob");
@@ -39,7 +39,7 @@ describe("a dry run", () => {
     await org.expectNothingElse(bob);
   });
 
-  test("of a system message names those who are no users, once each", async () => {
+  test("of a system message names unknown users, once each", async () => {
     const org = await createOrganization(herald());
     for (const uid of ["alice", "bob"]) await org.user(uid);
     using bob = await org.socket("bob");
@@ -54,7 +54,7 @@ describe("a dry run", () => {
     expectProblem(report, 404, "message_not_found");
   });
 
-  test("uses no id, and leaves no trace at the conversation", async () => {
+  test("uses up no id, and leaves no trace in the conversation", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using alice = await org.socket("alice");
@@ -68,7 +68,7 @@ describe("a dry run", () => {
     expect((await org.history(cid)).map(({ body }) => body)).toEqual(["third"]);
   });
 
-  test("says of what was sent already that it is a retry", async () => {
+  test("says of an earlier send that it is a retry", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     await org.sent("alice", { id: "m", cid, body: "x" });
@@ -77,11 +77,11 @@ describe("a dry run", () => {
     const system = await trySystem(org, "alice", { id: "s", uids: ["alice"] });
     for (const answer of [message, system])
       expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
-    await org.leave(cid, "alice"); // a retry is one whoever is there now
+    await org.leave(cid, "alice"); // a retry is one, whoever is there now
     expect((await tryMessage(org, "alice", { id: "m", cid, body: "x" })).body.dry_run.recipients).toBe(0);
   });
 
-  test("is refused as the send is: the same errors, in the same order", async () => {
+  test("is refused like the send: the same errors, in the same order", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
@@ -117,7 +117,7 @@ describe("a dry run", () => {
     }
   });
 
-  test("needs the scope of the send, and is stopped by its rate", async () => {
+  test("requires the scope of the send, and is subject to its rate", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const request = messageOf(org.id, "alice", { cid, body: "x" });
@@ -139,7 +139,7 @@ describe("a dry run", () => {
     expect(answers.map(({ status }) => status).filter((status) => status === 429).length).toBeGreaterThanOrEqual(3);
   });
 
-  test("is one only when it says so: false sends, and what is neither true nor false is refused", async () => {
+  test("is one only if it says so: false sends, and any other value is refused", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const request = messageOf(org.id, "alice", { cid, body: "x" });

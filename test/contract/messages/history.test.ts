@@ -22,7 +22,7 @@ async function roomWith(
 const idsOf = (page: Page<Message>) => page.items.map((message) => message._id);
 
 describe("the history of a conversation", () => {
-  test("has the very messages that were delivered, newest first", async () => {
+  test("has exactly the messages that were delivered, newest first", async () => {
     const { org, cid, ids, page } = await roomWith(2);
     using bob = await org.socket("bob");
     await org.sent("alice", {
@@ -50,7 +50,7 @@ describe("the history of a conversation", () => {
     expect(third.cursor).toBeNull();
   });
 
-  test("before a message gives the older ones newest first, after one gives the newer ones oldest first", async () => {
+  test("gives older messages newest first before one, and newer ones oldest first after one", async () => {
     const { ids, page } = await roomWith(10);
     expect(idsOf(await page(`?before=${ids[6]}&limit=3`))).toEqual([ids[5], ids[4], ids[3]] as string[]);
     expect(idsOf(await page(`?after=${ids[2]}&limit=3`))).toEqual([ids[3], ids[4], ids[5]] as string[]);
@@ -61,7 +61,7 @@ describe("the history of a conversation", () => {
     expect(idsOf(next)).toEqual([ids[6], ids[7], ids[8]] as string[]);
   });
 
-  test("grows at its newest end while it is paged, without a page moving", async () => {
+  test("grows at its newest end during paging, without shifting a page", async () => {
     const { org, cid, ids, page } = await roomWith(6);
     const first = await page("?limit=3");
     await org.sent("bob", { cid, body: "newer" });
@@ -73,14 +73,14 @@ describe("the history of a conversation", () => {
     expect(idsOf(await page("?limit=1"))).not.toEqual([ids[5]] as string[]);
   });
 
-  test("holds the messages of its own conversation only", async () => {
+  test("holds only the messages of its own conversation", async () => {
     const { org, cid, ids } = await roomWith(2);
     const other = await org.conversation(["alice"]);
     await org.sent("alice", { cid: other, body: "elsewhere" });
     expect((await org.history(cid)).map((message) => message._id)).toEqual([...ids].reverse());
   });
 
-  test("refuses marks that are no message, of this conversation or at all", async () => {
+  test("refuses marks that are not messages of this conversation", async () => {
     const { org, cid, ids } = await roomWith(1);
     const other = await org.conversation(["alice"]);
     const foreign = await org.sent("alice", { cid: other, body: "x" });

@@ -7,7 +7,7 @@ import { createOrganization, readList } from "../../harness/servers/organization
 
 const herald = useHerald({ env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" } });
 
-/** Every one is a legal identifier, and each looks like another or like syntax to somebody. */
+/** All are legal identifiers, and each resembles another or somebody's syntax. */
 const awkward = [
   "*",
   ">",
@@ -120,7 +120,7 @@ describe("identifiers of callers", () => {
     }
   });
 
-  test("hold no control character (U+0000 to U+001F, U+007F to U+009F), in bodies and in paths", async () => {
+  test("contain no control characters (U+0000 to U+001F, U+007F to U+009F), in bodies and in paths", async () => {
     const org = await createOrganization(herald());
     await org.user("x");
     for (const control of controls) {
@@ -147,7 +147,7 @@ describe("identifiers of callers", () => {
     expect(await readList<Noun>(herald(), org.path("users"))).toHaveLength(1);
   });
 
-  test("may be anything else, as users: each comes back as it was, and its messages reach it alone", async () => {
+  test("may be anything else, as users: each is returned unchanged, and its messages reach it alone", async () => {
     const org = await createOrganization(herald());
     for (const uid of awkward) {
       expect((await herald().admin("PUT", org.path("users", uid), {})).status).toBe(201);
@@ -166,7 +166,7 @@ describe("identifiers of callers", () => {
     for (const socket of sockets) socket.terminate();
   });
 
-  test("may be anything else, as conversations: each delivers to its own participants alone", async () => {
+  test("may be anything else, as conversations: each delivers only to its own participants", async () => {
     const org = await createOrganization(herald());
     for (const cid of awkward) await org.conversation(["alice", `only ${cid}`], cid);
     const sockets = await Promise.all(awkward.map((cid) => org.socket(`only ${cid}`)));
@@ -184,7 +184,7 @@ describe("identifiers of callers", () => {
     for (const socket of sockets) socket.terminate();
   });
 
-  test("may be anything else, as organizations: none meets another", async () => {
+  test("may be anything else, as organizations: all stay separate", async () => {
     const mark = uniqueId("");
     const orgs = await Promise.all(awkward.map((id) => createOrganization(herald(), id + mark)));
     const listeners = await Promise.all(orgs.map(async (org) => ({ org, socket: await org.socket("bob") })));
@@ -196,7 +196,7 @@ describe("identifiers of callers", () => {
     for (const { socket } of listeners) socket.terminate();
   });
 
-  test("may be . and .. where no path is involved, since a URL cannot carry them as segments", async () => {
+  test("may be . and .. if no path is involved, as a URL cannot carry them as segments", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", ".", ".."]);
     expect((await org.sent("..", { id: "..", cid, body: "x" })).mid).toBe("..");
@@ -209,7 +209,7 @@ describe("identifiers of callers", () => {
     ]);
   });
 
-  test("are compared byte for byte: letter case, spaces and Unicode forms make others", async () => {
+  test("are compared byte for byte: letter case, spaces and Unicode forms make a difference", async () => {
     const org = await createOrganization(herald());
     const lookalikes = ["Jos\u00e9", "Jose\u0301", "jos\u00e9", "Jos\u00e9 ", "Jos\u00e9\u200b", "Ｊos\u00e9"];
     for (const uid of lookalikes)
@@ -225,7 +225,7 @@ describe("identifiers of callers", () => {
     expect((await herald().admin<Noun>("GET", org.path("users", "Jos\u00e9"))).body.name).toBe("Jos\u00e9");
   });
 
-  test("in a path that is not valid UTF-8 are refused, never an error of ours", async () => {
+  test("in a path that is not valid UTF-8 are refused, never a server error", async () => {
     const org = await createOrganization(herald());
     for (const path of ["%FF", "%E0%A4%A", "%", "%ED%A0%80", "%C0%AF"]) {
       for (const method of ["GET", "PUT"]) {

@@ -60,7 +60,7 @@ describe("JSON of a request", () => {
     }
   });
 
-  test("may nest 32 deep, its outermost object counted, and no deeper", async () => {
+  test("may nest 32 deep, including the outermost object, and no deeper", async () => {
     const { org, cid } = await room();
     // request, message, x: three levels around the arrays.
     expect((await sendX(org, cid, `{"k":${nestedArrays(29)}}`)).status).toBe(201);
@@ -71,7 +71,7 @@ describe("JSON of a request", () => {
     expect((await sendX(org, cid, `{"k":"${"[".repeat(100)}","l":"\\"${"{".repeat(100)}"}`)).status).toBe(201);
   });
 
-  test("that names a member twice is refused, at every level and however it is spelled", async () => {
+  test("that repeats a member is refused, at every level and in any spelling", async () => {
     const { org, cid } = await room();
     const duplicates = [
       requestText(org, cid, { top: ',"senderId":"alice"' }),
@@ -88,14 +88,14 @@ describe("JSON of a request", () => {
     ];
     for (const text of duplicates) expectProblem(await post(text), 422, "invalid_request");
     expect(await org.history(cid)).toEqual([]);
-    // The same name in different objects, or a name that only looks the same, is no duplicate.
+    // The same name in different objects, or a similar name, is not a duplicate.
     expect(
       (await post(requestText(org, cid, { x: ',"a":{"k":{"k":1}},"b":[{"k":1},{"k":1}],"K":1,"k ":1' }))).status,
     ).toBe(201);
     expect((await post(requestText(org, cid, { x: ',"s":"\\"k\\":1,\\"k\\":2"' }))).status).toBe(201);
   });
 
-  test("that holds a number which would change on the way is refused", async () => {
+  test("with a number that would change in transit is refused", async () => {
     const { org, cid } = await room();
     const changing = [
       "9007199254740993",
@@ -121,7 +121,7 @@ describe("JSON of a request", () => {
     expect(await org.history(cid)).toEqual([]);
   });
 
-  test("that holds any other number is taken, and the value is delivered", async () => {
+  test("with any other number is accepted, and the value is delivered", async () => {
     const { org, cid } = await room();
     using alice = await org.socket("alice");
     const steady = [
@@ -154,7 +154,7 @@ describe("JSON of a request", () => {
     }
   });
 
-  test("may hold any name in x, and nowhere else a name that is not known", async () => {
+  test("may contain any name in x, and unknown names nowhere else", async () => {
     const { org, cid } = await room();
     using alice = await org.socket("alice");
     using stream = await org.sse("alice");
@@ -183,7 +183,7 @@ describe("JSON of a request", () => {
     expect(await org.history(cid)).toHaveLength(1);
   });
 
-  test("comes under a JSON content type, with or without parameters", async () => {
+  test("comes with a JSON content type, with or without parameters", async () => {
     const { org, cid } = await room();
     const whole = requestText(org, cid);
     for (const type of [

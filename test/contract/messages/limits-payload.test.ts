@@ -19,7 +19,7 @@ async function room(): Promise<{ org: Organization; cid: string }> {
   return { org, cid: await org.conversation(["alice"]) };
 }
 
-/** A valid request of exactly so many bytes: white space is free. */
+/** A valid request of exactly this many bytes, padded with white space. */
 function padded(org: Organization, cid: string, bytes: number): string {
   const text = requestText(org, cid);
   return text + " ".repeat(bytes - Buffer.byteLength(text));
@@ -91,7 +91,7 @@ describe("limits of a payload, with their defaults", () => {
     );
   });
 
-  test("a request has at most 1 MiB, announced or in chunks, and the answer comes either way", async () => {
+  test("a request has at most 1 MiB, declared or in chunks, and is answered either way", async () => {
     const { org, cid } = await room();
     const limit = 1_048_576;
     expect((await postText<Ask>(herald(), "/admin/message", padded(org, cid, limit))).status).toBe(201);
@@ -109,7 +109,7 @@ describe("limits of a payload, with their defaults", () => {
     expect(await org.history(cid)).toHaveLength(2);
   });
 
-  test("a request that announces too much is refused before it is sent", async () => {
+  test("a request that declares too much is refused before it is sent", async () => {
     const { port } = new URL(herald().url);
     const head = `POST /admin/message HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAdmin-Api-Key: ${herald().key}\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{`;
     const answer = await rawHttp(herald().url, [head], "the refusal of an announced 100 GB");
@@ -117,11 +117,11 @@ describe("limits of a payload, with their defaults", () => {
     expect(JSON.parse(answer.body)).toMatchObject({ code: "payload_too_large", status: 413 });
   });
 
-  test("a request that never ends is refused while it comes, and is not kept", async () => {
+  test("a request that never ends is refused during its arrival, and not kept", async () => {
     const { hostname, port } = new URL(herald().url);
     const socket = connect(Number(port), hostname);
     const answered = Promise.withResolvers<string>();
-    // The client gives up here; the server must have answered long before, and kept next to nothing.
+    // The client gives up here; the server must have answered long before, and kept almost nothing.
     const endless = 1_000_000_000;
     let written = 0;
     let isOver = false;
@@ -146,14 +146,14 @@ describe("limits of a payload, with their defaults", () => {
     write();
     const answer = await within(answered.promise, "the refusal of an endless request");
     socket.destroy();
-    // The answer may be lost to the reset of a connection whose upload nobody reads any more; the next test reads it.
+    // The response may be lost to the reset of a connection whose upload nobody reads any more; the next test reads it.
     expect(answer).toMatch(/^(HTTP\/1\.1 413|reset$|closed$)/);
     expect(written).toBeLessThan(endless);
     const status = await Bun.file(`/proc/${herald().pid}/status`).text();
     expect(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024).toBeLessThan(500);
   });
 
-  test("a request that is too large is answered before its end has come", async () => {
+  test("a request that is too large is answered before its end has arrived", async () => {
     const { hostname, port } = new URL(herald().url);
     const socket = connect(Number(port), hostname);
     const answered = Promise.withResolvers<string>();
@@ -166,7 +166,7 @@ describe("limits of a payload, with their defaults", () => {
     socket.destroy();
   });
 
-  test("a conversation has at most as many participants as the setting says, together or one by one", async () => {
+  test("a conversation has at most as many participants as configured, together or one by one", async () => {
     const org = await createOrganization(herald());
     const five = ["a", "b", "c", "d", "e"];
     expect((await herald().admin("PUT", org.path("conversations", "room"), { participants: five })).status).toBe(201);

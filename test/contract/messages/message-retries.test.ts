@@ -25,7 +25,7 @@ describe("a message id", () => {
     expect(await org.history(cid)).toHaveLength(1);
   });
 
-  test("sent again without change is a retry whatever the spelling of its JSON", async () => {
+  test("sent again unchanged is a retry in any spelling of its JSON", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const first = await org.sent("alice", { id: "m-1", cid, body: "é", x: { a: 1, b: [{ c: 2, d: 3 }] } });
@@ -103,8 +103,8 @@ describe("a message id", () => {
   test("may be the server_mid of an earlier answer", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
-    // The seed: `message.id` is "obtained from the server (the `server_mid` of a previous response)". So each answer's id
-    // must do for the next send, the id of a message that was sent without one included.
+    // The seed: `message.id` is "obtained from the server (the `server_mid` of a previous response)". So each answer's
+    // id must work for the next send, even the id of a message sent without one.
     const first = await org.sent("alice", { cid, body: "first" });
     const second = await org.sent("alice", { id: first.server_mid, cid, body: "second" });
     expect(second.mid).toBe(first.server_mid);
@@ -163,7 +163,7 @@ describe("a message id", () => {
     expect(answer.headers.has("idempotent-replayed")).toBe(false);
   });
 
-  test("is answered as the first time though the sender has left since", async () => {
+  test("is answered as the first time even if the sender has left since", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const first = await org.send("alice", { id: "m-1", cid, body: "x" });

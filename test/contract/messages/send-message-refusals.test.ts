@@ -7,7 +7,7 @@ const herald = useHerald();
 
 const file = { name: "a.txt", size: 1, content_type: "text/plain" };
 
-/** Posts a whole request body, where a test may leave out or break any part. */
+/** Posts a complete request body, of which a test may omit or break any part. */
 const post = (body: unknown) => herald().admin("POST", "/admin/message", body);
 
 async function room(): Promise<{ org: Organization; cid: string }> {
@@ -66,7 +66,7 @@ describe("POST /admin/message refuses", () => {
     expect(await org.history(cid)).toEqual([]);
   });
 
-  test("a member that it does not know, at every level, but never in x", async () => {
+  test("an unknown member at every level, but never in x", async () => {
     const { org, cid } = await room();
     const whole = { organizationId: org.id, senderId: "alice", message: { cid, body: "x" } };
     expectProblem(await post({ ...whole, organisationId: org.id }), 422, "invalid_request");
@@ -93,7 +93,7 @@ describe("POST /admin/message refuses", () => {
     expect((await without("content_type")).status).toBe(201);
   });
 
-  test("a message that has neither a body nor an attachment", async () => {
+  test("a message with neither a body nor an attachment", async () => {
     const { org, cid } = await room();
     const empties: Record<string, unknown>[] = [
       {},
@@ -108,7 +108,7 @@ describe("POST /admin/message refuses", () => {
     expect((await org.send("alice", { cid, body: "", attachments: [file] })).status).toBe(201);
   });
 
-  test("every mistake of one request at once", async () => {
+  test("every mistake of a request at once", async () => {
     const { org } = await room();
     const answer = await post({ organizationId: org.id, senderId: 1, message: { body: 2 } });
     expectProblem(answer, 422, "invalid_request", "/senderId");
@@ -116,7 +116,7 @@ describe("POST /admin/message refuses", () => {
     expectProblem(answer, 422, "invalid_request", "/message/cid");
   });
 
-  test("an organization that is not there, with organization_not_found", async () => {
+  test("a missing organization, with organization_not_found", async () => {
     expectProblem(
       await post({ organizationId: "nowhere", senderId: "alice", message: { cid: "c", body: "x" } }),
       404,
@@ -124,7 +124,7 @@ describe("POST /admin/message refuses", () => {
     );
   });
 
-  test("a conversation that is not there, or only in another organization, with conversation_not_found", async () => {
+  test("a missing conversation, even if another organization has it, with conversation_not_found", async () => {
     const { org } = await room();
     const other = await room();
     expectProblem(await org.send<unknown>("alice", { cid: "nowhere", body: "x" }), 404, "conversation_not_found");
@@ -132,7 +132,7 @@ describe("POST /admin/message refuses", () => {
     expect(await other.org.history(other.cid)).toEqual([]);
   });
 
-  test("a sender who does not take part, be it a user or nobody, with sender_not_participant", async () => {
+  test("a sender who is not a participant, user or not, with sender_not_participant", async () => {
     const { org, cid } = await room();
     await org.user("bob");
     expectProblem(await org.send<unknown>("bob", { cid, body: "x" }), 403, "sender_not_participant");
@@ -141,7 +141,7 @@ describe("POST /admin/message refuses", () => {
     expect(await org.history(cid)).toEqual([]);
   });
 
-  test("a sender from the moment of leaving, and takes a sender from the moment of joining", async () => {
+  test("a sender from the moment of leaving, and accepts a sender from the moment of joining", async () => {
     const { org, cid } = await room();
     await org.user("bob");
     await org.join(cid, "bob");
@@ -150,7 +150,7 @@ describe("POST /admin/message refuses", () => {
     expectProblem(await org.send<unknown>("bob", { cid, body: "x" }), 403, "sender_not_participant");
   });
 
-  test("a message without delivering anything of it", async () => {
+  test("a message without delivering any of it", async () => {
     const { org, cid } = await room();
     using alice = await org.socket("alice");
     await org.send("nobody", { cid, body: "x" });

@@ -25,7 +25,7 @@ describe("POST /admin/message", () => {
     expect(answer.body.ask.t).toBeLessThanOrEqual(Date.now() / 1000 + 1);
   });
 
-  test("assigns an id and echoes it as mid when none is given, equal to server_mid", async () => {
+  test("assigns an id if none is given, and returns it as mid, equal to server_mid", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const first = await org.sent("alice", { cid, body: "same" });
@@ -35,7 +35,7 @@ describe("POST /admin/message", () => {
     expect(second.mid).not.toBe(first.mid);
   });
 
-  test("gives every online participant, the sender too, exactly the eight members", async () => {
+  test("gives every online participant, including the sender, exactly the eight members", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
     using alice = await org.socket("alice");
@@ -77,7 +77,7 @@ describe("POST /admin/message", () => {
     expect(bob.frames.at(-1)).toBe(alice.frames.at(-1) ?? "");
   });
 
-  test("reaches nobody who does not take part, in the organization or in another with the same names", async () => {
+  test("reaches only participants, not others in the organization or in another with the same names", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
@@ -92,7 +92,7 @@ describe("POST /admin/message", () => {
     await other.expectNothingElse(foreignBob);
   });
 
-  test("fills in x, attachments and body when they are left out", async () => {
+  test("fills in x, attachments and body if they are omitted", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using alice = await org.socket("alice");
@@ -106,7 +106,7 @@ describe("POST /admin/message", () => {
     expect(bare.x).toEqual({});
   });
 
-  test("keeps a file_id that the caller passes and makes one for each attachment without", async () => {
+  test("keeps a file_id from the caller and creates one for each attachment without", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using alice = await org.socket("alice");
@@ -128,7 +128,7 @@ describe("POST /admin/message", () => {
     expect(attachments[0]?.file_id).not.toBe(attachments[2]?.file_id);
   });
 
-  test("gives t as the floor of created_at, to sockets, to streams and in history alike", async () => {
+  test("gives t as the floor of created_at, to sockets, streams and in history alike", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using alice = await org.socket("alice");
@@ -140,7 +140,7 @@ describe("POST /admin/message", () => {
     }
   });
 
-  test("is stored though nobody is online", async () => {
+  test("is stored even if nobody is online", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     const ask = await org.sent("alice", { cid, body: "later" });
@@ -149,7 +149,7 @@ describe("POST /admin/message", () => {
     await org.expectNothingElse(bob);
   });
 
-  test("plays messages sent one after another in the order of their answers", async () => {
+  test("delivers messages sent one after another in the order of their answers", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using bob = await org.socket("bob");
@@ -161,7 +161,7 @@ describe("POST /admin/message", () => {
     expect(heard).toEqual(sent);
   });
 
-  test("plays messages sent at once in one order to everyone, across conversations", async () => {
+  test("delivers messages sent at once in one order to everyone, across conversations", async () => {
     const org = await createOrganization(herald());
     const rooms = await Promise.all([1, 2, 3].map(() => org.conversation(["alice", "bob", "carol"])));
     using alice = await org.socket("alice");
@@ -179,7 +179,7 @@ describe("POST /admin/message", () => {
     expect(orders[2]).toEqual(orders[0] ?? []);
   });
 
-  test("makes server_mids that are unique under concurrency", async () => {
+  test("creates server_mids that are unique under concurrency", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const answers = await Promise.all(Array.from({ length: 300 }, () => org.send<Ask>("alice", { cid, body: "x" })));

@@ -22,7 +22,7 @@ describe("POST /admin/message/system", () => {
     expect(Math.abs(answer.body.ack.t - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test("assigns an id when none is given, and delivers under it", async () => {
+  test("assigns an id if none is given, and delivers under it", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     const first = await org.sentSystem("alice", { uids: ["alice"] });
@@ -46,14 +46,14 @@ describe("POST /admin/message/system", () => {
     await org.expectNothingElse(alice, bob, carol);
   });
 
-  test("fills in x when it is left out", async () => {
+  test("fills in x if it is omitted", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     await org.sentSystem("alice", { id: "s-1", uids: ["alice"] });
     expect(systemMessageOf(await alice.next()).x).toEqual({});
   });
 
-  test("collapses users that are listed twice: each connection hears it once", async () => {
+  test("collapses users listed twice: each connection hears it once", async () => {
     const org = await createOrganization(herald());
     using alice = await org.socket("alice");
     using second = await org.socket("alice");
@@ -62,7 +62,7 @@ describe("POST /admin/message/system", () => {
     await org.expectNothingElse(alice, second);
   });
 
-  test("reaches the users of its own organization only", async () => {
+  test("reaches only the users of its own organization", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     using foreign = await other.socket("alice");
@@ -72,7 +72,7 @@ describe("POST /admin/message/system", () => {
     await other.expectNothingElse(foreign);
   });
 
-  test("takes users that are not known, and users that are offline: stored, heard by nobody", async () => {
+  test("accepts unknown and offline users: stored, heard by nobody", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     await org.user("offline");
@@ -82,7 +82,7 @@ describe("POST /admin/message/system", () => {
     await org.expectNothingElse(offline, nobody);
   });
 
-  test("takes 10,000 users and refuses 10,001", async () => {
+  test("accepts 10,000 users and refuses 10,001", async () => {
     const org = await createOrganization(herald());
     using last = await org.socket("user 9999");
     const uids = Array.from({ length: 10_000 }, (_, index) => `user ${index}`);
@@ -133,7 +133,7 @@ describe("POST /admin/message/system", () => {
     await org.expectNothingElse(alice);
   });
 
-  test("with an id that another sender or organization used is another send", async () => {
+  test("with an id used by another sender or organization is another send", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     await other.user("alice");
@@ -158,7 +158,7 @@ describe("POST /admin/message/system", () => {
     expectProblem(await post({ ...whole, messageSystem: { uids: [] } }), 422, "invalid_request", "/messageSystem/uids");
   });
 
-  test("refuses members of another type and members that it does not know", async () => {
+  test("refuses members of another type and unknown members", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const whole = { organizationId: org.id, senderId: "alice", messageSystem: { uids: ["alice"] } };
@@ -189,7 +189,7 @@ describe("POST /admin/message/system", () => {
     expectProblem(await post({ ...whole, senderId: 1 }), 422, "invalid_request", "/senderId");
   });
 
-  test("refuses a sender that is no user of the organization with sender_not_found", async () => {
+  test("refuses a sender who is not a user of the organization with sender_not_found", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     await other.user("alice");

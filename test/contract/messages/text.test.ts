@@ -7,7 +7,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 
 const herald = useHerald({ env: { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_REQUESTS_BURST: "0" } });
 
-/** Any text that the contract takes: no U+0000, no lone surrogate; at least one character. */
+/** Any text that the contract accepts: no U+0000, no lone surrogate, at least one character. */
 const text = fc
   .string({ unit: "binary", minLength: 1, maxLength: 60 })
   .filter((value) => !value.includes("\0") && value.isWellFormed());
@@ -31,7 +31,7 @@ const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
 const x = fc.dictionary(text, json, { maxKeys: 5, noNullPrototype: true });
 
 describe("text", () => {
-  test("of any kind goes through unchanged: body, x and file names, to sockets, streams and history", async () => {
+  test("of any kind passes unchanged: body, x and file names, to sockets, streams and history", async () => {
     const org = await createOrganization(herald());
     using bob = await org.socket("bob");
     using carol = await org.sse("carol");
@@ -56,7 +56,7 @@ describe("text", () => {
     );
   });
 
-  test("of awkward kinds goes through unchanged, neither normalized nor trimmed", async () => {
+  test("of awkward kinds passes unchanged, neither normalized nor trimmed", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using alice = await org.sse("alice");
@@ -85,7 +85,7 @@ describe("text", () => {
     }
   });
 
-  test("with U+0000 is refused wherever it stands", async () => {
+  test("with U+0000 is refused anywhere", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     const file = { name: "a", size: 1, content_type: "text/plain" };
@@ -112,7 +112,7 @@ describe("text", () => {
     expect(await org.history(cid)).toEqual([]);
   });
 
-  test("with a lone surrogate is refused wherever it stands, and a pair is taken", async () => {
+  test("with a lone surrogate is refused anywhere, and a pair is accepted", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     for (const lone of ["\\ud83d", "\\udc4b", "\\udc4b\\ud83d", "a\\ud83db", "\\ud83d\\ud83d\\udc4b"]) {

@@ -29,7 +29,7 @@ async function expectRefused(token: string): Promise<void> {
 }
 
 describe("DELETE …/users/{uid}/tokens/{jti}", () => {
-  test("closes the connections of that token with 4403 and refuses it; the user's other tokens stay good", async () => {
+  test("closes the connections of that token with 4403 and refuses it; the user's other tokens stay valid", async () => {
     const org = await createOrganization(herald());
     const [lost, kept] = [await org.token("alice"), await org.token("alice")];
     expect(idOf(lost)).not.toBe(idOf(kept));
@@ -44,7 +44,7 @@ describe("DELETE …/users/{uid}/tokens/{jti}", () => {
     await org.expectNothingElse(again);
   });
 
-  test("may be repeated, and names a token that nobody has used yet, or that somebody else signed", async () => {
+  test("may be repeated, and may name a token that was never used, or that somebody else signed", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const claims = { ...goodClaims(org.id, "alice"), jti: "a/b ü😀" };
@@ -55,7 +55,7 @@ describe("DELETE …/users/{uid}/tokens/{jti}", () => {
     await org.expectNothingElse(socket);
   });
 
-  test("is about one user of one organization", async () => {
+  test("affects one user of one organization", async () => {
     const org = await createOrganization(herald());
     const other = await createOrganization(herald());
     for (const one of [org, other]) for (const uid of ["alice", "bob"]) await one.user(uid);
@@ -69,7 +69,7 @@ describe("DELETE …/users/{uid}/tokens/{jti}", () => {
     await other.expectNothingElse(namesake);
   });
 
-  test("leaves a connection that another token has taken over, and closes one that this token has", async () => {
+  test("spares a connection that another token has taken over, and closes one that this token has", async () => {
     const org = await createOrganization(herald());
     const [first, second] = [await org.token("alice"), await org.token("alice")];
     using socket = await connect(first);
@@ -94,7 +94,7 @@ describe("DELETE …/users/{uid}/tokens/{jti}", () => {
     }
   });
 
-  test("outlives the deletion of the user, and leaves who has no `jti` alone", async () => {
+  test("survives the deletion of the user, and does not affect tokens without a `jti`", async () => {
     const org = await createOrganization(herald());
     const ahead = Math.floor(Date.now() / 1000) + 20;
     const claims = { ...goodClaims(org.id, "alice"), iat: ahead };
@@ -106,7 +106,7 @@ describe("DELETE …/users/{uid}/tokens/{jti}", () => {
     await org.expectNothingElse(socket);
   });
 
-  test("is 404 where there is no such user or organization, and goes into the audit log", async () => {
+  test("is 404 for a missing user or organization, and is recorded in the audit log", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     expectProblem(await revoke(org, "nobody", "t"), 404, "user_not_found");

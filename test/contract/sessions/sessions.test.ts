@@ -24,7 +24,7 @@ describe("DELETE …/users/{uid}/sessions", () => {
     await other.expectNothingElse(namesake);
   });
 
-  test("refuses the tokens issued before it, and takes those issued after it at once", async () => {
+  test("refuses the tokens issued before it, and accepts those issued after it at once", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     for (let round = 0; round < 10; round += 1) {
@@ -46,7 +46,7 @@ describe("DELETE …/users/{uid}/sessions", () => {
     }
   });
 
-  test("works without a connection and any number of times, also for a user's next connections", async () => {
+  test("works without a connection and any number of times, even for a user's next connections", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     for (let round = 0; round < 3; round += 1)
@@ -56,7 +56,7 @@ describe("DELETE …/users/{uid}/sessions", () => {
     expect((await herald().admin("DELETE", org.path("users", "nobody", "sessions"))).status).toBe(404);
   });
 
-  test("leaves the user in the conversations, and since brings what was missed", async () => {
+  test("leaves the user in the conversations, and since recovers what was missed", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     using alice = await org.socket("alice");
@@ -72,7 +72,7 @@ describe("DELETE …/users/{uid}/sessions", () => {
 });
 
 describe("connect on a connected socket", () => {
-  test("with a token of another user is refused, and does not change whose it is", async () => {
+  test("with a token of another user is refused, and does not change its user", async () => {
     const org = await createOrganization(herald());
     await org.conversation(["bob"], "bobs");
     using alice = await org.socket("alice");

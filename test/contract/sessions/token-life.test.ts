@@ -10,7 +10,7 @@ import { goodClaims, signToken } from "../../harness/servers/tokens.ts";
 const herald = useHerald({ env: { HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET, HERALD_LIMIT_TOKEN_SECONDS: "600" } });
 
 describe("HERALD_LIMIT_TOKEN_SECONDS", () => {
-  test("bounds what is asked of Herald, also where nothing is asked", async () => {
+  test("limits what may be requested of Herald, and the default", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const ask = (body: object) => herald().admin<Token>("POST", org.path("users", "alice", "tokens"), body);

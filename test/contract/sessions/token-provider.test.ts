@@ -9,7 +9,7 @@ import { goodClaims } from "../../harness/servers/tokens.ts";
 
 setDefaultTimeout(60_000);
 
-/** An identity provider that serves its key set, and counts how often it is asked. */
+/** Starts an identity provider that serves its key set, and counts the requests. */
 async function startProvider() {
   const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid: "k1" };
@@ -43,7 +43,7 @@ async function expectRefused(herald: Herald, token: string, status: number, code
 }
 
 describe("tokens of an identity provider", () => {
-  test("open connections, also while it is away; unknown keys do not make Herald ask again and again", async () => {
+  test("open connections, even while it is away; unknown keys do not make Herald ask repeatedly", async () => {
     await using provider = await startProvider();
     await using herald = await startHerald({
       env: { HERALD_TOKEN_JWKS_URL: provider.urlFor("127.0.0.1"), HERALD_TOKEN_ISSUER: "idp" },
@@ -61,7 +61,7 @@ describe("tokens of an identity provider", () => {
     await herald.stop();
   });
 
-  test("are not looked at where its name leads to a private address, unless that is allowed", async () => {
+  test("are not fetched if its name leads to a private address, unless that is allowed", async () => {
     await using provider = await startProvider();
     await using herald = await startHerald({
       env: {
@@ -76,7 +76,7 @@ describe("tokens of an identity provider", () => {
     await org.expectNothingElse(alice);
     const asked = provider.asked();
     await herald.stop();
-    // https, for http to a name is refused at the start; nothing gets as far as TLS.
+    // https, as http to a name is refused at the start; nothing gets as far as TLS.
     await using wary = await startHerald({
       dataDir: herald.dataDir,
       env: {
@@ -91,7 +91,7 @@ describe("tokens of an identity provider", () => {
 });
 
 describe("the previous token secret", () => {
-  test("goes on opening connections after a rotation, until the setting is taken away", async () => {
+  test("keeps opening connections after a rotation, until the setting is removed", async () => {
     const old = "old-secret-".padEnd(40, "x");
     const fresh = "new-secret-".padEnd(40, "x");
     await using first = await startHerald({ env: { HERALD_TOKEN_SECRET: old } });

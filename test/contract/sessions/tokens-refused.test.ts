@@ -9,7 +9,7 @@ import { goodClaims, signToken, unsignedToken } from "../../harness/servers/toke
 
 const herald = useHerald({ env: { HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
 
-/** Expects that a token opens nothing: not by a frame, not on the upgrade, not a stream. */
+/** Expects that a token opens nothing: by a frame, on the upgrade, or as a stream. */
 async function expectRefused(name: string, token: string): Promise<void> {
   using byFrame = await openSocket(herald().url, { uid: name });
   const response = await byFrame.request("connect", { token });
@@ -18,7 +18,7 @@ async function expectRefused(name: string, token: string): Promise<void> {
     error: { status: 401, code: "unauthorized", message: expect.any(String) },
   });
   await expectClosed(byFrame, 4401);
-  // A header cannot carry every text; what it can carry is tried there too.
+  // A header cannot carry every text; those it can carry are tried there, too.
   if (!/^[\x21-\x7e]+$/.test(token)) return;
   using byHeader = await openSocket(herald().url, { headers: { Authorization: `Bearer ${token}` }, uid: name });
   await expectClosed(byHeader, 4401);
@@ -28,7 +28,7 @@ async function expectRefused(name: string, token: string): Promise<void> {
 }
 
 describe("a user token is refused, with a 401 and the close code 4401,", () => {
-  test("when its claims are not those of a user of this service, now", async () => {
+  test("if its claims are not those of a current user of this service", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const good = goodClaims(org.id, "alice");
@@ -55,7 +55,7 @@ describe("a user token is refused, with a 401 and the close code 4401,", () => {
       await expectRefused(name, await signToken({ ...good, ...change } as typeof good));
   });
 
-  test("when it is not signed with the key and the algorithm that are agreed on", async () => {
+  test("if it is not signed with the expected key and algorithm", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const good = goodClaims(org.id, "alice");
@@ -99,7 +99,7 @@ describe("a user token is refused, with a 401 and the close code 4401,", () => {
     for (const [name, bad] of Object.entries(tokens)) await expectRefused(name, bad);
   });
 
-  test("when it is of another kind: empty text, an object, nothing, an API key", async () => {
+  test("if it is of another kind: empty text, an object, nothing, an API key", async () => {
     await createOrganization(herald());
     for (const [token, status] of [
       ["", 422],
@@ -125,7 +125,7 @@ describe("a user token is refused, with a 401 and the close code 4401,", () => {
     expectProblem(answer.refused, 401, "unauthorized");
   });
 
-  test("when it was signed by a server with another secret", async () => {
+  test("if it was signed by a server with another secret", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
     const issued = await org.token("alice");

@@ -16,7 +16,7 @@ const LIFTED = {
 };
 const herald = useHerald({ env: { ...LIFTED, HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576" } });
 
-// More than the kernel holds for one connection, and the server's backlog on top of it.
+// More than the kernel buffers for one connection, plus the server's backlog.
 const BODY = "x".repeat(60_000);
 const MESSAGES = 400;
 
@@ -26,7 +26,7 @@ async function memoryOf(pid: number): Promise<number> {
 }
 
 describe("promise 5: a slow reader costs the others nothing", () => {
-  test("it is cut without a close frame, its neighbours hear everything in order, and since brings the rest", async () => {
+  test("it is cut without a close frame, its neighbours hear everything in order, and since recovers the rest", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["sender", "alice", "slow"]);
     const [token, slowToken] = [await org.token("alice"), await org.token("slow")];
@@ -52,9 +52,10 @@ describe("promise 5: a slow reader costs the others nothing", () => {
 
     slow.resume();
     const ended = await within(slow.ended(), "the slow reader to be cut");
-    // 1006 is what a client reports when no close frame came.
+    // 1006 is what a client reports if no close frame came.
     expect(ended.closeCode).toBeUndefined();
-    // The first, and of the others what the kernel holds for a connection, 10 MB at most, but not the backlog of 1 MiB.
+    // The first message, and of the others what the kernel buffers for a connection, 10 MB at most, but not the backlog
+    // of 1 MiB.
     expect(slow.ledger.seen.length).toBeWithin(2, 180);
     expect(slow.ledger.seen).toEqual(sent.slice(0, slow.ledger.seen.length));
     await slow.connect();
@@ -64,7 +65,7 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     for (const client of [...neighbours, slow]) client.cut();
   });
 
-  test("many that never read leave the memory bounded", async () => {
+  test("many that never read leave memory bounded", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["sender", "alice", "slow"]);
     const [token, slowToken] = [await org.token("alice"), await org.token("slow")];
@@ -84,7 +85,7 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     for (let index = 0; index < MESSAGES; index += 1) last = (await org.sent("sender", { cid, body: BODY })).server_mid;
     await within(neighbour.waitFor(last), "the last message at the neighbour");
     expect(neighbour.ledger.connections).toBe(1);
-    // 40 readers × 24 MB would be a gigabyte; 40 × 1 MiB of backlog is what the setting allows.
+    // 40 readers × 24 MB would be a gigabyte; the setting allows 40 × 1 MiB of backlog.
     expect((await memoryOf(herald().pid)) - before).toBeLessThan(400);
     for (const raw of stalled) raw.resume();
     const ends = await Promise.all(stalled.map((raw) => within(raw.ended, "a slow reader to be cut")));
@@ -92,7 +93,7 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     neighbour.cut();
   });
 
-  test("many that never read share the node's backlog: the most behind are cut, memory stays bounded", async () => {
+  test("many that never read share the node's backlog: those furthest behind are cut, and memory stays bounded", async () => {
     await using server = await startHerald({
       env: {
         ...LIFTED,
@@ -115,7 +116,7 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     );
     const before = await memoryOf(server.pid);
     const sent: string[] = [];
-    // The node may look at the sum of its backlogs from time to time only, so there is time between the bursts.
+    // The node may check the sum of its backlogs only from time to time, so there are pauses between the bursts.
     for (let burst = 0; burst < 5; burst += 1) {
       for (let index = 0; index < MESSAGES / 5; index += 1)
         sent.push((await org.sent("sender", { cid, body: BODY })).server_mid);
@@ -124,7 +125,7 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     await within(neighbour.waitFor(sent.at(-1) ?? ""), "the last message at the neighbour");
     expect(neighbour.ledger.seen).toEqual(sent);
     expect(neighbour.ledger.connections).toBe(1);
-    // 30 readers × 24 MB would be 700 MB; each alone would be allowed 64 MiB.
+    // 30 readers × 24 MB would be 700 MB; each alone may have 64 MiB.
     expect((await memoryOf(server.pid)) - before).toBeLessThan(400);
     for (const client of slow) client.resume();
     const last = sent.at(-1) ?? "";
@@ -138,13 +139,13 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     );
     const cut = ends.filter((end) => end !== "heard everything");
     expect(cut).toEqual(cut.map(() => ({ closeCode: undefined })));
-    // The kernel holds 10 MB for a connection at most, so more than 8 MiB wait for each: there is room for one.
+    // The kernel buffers at most 10 MB per connection, so more than 8 MiB wait for each: there is room for one.
     expect(cut.length).toBeGreaterThanOrEqual(slow.length - 1);
     for (const client of [neighbour, ...slow]) client.cut();
     await server.stop();
   });
 
-  test("a stream that is not read is ended or waits, and costs the others nothing", async () => {
+  test("an unread stream is ended or waits, and costs the others nothing", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["sender", "alice", "slow"]);
     const neighbour = createResilientClient(org, "alice", await org.token("alice"));
@@ -174,8 +175,8 @@ describe("promise 5: a slow reader costs the others nothing", () => {
     neighbour.cut();
   });
 
-  test("a stream that ends or is cut while nobody reads it does not stay", async () => {
-    // What waits shows up to a second later, and until then the streams must not be cut for it.
+  test("a stream that ends or is cut while nobody reads it does not linger", async () => {
+    // Waiting bytes may show up a second late, and until then the streams must not be cut for them.
     await using server = await startHerald({ env: { ...LIFTED, HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "0" } });
     const org = await createOrganization(server);
     const cid = await org.conversation(["sender", "slow"]);

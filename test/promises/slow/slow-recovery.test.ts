@@ -15,14 +15,14 @@ const herald = useHerald({
   },
 });
 
-// So much is missed that its replay cannot be over while the client does not read.
+// So much is missed that its replay cannot end while the client does not read.
 const BODY = "x".repeat(60_000);
 const MISSED = 350;
 
-/** A client that began to recover and does not read on until `finish`, which gives all that it was sent. */
+/** A client that has begun to recover and does not read on until `finish`, which returns everything it was sent. */
 type Stalled = { finish(last: string): Promise<string[]>; ended: Promise<unknown>; drop(): void };
 
-/** What an event is known by: its id, or that of the system message. */
+/** Identifies an event by its id, or by that of its system message. */
 const nameOf = (event: Event) => event.message?._id ?? event.system_message?._id ?? JSON.stringify(event);
 
 async function stallSocket(org: Organization, uid: string, since: string): Promise<Stalled> {
@@ -81,7 +81,7 @@ async function stallStream(org: Organization, uid: string, since: string): Promi
     const all = Buffer.concat(bytes);
     bytes = [all];
     const start = all.indexOf("\r\n\r\n") + 4;
-    // Chunks of HTTP: a size in hex, the bytes, and so on.
+    // HTTP chunks: a size in hexadecimal, the bytes, and so on.
     const parts: Buffer[] = [];
     for (let at = start; at < all.length; ) {
       const end = all.indexOf("\r\n", at);
@@ -118,49 +118,52 @@ for (const [name, stall] of [
     test.each([
       ["little", 0],
       ["much", 300],
-    ])("hears what happens meanwhile, %s of it, after what it missed, as its membership was then", async (_, flood) => {
-      const org = await createOrganization(herald());
-      const [room, joined, left] = [
-        await org.conversation(["sender", "alice"]),
-        await org.conversation(["sender"]),
-        await org.conversation(["sender", "alice"]),
-      ];
-      const send = async (cid: string, body = "x") => (await org.sent("sender", { cid, body })).server_mid;
-      const start = await send(room);
-      const expected: string[] = [];
-      const ofLeft = new Set<string>();
-      for (let index = 0; index < MISSED; index += 1) {
-        const id = await send(index % 7 === 0 ? left : room, BODY);
-        expected.push(id);
-        if (index % 7 === 0) ofLeft.add(id);
-      }
-      const alice = await stall(org, "alice", start);
+    ])(
+      "hears what happens meanwhile, %s of it, after what it missed, with its membership of the time",
+      async (_, flood) => {
+        const org = await createOrganization(herald());
+        const [room, joined, left] = [
+          await org.conversation(["sender", "alice"]),
+          await org.conversation(["sender"]),
+          await org.conversation(["sender", "alice"]),
+        ];
+        const send = async (cid: string, body = "x") => (await org.sent("sender", { cid, body })).server_mid;
+        const start = await send(room);
+        const expected: string[] = [];
+        const ofLeft = new Set<string>();
+        for (let index = 0; index < MISSED; index += 1) {
+          const id = await send(index % 7 === 0 ? left : room, BODY);
+          expected.push(id);
+          if (index % 7 === 0) ofLeft.add(id);
+        }
+        const alice = await stall(org, "alice", start);
 
-      for (let index = 0; index < 10; index += 1) expected.push(await send(room));
-      await send(joined);
-      await org.join(joined, "alice");
-      expected.push(await send(joined), await send(left));
-      expected.push((await org.sentSystem("sender", { id: `${name} s`, uids: ["alice", "bob"] })).mid);
-      await org.sentSystem("sender", { id: `${name} for bob`, uids: ["bob"] });
-      await org.leave(left, "alice");
-      await send(left);
-      expected.push(await send(joined), await send(room));
-      await org.leave(joined, "alice");
-      await send(joined);
-      for (let index = 0; index < flood; index += 1) expected.push(await send(room, index % 3 === 0 ? BODY : "x"));
-      const last = await send(room);
-      expected.push(last);
+        for (let index = 0; index < 10; index += 1) expected.push(await send(room));
+        await send(joined);
+        await org.join(joined, "alice");
+        expected.push(await send(joined), await send(left));
+        expected.push((await org.sentSystem("sender", { id: `${name} s`, uids: ["alice", "bob"] })).mid);
+        await org.sentSystem("sender", { id: `${name} for bob`, uids: ["bob"] });
+        await org.leave(left, "alice");
+        await send(left);
+        expected.push(await send(joined), await send(room));
+        await org.leave(joined, "alice");
+        await send(joined);
+        for (let index = 0; index < flood; index += 1) expected.push(await send(room, index % 3 === 0 ? BODY : "x"));
+        const last = await send(room);
+        expected.push(last);
 
-      const heard = await alice.finish(last);
-      // What was missed of a conversation may stay away once its participant has left it, as it has meanwhile.
-      const surely = (ids: string[]) => ids.filter((id) => !ofLeft.has(id));
-      expect(surely(heard).length).toBe(surely(expected).length);
-      expect(surely(heard)).toEqual(surely(expected));
-      expect(heard).toEqual(expected.filter((id) => heard.includes(id)));
-      alice.drop();
-    });
+        const heard = await alice.finish(last);
+        // Missed messages of a conversation may be left out once the participant has left it, as happened here.
+        const surely = (ids: string[]) => ids.filter((id) => !ofLeft.has(id));
+        expect(surely(heard).length).toBe(surely(expected).length);
+        expect(surely(heard)).toEqual(surely(expected));
+        expect(heard).toEqual(expected.filter((id) => heard.includes(id)));
+        alice.drop();
+      },
+    );
 
-    test("is closed when its user is signed out meanwhile, and gets no more of what it missed", async () => {
+    test("is closed if its user is signed out meanwhile, and gets no more of what it missed", async () => {
       const org = await createOrganization(herald());
       const room = await org.conversation(["sender", "alice"]);
       const send = async (body: string) => (await org.sent("sender", { cid: room, body })).server_mid;
@@ -170,7 +173,7 @@ for (const [name, stall] of [
       await herald().admin("DELETE", org.path("users", "alice", "sessions"));
       const heard = await alice.finish("nothing");
       await within(alice.ended, "the end of the connection");
-      // What the kernel and the server's own buffer held may have come, the rest must not.
+      // What the kernel and the server's own buffer held may have arrived, the rest must not.
       expect(heard.filter((name) => !name.startsWith('{"session"')).length).toBeLessThan(MISSED);
     });
   });

@@ -9,7 +9,10 @@ setDefaultTimeout(90_000);
 /** What a client sends at first, and then every half second, for ever. */
 type Drip = { first: string; again: string };
 
-/** Opens a stream, ends it by a sign-out, and stays silent. Resolves as `drip` does: what a stream may, its connection may not. */
+/**
+ * Opens a stream, ends it by a sign-out, and stays silent. Resolves like `drip`: a stream may be silent for long, but
+ * not its connection afterwards.
+ */
 async function outstayStream(herald: Herald, org: Organization): Promise<void> {
   const authorization = `Authorization: Bearer ${await org.token("bob")}`;
   const ended = drip(herald, { first: `GET /sse HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`, again: "" });
@@ -21,14 +24,14 @@ async function outstayStream(herald: Herald, org: Organization): Promise<void> {
   await ended;
 }
 
-/** Sends as slowly as told. Resolves when the server has ended the connection. */
+/** Sends as slowly as told. Resolves once the server has ended the connection. */
 async function drip({ url }: Herald, { first, again }: Drip): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   const ended = Promise.withResolvers<void>();
   socket.on("error", () => undefined);
   socket.on("close", () => ended.resolve());
-  socket.resume(); // with an answer that nobody read it would never close
+  socket.resume(); // with an unread response it would never close
   if (first !== "") socket.write(first);
   const timer = setInterval(() => void socket.write(again), 500);
   try {
@@ -43,7 +46,7 @@ async function drip({ url }: Herald, { first, again }: Drip): Promise<void> {
   }
 }
 
-describe("promise 5: who sends too slowly is cut, and costs the others nothing", () => {
+describe("promise 5: a client that sends too slowly is cut, and costs the others nothing", () => {
   test("a connection that sends nothing, a head or a body that comes byte by byte, a stream that was refused or has ended", async () => {
     await using herald = await startHerald({ env: { HERALD_LIMIT_IDLE_SECONDS: "10" } });
     const post = `POST /admin/message HTTP/1.1\r\nHost: x\r\nAdmin-Api-Key: ${herald.key}\r\nContent-Type: application/json\r\n`;
@@ -77,7 +80,7 @@ describe("promise 5: who sends too slowly is cut, and costs the others nothing",
       await org.sent("alice", { cid, body: `${sent}` });
       expect((await alice.next()).message?.body).toBe(`${sent}`);
       sent++;
-      await Bun.sleep(50); // enough to see a stall, without a load of its own
+      await Bun.sleep(50); // enough to see a stall, without causing load itself
     }
     await all;
     expect(sent).toBeGreaterThan(50); // for 10 s at least, about 15 a second

@@ -9,7 +9,7 @@ import { createOrganization, type Organization } from "../../harness/servers/org
 
 const mebibyte = 1024 * 1024;
 const body = "x".repeat(60_000);
-const missed = 300; // 18 MB: more than the kernel and the node take for one connection
+const missed = 300; // 18 MB: more than the kernel and the node buffer for one connection
 const users = 8;
 const streamsPerUser = 20;
 const watchedMs = 4_000;
@@ -17,7 +17,7 @@ const watchedMs = 4_000;
 const lifted = {
   HERALD_LIMIT_REQUESTS_PER_SECOND: "0",
   HERALD_LIMIT_REQUESTS_BURST: "0",
-  HERALD_LIMIT_USER_REQUESTS: "0", // who missed much, on many connections
+  HERALD_LIMIT_USER_REQUESTS: "0", // they missed much, on many connections
 };
 
 async function residentMebibytes(pid: number): Promise<number> {
@@ -30,7 +30,10 @@ async function slowConsumersCut(herald: Herald): Promise<number> {
   return sampleOf(readMetrics(text).samples, "herald_slow_consumers_cut_total") ?? 0;
 }
 
-/** An organization whose users all missed the same messages; the ids of the one before them and of the last. */
+/**
+ * Creates an organization whose users all missed the same messages; returns the ids of the one before them and of the
+ * last.
+ */
 async function createMissed(herald: Herald): Promise<{ org: Organization; since: string; last: string }> {
   const org = await createOrganization(herald);
   const cid = await org.conversation(["sender", ...Array.from({ length: users }, (_, index) => `u${index}`)]);
@@ -53,7 +56,9 @@ async function openSocket(org: Organization, token: string, since: string): Prom
   return socket;
 }
 
-/** Connections that ask for all that they missed, and read nothing of it. Who is refused or cut at once is not among them. */
+/**
+ * Opens connections that ask for everything they missed and read nothing. Those refused or cut at once are left out.
+ */
 async function openReplays(org: Organization, since: string, open: typeof openStream): Promise<Disposable[]> {
   const tokens = await Promise.all(Array.from({ length: users }, (_, index) => org.token(`u${index}`)));
   const asked = tokens.flatMap((token) => Array.from({ length: streamsPerUser }, () => open(org, token, since)));
@@ -62,8 +67,9 @@ async function openReplays(org: Organization, since: string, open: typeof openSt
 }
 
 /**
- * The most that the node says it holds for connections, and the most memory that it uses, in MiB, until it has held so much and a
- * slow reader was cut, and for a while after that; then how many connections are left, and how many slow readers were cut.
+ * Watches the bytes that the node holds for connections and its memory, both as maxima in MiB, until it has held
+ * `until` and cut a slow reader, and for a while after that; also returns how many connections are left, and how many
+ * slow readers were cut.
  */
 async function watch(herald: Herald, { until }: { until: number }) {
   let [waiting, resident] = [0, 0];
@@ -81,7 +87,7 @@ describe("replays that nobody reads", () => {
   test.each([
     ["streams", openStream],
     ["sockets", openSocket],
-  ])("count against the node: of %s the most behind are cut, and memory stays bounded", async (_, open) => {
+  ])("count against the node: of %s, those furthest behind are cut, and memory stays bounded", async (_, open) => {
     await using herald = await startHerald({
       env: { ...lifted, HERALD_LIMIT_NODE_BACKLOG_BYTES: String(32 * mebibyte) },
     });
@@ -90,14 +96,14 @@ describe("replays that nobody reads", () => {
     const replays = await openReplays(org, since, open);
     const { waiting, resident, left, cut } = await watch(herald, { until: 16 });
     expect(waiting).toBeLessThan(34);
-    // About 440 kB wait for each: 32 MiB are room for 76 of them, and the others are cut.
+    // About 440 kB wait for each: 32 MiB have room for 76 of them, and the others are cut.
     expect(left).toBeWithin(30, 100);
     expect(cut).toBeWithin(replays.length - 100, replays.length - 30);
-    expect(resident - before).toBeLessThan(300); // 160 × (a page of 3 MB + 2 MB that Bun was given) were 900
+    expect(resident - before).toBeLessThan(300); // 160 × (a page of 3 MB + 2 MB handed to Bun) were 900
     for (const replay of replays) replay[Symbol.dispose]();
   });
 
-  test("of one organization take no room from another's: who is slow there is not cut for them", async () => {
+  test("of one organization take no room from another's: its slow readers are not cut for them", async () => {
     await using herald = await startHerald({
       env: {
         ...lifted,
@@ -124,7 +130,7 @@ describe("replays that nobody reads", () => {
     for (const replay of replays) replay[Symbol.dispose]();
   });
 
-  test("are cut when nothing of them is taken for as long as a ping and its answer may take, also of who answers pings unread", async () => {
+  test("are cut if they take nothing for as long as a ping and its answer may take, even if they answer pings", async () => {
     await using herald = await startHerald({
       env: { ...lifted, HERALD_LIMIT_PING_SECONDS: "1", HERALD_LIMIT_PONG_SECONDS: "1" },
     });
