@@ -17,13 +17,13 @@ const broken = (): never => {
   throw new Error("no accounting today");
 };
 
-/** An event whose payload names it, as those of the log do. */
+/** An event with its own name in the payload, like those of the log. */
 function event(offset: number) {
   const plain = plainEvent(offset);
   return { ...plain, payload: JSON.stringify({ message: { _id: plain.id } }) };
 }
 
-/** A user on one connection, a real player and sequencer, and accounting of which everything fails that can. */
+/** One user on one connection, a real player and sequencer, and accounting in which everything fails that can. */
 function setUp(tracePlay?: TracePlay) {
   const heard: string[] = [];
   const errors: unknown[] = [];
@@ -82,14 +82,14 @@ function setUp(tracePlay?: TracePlay) {
   return { sequencer, heard, unknown, errors };
 }
 
-test("an event of a kind that this version does not know takes its place, and is played to nobody", () => {
+test("an event of an unknown kind keeps its place and is played to nobody", () => {
   const { sequencer, heard, unknown } = setUp();
   for (const one of [event(1), { ...event(2), kind: "unknown" as const }, event(3)]) sequencer.offer(one);
   expect([heard, unknown, sequencer.position]).toEqual([["e1", "e3"], ["e2"], 3]);
 });
 
 describe("accounting that fails", () => {
-  test("keeps no message from anybody, gives none twice, and is told", () => {
+  test("withholds no message, delivers none twice, and is reported", () => {
     const { sequencer, heard, errors } = setUp();
     sequencer.offer(event(1));
     sequencer.offer({ ...event(2), kind: "system" as const, uids: ["u"] });
@@ -99,7 +99,7 @@ describe("accounting that fails", () => {
     expect(errors.map(String)).toEqual(["Error: no accounting today"]);
   });
 
-  test("plays each event once, whether a trace fails before it, after it, or never plays it", () => {
+  test("plays each event once, whether the trace fails before it, fails after it or never plays it", () => {
     const trace: TracePlay = ({ offset }, play) => {
       if (offset === 1) broken();
       if (offset !== 2) play();

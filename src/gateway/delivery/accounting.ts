@@ -2,7 +2,7 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
 import type { DeliveryLedger } from "./delivery-ledger.ts";
 
-/** Wraps the play of an event; `play` returns how many connections the event was handed to. */
+/** Wraps the play of an event; `play` returns how many connections received it. */
 export type TracePlay = (event: LogEvent, play: () => number) => void;
 
 type Dependencies = {
@@ -12,7 +12,10 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-/** Guards what is recorded about deliveries: a failure there neither withholds an event from anybody nor delivers it twice. */
+/**
+ * Isolates delivery from its accounting: a failure of the ledger, counters or traces neither withholds an event nor
+ * delivers it twice.
+ */
 export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dependencies) {
   const guard = createGuard(onError);
   const guarded: DeliveryLedger = {
@@ -23,7 +26,7 @@ export function createAccounting({ ledger, onDelivery, tracePlay, onError }: Dep
     flush: ledger.flush,
   };
 
-  /** Plays the event within the trace, or without it when the trace fails before that: once in any case. */
+  /** Plays the event inside the trace, or without it if the trace fails first; exactly once in either case. */
   const traced: TracePlay = (event, play) => {
     let isPlayed = false;
     const playOnce = () => {

@@ -5,7 +5,7 @@ import { type AudienceVersion, createAudience } from "./audience.ts";
 const begin = Date.UTC(2026, 10, 20);
 const livesMs = 6 * 3600 * 1000;
 
-/** What the store would keep, and the users that it makes of a version. */
+/** Collects what the store would keep, and resolves a version to its users. */
 function createArchive() {
   const kept = new Map<string, NonNullable<AudienceVersion["kept"]>>();
   function usersOf(id: string): Set<string> {
@@ -27,7 +27,7 @@ function createArchive() {
 }
 
 describe("an audience", () => {
-  test("has in each version the users who are there then, whoever came and went, and however often", () => {
+  test("lists in each version the users present at the time, whoever joined and left, and however often", () => {
     const uid = fc.integer({ min: 0, max: 40 }).map((index) => (index === 0 ? "__proto__" : `u${index}`));
     const step = fc.record({ uid, isComing: fc.boolean(), isLooked: fc.boolean(), later: fc.constantFrom(0, 1, 1e7) });
     let looks = 0;
@@ -59,7 +59,7 @@ describe("an audience", () => {
     expect(looks).toBeGreaterThan(2_000);
   });
 
-  test("is the same version as long as nobody comes or goes for good", () => {
+  test("is the same version until somebody joins or leaves for good", () => {
     const audience = createAudience("o", "c");
     for (let index = 0; index < 50; index++) audience.add(`u${index}`);
     const first = audience.version(begin, 0, livesMs);
@@ -71,7 +71,7 @@ describe("an audience", () => {
     expect(audience.version(begin + 2, 0, livesMs)).not.toBe(first);
   });
 
-  test("costs in all a few names for each change, not all of its users for each", () => {
+  test("costs a few names per change in total, not all of its users for each", () => {
     const audience = createAudience("o", "c");
     const archive = createArchive();
     const [users, changes] = [1_000, 5_000];
@@ -86,7 +86,7 @@ describe("an audience", () => {
     expect(archive.names()).toBeLessThan(changes * 2 * 3 + users);
   });
 
-  test("begins a new chain after six hours, and when what was kept before was lost", () => {
+  test("begins a new chain after six hours, and when earlier versions were lost", () => {
     const audience = createAudience("o", "c");
     for (let index = 0; index < 50; index++) audience.add(`u${index}`);
     const parentAt = (now: number, epoch: number) => audience.version(now, epoch, livesMs).kept?.parent;

@@ -1,16 +1,16 @@
 import { createId } from "../../lib/text/ids.ts";
 
-/** So few users are listed with each delivery rather than kept apart. */
+/** Up to this many users are listed with each delivery instead of being stored as an audience. */
 const mostListed = 16;
 const longestChain = 1_000;
 
 /** The users of an audience at one moment. */
 export type AudienceVersion = {
-  /** What was lost from the store before this has no part in it. */
+  /** Changes when the store may have lost earlier versions, which are then not referred to. */
   readonly epoch: number;
-  /** The users, where they are few. */
+  /** The users, if they are few. */
   readonly listed: string[] | undefined;
-  /** Else: how they differ from those of `parent`. */
+  /** Otherwise the difference to the version `parent`. */
   readonly kept: { id: string; parent: string | undefined; added: string[]; removed: string[] } | undefined;
 };
 
@@ -19,21 +19,24 @@ export type Audience = {
   readonly org: string;
   readonly cid: string;
   readonly connections: number;
-  /** Its users as they are now. */
+  /** The current users. */
   uids(): Iterable<string>;
-  /** A connection of the user's came. */
+  /** Adds a connection of the user. */
   add(uid: string): void;
-  /** A connection of the user's, which had come, went. */
+  /** Removes a connection of the user. */
   remove(uid: string): void;
-  /** Its users as they are now: the same version as long as nobody comes or goes, a new chain in a new `epoch` and after `livesMs`. */
+  /**
+   * The current users: the same version until somebody joins or leaves, and a new chain in a new `epoch` or after
+   * `livesMs`.
+   */
   version(now: number, epoch: number, livesMs: number): AudienceVersion;
 };
 
 type Chain = { epoch: number; bornAt: number; endsAt: number; length: number; weight: number; lastId: string };
 
 /**
- * An empty audience. A version costs as much as has changed since the one before: now and then all users are written out
- * anew, when the changes since have become as many as they are.
+ * Creates an empty audience. A version costs as much as has changed since the previous one; once the changes add up to
+ * the number of users, the next version lists all of them again.
  */
 export function createAudience(org: string, cid: string): Audience {
   const users = new Map<string, number>();
@@ -42,7 +45,7 @@ export function createAudience(org: string, cid: string): Audience {
   let current: AudienceVersion | undefined;
   let chain: Chain | undefined;
 
-  /** Coming and going again is no change. */
+  /** Notes a change; joining and leaving again cancel out. */
   function note(uid: string, isIn: boolean): void {
     if (current === undefined) return;
     if (changes.get(uid) === !isIn) changes.delete(uid);

@@ -8,7 +8,7 @@ import type { DeliveryStore } from "./delivery-store.ts";
 
 const maxPlays = 200;
 
-describe("the ledger of deliveries", () => {
+describe("the delivery ledger", () => {
   let context: Awaited<ReturnType<typeof openKeys>>;
   let ledger: DeliveryLedger;
   let link: { isCut: boolean; batches: Parameters<DeliveryStore["record"]>[0][] };
@@ -49,7 +49,7 @@ describe("the ledger of deliveries", () => {
     return audience;
   }
 
-  test("writes events that one audience heard one after another into one row, and its users once", async () => {
+  test("stores consecutive events of one audience in one row, and its users once", async () => {
     const audience = audienceOf(100);
     for (let offset = 1; offset <= 60; offset++) ledger.played(event(offset), audience);
     await ledger.flush();
@@ -61,7 +61,7 @@ describe("the ledger of deliveries", () => {
     expect(await usersAt(62)).toEqual([]);
   });
 
-  test("tells audiences apart that differ in a user or a connection", async () => {
+  test("distinguishes audiences that differ in a user or a connection", async () => {
     const audience = audienceOf(2);
     ledger.played(event(1), audience);
     audience.add("u0");
@@ -74,7 +74,7 @@ describe("the ledger of deliveries", () => {
     expect(second?.connections).toBe(3);
   });
 
-  test("puts together what was given to many one by one", async () => {
+  test("combines events given to many users one by one", async () => {
     const missed = Array.from({ length: 100 }, (_, index) => event(index + 1));
     for (const uid of ["bob", "carol", "bob"]) ledger.given(uid, missed.slice(uid === "carol" ? 50 : 0));
     await ledger.flush();
@@ -84,7 +84,7 @@ describe("the ledger of deliveries", () => {
     expect(both?.connections).toBe(3);
   });
 
-  test("puts together what thousands were given who came back at once, without a row for each of them", async () => {
+  test("combines events given to thousands of returning users, without a row for each of them", async () => {
     const { deliveries } = context.store;
     const large = createDeliveryLedger({
       deliveries,
@@ -93,7 +93,7 @@ describe("the ledger of deliveries", () => {
     });
     const missed = Array.from({ length: 500 }, (_, index) => event(index + 1));
     const uids = Array.from({ length: 2_000 }, (_, index) => `u${index}`);
-    // Half of them in one piece, the others in two, as pages come.
+    // Half of the users get them in one piece, the others in two, as pages arrive.
     for (const uid of uids) large.given(uid, missed.slice(0, 250));
     for (const uid of uids.toReversed()) large.given(uid, missed.slice(250));
     await large.flush();
@@ -101,7 +101,7 @@ describe("the ledger of deliveries", () => {
     expect(await usersAt(501)).toEqual([]);
   });
 
-  test("tells its users anew once the store may have lost them", async () => {
+  test("lists users again once the store may have lost them", async () => {
     const audience = audienceOf(100);
     for (const offset of [1, 2]) {
       ledger.played(event(offset), audience);
@@ -114,7 +114,7 @@ describe("the ledger of deliveries", () => {
     expect(await usersAt(2)).toHaveLength(100);
   });
 
-  test("keeps what it could not store, and stores it with the next, in whole", async () => {
+  test("keeps what it could not store, and stores it completely with the next flush", async () => {
     const audience = audienceOf(50);
     link.isCut = true;
     ledger.played(event(1), audience);
@@ -128,7 +128,7 @@ describe("the ledger of deliveries", () => {
     expect([(await usersAt(1)).length, (await usersAt(2)).length, lost]).toEqual([51, 51, 0]);
   });
 
-  test("keeps no more than fits: the oldest are lost, counted, and nothing builds on them", async () => {
+  test("keeps no more than fits: the oldest are lost and counted, and nothing refers to them", async () => {
     const audience = audienceOf(50);
     link.isCut = true;
     for (let offset = 1; offset <= 1_000; offset++) {
@@ -144,14 +144,14 @@ describe("the ledger of deliveries", () => {
     const stored = found.filter((count) => count > 0);
     expect(lost).toBeWithin(1_000 - maxPlays, 1_000);
     expect(playsStored()).toBe(1_000 - lost);
-    // The others say how many connections heard them, and build on an audience that was lost.
+    // The other rows have different numbers of connections, and refer to an audience that was lost.
     expect(stored).toEqual([59, 59, 59, 59, 59, 59, 59, 60]);
     ledger.played(event(1_001), audience);
     await ledger.flush();
     expect(await usersAt(1_001)).toHaveLength(60);
   });
 
-  test("keeps no more than fits of what is given one by one, either", async () => {
+  test("also limits what is given one by one", async () => {
     link.isCut = true;
     for (let round = 0; round < 100; round++)
       ledger.given(
@@ -163,14 +163,14 @@ describe("the ledger of deliveries", () => {
     expect([playsStored(), lost]).toEqual([50, 4_950]);
   });
 
-  test("keeps the audience of a large conversation, although it alone is more than fits", async () => {
+  test("keeps the audience of a large conversation even if that alone exceeds the limit", async () => {
     ledger.played(event(1), audienceOf(10_000));
     await ledger.flush();
     expect(await usersAt(1)).toHaveLength(10_000);
     expect(lost).toBe(0);
   });
 
-  test("drops what the store will never take, and goes on", async () => {
+  test("drops what the store will never accept, and continues", async () => {
     const audience = audienceOf(50);
     ledger.played({ ...event(1), org: "o1\u0000" }, audienceOf(1));
     const broken = { ...event(2), offset: Number.NaN };

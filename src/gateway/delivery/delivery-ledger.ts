@@ -8,43 +8,43 @@ import type { AudienceToStore, DeliveryStore, DeliveryToStore, Play } from "./de
 import { createHearers, type Hearers } from "./hearers.ts";
 import { groupInSpans } from "./spans.ts";
 
-/** What the ledger needs to know of an event. */
+/** The fields of an event that the ledger needs. */
 export type PlayedEvent = Pick<LogEvent, "org" | "offset" | "id" | "cid">;
 
-/** Writes down who was given what by this node. Nothing waits for it, and nothing that it is told of costs more than a moment. */
+/** Records which users this node delivered events to. Nothing waits for it, and each call takes only a moment. */
 export type DeliveryLedger = {
   /** The event was written to the connections of this audience. */
   played(event: PlayedEvent, audience: Audience): void;
-  /** The event was written to as many connections of these users. */
+  /** The event was written to this many connections of these users. */
   playedTo(event: PlayedEvent, uids: string[], connections: number): void;
   /** Each event was written to one connection of this user. */
   given(uid: string, events: readonly PlayedEvent[]): void;
-  /** The store may have lost its end: what is written from now on builds on nothing that was stored before. */
+  /** The store may have lost its last commits: from now on, rows no longer refer to audiences stored before. */
   renew(): void;
-  /** Stores what is written down. Rejects when the store is away: what fits is kept, and stored with the next. */
+  /** Stores what was recorded. Rejects while the store is away: what fits is kept and stored with the next flush. */
   flush(): Promise<void>;
 };
 
 type Options = {
   deliveries: DeliveryStore;
   clock: Clock;
-  /** So many plays could not be kept while the store was away: reports will not tell of them. */
+  /** Called with the number of plays that could not be kept while the store was away; reports will lack them. */
   onLost(plays: number): void;
-  /** How much is kept while the store is away, in names of users; a play weighs as much as eight. About 30 MB. */
+  /** How much is kept while the store is away, in user ids; a play counts as eight. About 30 MB by default. */
   maxWeight?: number;
 };
 
-/** Deliveries that are not stored yet. `audience` is stored with them, before them. */
+/** A delivery that is not stored yet, and the audience to be stored before it. */
 type Entry = { delivery: DeliveryToStore; audience: AudienceToStore | undefined; weight: number };
 type OpenEntry = Entry & { version: AudienceVersion };
 type Given = { event: PlayedEvent; hearers: Hearers; first: number; last: number };
 
 const defaultMaxWeight = 1_000_000;
-const entriesAtOnce = 500; // sends of an embedded database have their turn between two transactions
+const entriesAtOnce = 500; // lets sends of an embedded database run between two transactions
 const weightAtOnce = 200_000;
 const playWeight = 8;
 
-/** A ledger over the store. Events that went to the same audience one after another share a row. */
+/** Creates a ledger on the store. Consecutive events to the same audience share a row. */
 export function createDeliveryLedger({
   deliveries,
   clock,
@@ -69,7 +69,7 @@ export function createDeliveryLedger({
     return entry;
   }
 
-  /** The oldest go: the store has been away for long when they are still here. The newest stays, however large it is. */
+  /** Drops the oldest entries, but never the newest, however large: the store has been away for long. */
   function loseOldest(): void {
     let count = 0;
     let plays = 0;
@@ -79,7 +79,7 @@ export function createDeliveryLedger({
       count++;
       weight -= entry.weight;
       plays += entry.delivery.plays.length;
-      if (entry.audience !== undefined) epoch++; // nothing may build on an audience that was not stored
+      if (entry.audience !== undefined) epoch++; // nothing may refer to an audience that was not stored
     }
     entries = entries.slice(count);
     if (count === 0) return;
@@ -109,7 +109,7 @@ export function createDeliveryLedger({
     givenWeight = 0;
   }
 
-  /** Takes the oldest entries, as many as one transaction should hold. */
+  /** Removes and returns the oldest entries, as many as one transaction should hold. */
   function take(): Entry[] {
     let count = 0;
     const most = Math.min(entries.length, entriesAtOnce);
@@ -134,7 +134,7 @@ export function createDeliveryLedger({
         deliveries: batch.map(({ delivery }) => delivery),
       });
     } catch (error) {
-      // What is wrong with the batch itself would be wrong for ever.
+      // An error of the batch itself would recur for ever.
       if (error instanceof HeraldError) putBack(batch);
       else {
         epoch++;

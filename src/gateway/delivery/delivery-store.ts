@@ -1,9 +1,9 @@
-/** An event, and when it went out first and last (milliseconds). */
+/** An event, and when it was first and last played, in milliseconds since the Unix epoch. */
 export type Play = [offset: number, first: number, last: number];
 
 /**
- * Events of one conversation (without `cid`: system messages) that went to the same users, over as many connections: those of an
- * audience, or else `uids`.
+ * Events of one conversation (system messages if `cid` is absent) played to the same users over the same number of
+ * connections; the users are an audience's or listed.
  */
 export type DeliveryToStore = {
   /** UUIDv7 of the time of the first event. */
@@ -14,11 +14,13 @@ export type DeliveryToStore = {
   connections: number;
   audience: string | undefined;
   uids: string[] | undefined;
-  /** In the order of offsets. */
+  /** In order of offsets. */
   plays: Play[];
 };
 
-/** Users who hear a conversation: those of `parent`, with what changed since. `offset`: the first event that they heard. */
+/**
+ * The users who hear a conversation: those of `parent`, with the changes since. `offset` is the first event they heard.
+ */
 export type AudienceToStore = {
   id: string;
   org: string;
@@ -29,17 +31,17 @@ export type AudienceToStore = {
   removed: string[];
 };
 
-/** Where the ledger keeps what it has written down. */
+/** Where the ledger stores what it recorded. */
 export type DeliveryStore = {
   readonly bounds: {
-    /** No play of a delivery lies so many offsets behind its first. */
+    /** Every play of a delivery is within this many offsets of the first. */
     spanOffsets: number;
-    /** For how long after it was made an audience may be named by deliveries, in milliseconds. */
+    /** How long after its creation deliveries may refer to an audience, in milliseconds. */
     audienceLivesMs: number;
   };
   /**
-   * Audiences come before their children and before the deliveries that name them. What is there already stays. Rejects with a
-   * `HeraldError` when the same may be stored later.
+   * Audiences precede their children and the deliveries that refer to them. Existing rows are kept. Rejects with a
+   * `HeraldError` if the same batch may be stored later.
    */
   record(batch: { audiences: AudienceToStore[]; deliveries: DeliveryToStore[] }): Promise<void>;
 };

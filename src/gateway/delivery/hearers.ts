@@ -1,15 +1,15 @@
 /**
- * Users who were given something one after another. Those who were given it in the same order are the same object, however many
- * things they were given, so that one more costs the same for a thousand users as for one.
+ * An immutable list of users, shared by all events given to the same users in the same order, so that one more event
+ * costs the same for a thousand users as for one.
  */
 export type Hearers = {
-  /** Unlike that of any other hearers. */
+  /** Unique among all lists. */
   readonly id: number;
-  /** How often somebody was given it. */
+  /** The number of deliveries in the list. */
   readonly connections: number;
-  /** These and then this user. */
+  /** This list with the user appended. */
   with(uid: string): Hearers;
-  /** Whether there are these with this user already. */
+  /** Whether the list with this user appended exists already. */
   knows(uid: string): boolean;
   /** Each user once. */
   uids(): string[];
@@ -17,7 +17,7 @@ export type Hearers = {
 
 type Node = { uid: string; before: Node | undefined };
 
-/** Nobody yet. */
+/** Creates an empty list. */
 export function createHearers(): Hearers {
   let lastId = 0;
 

@@ -2,20 +2,20 @@ import type { Connection } from "../connections/connection.ts";
 import { type Audience, createAudience } from "../delivery/audience.ts";
 import { conversationTopic } from "./topics.ts";
 
-/** Who hears which conversation on this node. The runtime's own topics carry messages to them, and tell nobody who they are. */
+/** The listeners of each conversation on this node. Bun's native topics deliver to them but cannot list them. */
 export type Audiences = {
-  /** From now on the connection hears the conversation. */
+  /** Subscribes the connection to the conversation. */
   join(connection: Connection, cid: string): void;
   leave(connection: Connection, cid: string): void;
-  /** The connection is gone, and hears nothing any more. */
+  /** Removes a connection that is gone from every conversation. */
   leaveAll(connection: Connection): void;
-  /** Those who hear a conversation, by its topic. */
+  /** The listeners of a conversation, by its topic. */
   of(topic: string): Audience | undefined;
-  /** How many conversations are heard, and how many connections hear any. */
+  /** The number of conversations with listeners, and of connections that listen to any. */
   size(): { conversations: number; connections: number };
 };
 
-/** Nobody hears anything. */
+/** Creates empty audiences. */
 export function createAudiences(): Audiences {
   const audiences = new Map<string, Audience>();
   const heardBy = new Map<Connection, Set<Audience>>();
@@ -27,7 +27,7 @@ export function createAudiences(): Audiences {
 
   return {
     join(connection, cid) {
-      if (!connection.isOpen) return; // it would never leave
+      if (!connection.isOpen) return; // a closed connection would never leave
       const { org, uid } = connection;
       const topic = conversationTopic(org, cid);
       connection.subscribe(topic);

@@ -9,7 +9,7 @@ function membership(offset: number, added: string[], removed: string[] = []): Lo
   return { org: "o", offset, kind: "membership", id: `e${offset}`, cid: `c${offset}`, payload, uids: undefined };
 }
 
-/** How often JSON is parsed while something is done. */
+/** How often `work` parses JSON. */
 function parsesOf(work: () => void): number {
   const parse = spyOn(JSON, "parse");
   work();
@@ -18,8 +18,8 @@ function parsesOf(work: () => void): number {
   return count;
 }
 
-describe("what events say", () => {
-  test("is parsed once, for however many users and in whichever copy of the event", () => {
+describe("event facts", () => {
+  test("are parsed once, for any number of users and copies of the event", () => {
     const facts = createEventFacts();
     const change = membership(1, names(20_000));
     const cids = new Set<string>();
@@ -30,7 +30,7 @@ describe("what events say", () => {
     expect([...cids]).toEqual(["c1"]);
   });
 
-  test("is not parsed for who is not named in it", () => {
+  test("are not parsed for a user the event does not name", () => {
     const facts = createEventFacts();
     const cids = new Set(["c1"]);
     const named = membership(1, ['a "quoted" name'], ["ö"]);
@@ -42,7 +42,7 @@ describe("what events say", () => {
     expect([...cids]).toEqual(["c1"]);
   });
 
-  test("is kept for few changes, and for one however large", () => {
+  test("are kept for few changes, or for one of any size", () => {
     const facts = createEventFacts();
     const changes = [1, 2, 3, 4].map((offset) => membership(offset, names(offset === 4 ? 300_000 : 90_000)));
     const parses = (wanted: LogEvent[]) =>
@@ -56,7 +56,7 @@ describe("what events say", () => {
     expect(parses([third])).toBe(1);
   });
 
-  test("names sender and recipients of a system message", () => {
+  test("name the sender and the recipients of a system message", () => {
     const facts = createEventFacts();
     const payload = JSON.stringify({ system_message: { from: "a" } });
     const event: LogEvent = { ...membership(1, []), kind: "system", payload, uids: ["b"] };

@@ -3,30 +3,30 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
 import type { Connection } from "../connections/connection.ts";
 
-/** Who came into a conversation and who left it. */
+/** The users added to and removed from a conversation. */
 export type Membership = { readonly added: ReadonlySet<string>; readonly removed: ReadonlySet<string> };
 
-/** Who sent a system message, and to whom. */
+/** The sender and the recipients of a system message. */
 export type SystemFacts = { readonly sender: string; readonly recipients: ReadonlySet<string> };
 
-/** What events say in their payloads, read once for all who ask while it is played, however many there are. */
+/** The parsed payloads of events, each parsed once for all who need it while the event is played. */
 export type EventFacts = {
-  /** What a membership event changed; throws where its payload is no such change. */
+  /** The change that a membership event makes; throws if the payload is not one. */
   membershipOf(event: LogEvent): Membership;
-  /** Takes the conversation of a membership event into `cids`, or out of them, if it says so of this user. */
+  /** Adds the conversation of a membership event to `cids`, or removes it, if the event names this user. */
   follow(event: LogEvent, uid: string, cids: Set<string>): void;
-  /** What a system event says of its message. */
+  /** The sender and recipients of a system event. */
   systemOf(event: LogEvent): SystemFacts;
 };
 
-// Many join at about the same place of a log, and each is to follow the same few changes.
+// Many connections join at about the same place of a log, and each must follow the same few changes.
 const mostNames = 200_000;
 
 type Read = { membership: Membership; names: number };
 
-/** Facts of which none is known. Keeps the changes that were read last, up to 200,000 names, and the last system message. */
+/** Creates an empty cache: keeps the changes parsed last, up to 200,000 names, and the last system message. */
 export function createEventFacts(): EventFacts {
-  const memberships = new Map<string, Read>(); // by the id of the event, the oldest first
+  const memberships = new Map<string, Read>(); // by event id, oldest first
   let names = 0;
   let system: { event: LogEvent; facts: SystemFacts } | undefined;
 
@@ -54,7 +54,7 @@ export function createEventFacts(): EventFacts {
   return {
     membershipOf,
     follow(event, uid, cids) {
-      // Where the name does not stand, nothing has to be parsed to know it.
+      // If the name does not appear in the text, the event cannot name the user, and need not be parsed.
       if (!memberships.has(event.id) && !event.payload.includes(JSON.stringify(uid))) return;
       const { cid = "" } = event;
       const { added, removed } = membershipOf(event);
@@ -71,14 +71,14 @@ export function createEventFacts(): EventFacts {
   };
 }
 
-/** What a session event ends; throws where its payload is no such end. */
+/** The sessions that a session event ends; throws if its payload is invalid. */
 export function sessionEndOf({ payload }: LogEvent): SessionEnd {
   const end = parseJson(payload);
   if (!isSessionEnd(end)) throw new TypeError("the payload is no end of sessions");
   return end;
 }
 
-/** Whether a forced sign-out is meant for this connection. */
+/** Whether a forced sign-out applies to this connection. */
 export function endsSession(end: SessionEnd, connection: Pick<Connection, "uid" | "issuedAt" | "tokenId">): boolean {
   if (end.token !== undefined) return end.token === connection.tokenId && end.uids?.includes(connection.uid) === true;
   if (connection.issuedAt > end.issuedBefore) return false;

@@ -1,21 +1,24 @@
-const bytesPerTurn = 256 * 1024; // to one connection
-const writtenPerTurn = 16 * 1024 * 1024; // to all together
-// While somebody is slow an organization is played at 16 MB/s at most, so that who reads at that pace is not cut.
+const bytesPerTurn = 256 * 1024; // per connection
+const writtenPerTurn = 16 * 1024 * 1024; // all connections together
+// While some connection is slow, an organization is played at no more than 16 MB/s, so that a client that can read that
+// fast is not cut.
 const slowTurnMs = 16;
 const slowTurnBytes = bytesPerTurn / 4;
 
-/** How much is played in one turn of the event loop, so that a healthy reader takes what was sent before more is added. */
+/**
+ * Limits how much is played in one turn of the event loop, so that a healthy reader can take it before more is added.
+ */
 export type Pace = {
-  /** Whether these bytes may be played in this turn. An event that is alone in it always may. */
+  /** Whether this many more bytes may be played in this turn. The first event of a turn always may. */
   allows(bytes: number): boolean;
-  /** These bytes were played, to so many connections, and one of them may be slow to take them. */
+  /** Notes bytes played, to how many connections, and whether any of those is slow. */
   note(bytes: number, played: { connections: number; isSlow: boolean }): void;
 };
 
-/** Calls `onTurn` when a turn in which something was played is over, and the next one has begun. */
+/** Creates a pace. Calls `onTurn` at the start of the turn after one in which something was played. */
 export function createPace(onTurn: () => void): Pace {
   let turnBytes = 0; // played in this turn
-  let turnWritten = 0; // the same, times the connections that it was played to
+  let turnWritten = 0; // bytes played in this turn, times the connections they went to
   let isTurnEnding = false;
   let isTurnSlow = false;
 

@@ -9,24 +9,24 @@ import type { Audiences } from "./audiences.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
 
-/** Plays an event, at once. */
+/** Plays an event immediately. */
 export type Play = (event: LogEvent) => Played;
 
 type Dependencies = {
   topics: Topics;
   /** The connections that have joined. */
   roster: Roster;
-  /** Those that are still catching up: of what is played, only a forced sign-out concerns them. */
+  /** Connections that are still catching up: of the events played, only forced sign-outs concern them. */
   joining: Roster;
   audiences: Audiences;
   backlog: Pick<Backlog, "suspect">;
   facts: Pick<EventFacts, "membershipOf">;
   ledger: Pick<DeliveryLedger, "played" | "playedTo">;
-  /** Called for an event of a kind that this version does not know: it is played to nobody. */
+  /** Called for an event of a kind that this version does not know; it is played to nobody. */
   onUnknown(event: LogEvent): void;
 };
 
-/** Creates the player of users, which plays an event to the connections that it concerns. */
+/** Creates the player for users, which plays an event to the connections concerned. */
 export function createPlayer({
   topics,
   roster,
@@ -55,7 +55,7 @@ export function createPlayer({
       const played = publish(userTopic(org, uid), event, () => [uid]);
       connections += played.connections;
       isSlow = played.isSlow || isSlow;
-      const count = roster.countOf(org, uid); // now: who was too slow for it has been cut
+      const count = roster.countOf(org, uid); // counted after publishing, which may have cut connections that were too slow
       if (count > 0) heard.push(uid);
       heardOn += count;
     }
@@ -112,7 +112,7 @@ export function createPlayer({
 }
 
 type Playback = {
-  /** Plays to users. */
+  /** Plays an event to users. */
   play: Play;
   topics: Pick<Topics, "publishToFeeds">;
   backlog: Pick<Backlog, "check">;
@@ -120,7 +120,10 @@ type Playback = {
   guard: Guard;
 };
 
-/** Plays each event to users and then to feeds, within a trace if there is one. A failure for users does not keep it from feeds. */
+/**
+ * Plays each event to users and then to feeds, within a trace if there is one. Feeds get it even if playing to users
+ * fails.
+ */
 export function createPlayback({ play, topics, backlog, tracePlay, guard }: Playback): Play {
   function playToAll(event: LogEvent): Played {
     let toUsers = toNobody;

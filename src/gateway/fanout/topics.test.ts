@@ -20,7 +20,7 @@ const system: LogEvent = {
   payload: '{"system_message":{"_id":"s2"}}',
 };
 
-test("an event is encoded once for all streams that hear it, on whatever topics", () => {
+test("an event is encoded once for all streams that hear it, on any topic", () => {
   const heard: Uint8Array[] = [];
   const counted: number[] = [];
   const topics = createTopics({
@@ -32,12 +32,12 @@ test("an event is encoded once for all streams that hear it, on whatever topics"
   for (const topic of ["one", "one", "other"]) topics.addStream(topic, { deliver: (frame) => heard.push(frame) === 0 });
   for (const topic of ["one", "other"]) topics.publish(topic, message);
   expect(heard.length).toBe(3);
-  expect(new Set(heard).size).toBe(1); // one and the same piece of memory
+  expect(new Set(heard).size).toBe(1); // the same piece of memory
   expect(new TextDecoder().decode(heard[0])).toBe('event: message\nid: m1\ndata: {"message":{"_id":"m1"}}\n\n');
   expect(counted).toEqual([4, 3]);
 });
 
-test("a system message has no id on the stream of a user, and its `_id` in a feed", () => {
+test("a system message has no id on a user's stream, and its `_id` in a feed", () => {
   const { forUsers, forFeeds } = createStreamFrames();
   const textOf = (frame: Uint8Array) => new TextDecoder().decode(frame);
   expect(textOf(forUsers(system))).toBe(`event: system_message\ndata: ${system.payload}\n\n`);

@@ -4,13 +4,16 @@ import { joinIds } from "../../lib/text/joined-ids.ts";
 import { type Played, toNobody } from "../log/sequencer.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 
-/** A listener that the runtime's own topics do not reach: a server-sent event stream. `deliver` gives true when it is slow to take it. */
+/**
+ * A server-sent event stream, which Bun's native topics do not reach. `deliver` returns true if the stream is slow to
+ * take the frame.
+ */
 export type StreamListener = { deliver(frame: Uint8Array): boolean };
 
-/** A feed. It hears every event of its organization and shows those that its filter selects. */
+/** A feed. It receives every event of its organization and shows those that its filter selects. */
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
 
-/** Where frames are published: one topic for each conversation and one for each user. */
+/** Publishes frames: one topic per conversation and one per user. */
 export type Topics = {
   /** Gives the event to every listener of the topic. */
   publish(topic: string, event: LogEvent): Played;
@@ -21,7 +24,7 @@ export type Topics = {
   addFeed(org: string, feed: FeedListener): void;
   removeFeed(org: string, feed: FeedListener): void;
   feedsOf(org: string): Iterable<FeedListener>;
-  /** How many topics have streams. */
+  /** The number of topics with streams. */
   readonly size: number;
 };
 
@@ -35,24 +38,24 @@ export function userTopic(org: string, uid: string): string {
   return joinIds("u", org, uid);
 }
 
-/** The server's own topics, which reach its sockets. */
+/** Bun's native topics, which reach WebSockets. */
 export type SocketTopics = {
-  /** Bun's native publish: −1 says that a socket has bytes waiting. */
+  /** Bun's native publish: −1 means that some socket has bytes waiting. */
   publish(topic: string, frame: string): number;
-  /** How many sockets follow a topic. */
+  /** The number of sockets subscribed to a topic. */
   countSubscribers(topic: string): number;
 };
 
 type Dependencies = {
   sockets: SocketTopics;
   frames: Pick<StreamFrames, "forUsers">;
-  /** Told how many connections an event was handed to. */
+  /** Called with the number of connections that an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
-  /** Told what a stream throws: the others hear the event all the same. */
+  /** Called with what a stream throws; the other listeners still get the event. */
   onError(error: unknown): void;
 };
 
-/** Topics that nobody follows. */
+/** Creates topics without listeners. */
 export function createTopics({ sockets, frames, onDelivery, onError }: Dependencies): Topics {
   const guard = createGuard(onError);
   const streams = new Map<string, Set<StreamListener>>();

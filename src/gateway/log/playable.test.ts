@@ -61,7 +61,7 @@ function playablesOf(events: LogEvent[] = [], missed: MissedMessage[] = []) {
     facts,
     onUnplayable: (event) => told.push(event),
   });
-  /** What those who subscribe hear of a hint. */
+  /** The hint that subscribers receive for this one. */
   function hintOf(given: Hint): Hint | undefined {
     hint = given;
     void playables.bus.subscribe("o", (one) => {

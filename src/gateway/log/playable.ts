@@ -11,7 +11,7 @@ const mostTold = 1_024;
 
 /** Filters out events that cannot be played. */
 export type Playables = {
-  /** The bus. Of a hint whose event cannot be played only its place is left, so that the event is read from the store. */
+  /** The bus. A hint whose event cannot be played keeps only its place, so that the event is read from the store. */
   bus: Pick<Bus, "subscribe">;
   /**
    * The log, with each unplayable event replaced by one of kind `unplayable`, which plays to nobody; the organization

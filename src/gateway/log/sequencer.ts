@@ -45,7 +45,7 @@ export type Sequencer = {
 /** The number of connections an event was played to, and whether any of them is slow to take it. */
 export type Played = { connections: number; isSlow: boolean };
 
-/** Nobody heard it. */
+/** Played to nobody. */
 export const toNobody: Played = { connections: 0, isSlow: false };
 
 /** Where a log stopped being the one that was played: the place played, the id found there now, and the head. */
