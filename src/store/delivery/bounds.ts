@@ -6,5 +6,5 @@ import type { DeliveryBounds } from "./ports.ts";
  */
 export const spans = { delivery: 1024, receipt: 64 } as const;
 
-/** The bounds of what is stored of deliveries. An audience can go when nothing may name it any more. */
+/** The bounds of stored deliveries. An audience can be removed once nothing may refer to it. */
 export const deliveryBounds: DeliveryBounds = { spanOffsets: spans.delivery, audienceLivesMs: 6 * 3600 * 1000 };

@@ -39,7 +39,7 @@ export type NewReceipt = { org: string; uid: string; id: string; at: number };
 /** Deliveries and receipts. */
 export type Deliveries = DeliveryReads & DeliveryWrites & { readonly bounds: DeliveryBounds };
 
-/** What a writer of deliveries must keep to. */
+/** The bounds that writers of deliveries must respect. */
 export type DeliveryBounds = {
   /** Every play of a delivery is within this many offsets of the first. */
   spanOffsets: number;
@@ -91,6 +91,6 @@ export type SentReads = {
    * who are users now.
    */
   usersAt(org: string, uids: string[], offset?: number): Promise<Set<string>>;
-  /** Those of `uids` that are no users of the organization now, in their order. */
+  /** Those of `uids` that are not current users of the organization, in the given order. */
   strangersAmong(org: string, uids: string[]): Promise<string[]>;
 };

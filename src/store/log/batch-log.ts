@@ -11,7 +11,7 @@ type Looking = Pick<Rows, "find">;
 type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
 type Conversation = { updatedAt: number; participants: number };
 
-/** What decides about sends: what was sent before under their ids, and what they name. */
+/** The facts that decide a batch of sends: earlier sends with the same ids, and the rows they name. */
 type Circumstances = {
   known: Map<string, Earlier>;
   conversations: Map<string, Conversation>;
@@ -19,7 +19,9 @@ type Circumstances = {
   users: Set<string>;
 };
 
-/** Appends batches of sends. What the batch cannot take together is tried one by one: a bad row fails alone. */
+/**
+ * Creates the batch log. If a batch fails as a whole, its sends are tried one by one, so that a bad one fails alone.
+ */
 export function createBatchLog({ driver, writer }: { driver: Driver; writer: LogWriter }): BatchLog {
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
@@ -101,13 +103,13 @@ async function findCircumstances(rows: Looking, sends: NewSend[]): Promise<Circu
   return { known, conversations, participants, users };
 }
 
-/** Why a send is not stored; nothing if it is to be. `heads` holds the organizations that there are. */
+/** Why a send must not be stored; `undefined` if it may. `heads` holds the organizations that exist. */
 function verdictOf(
   circumstances: Circumstances,
   heads: ReadonlyMap<string, number>,
   send: NewSend,
 ): SendVerdict | undefined {
-  if (!heads.has(send.org)) return { outcome: "refused", missing: "organization" }; // its sends may still be there
+  if (!heads.has(send.org)) return { outcome: "refused", missing: "organization" }; // rows of a deleted organization may still exist
   const before = send.mid === undefined ? undefined : circumstances.known.get(sendKeyOf(send, send.mid));
   if (before !== undefined) {
     if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" };
@@ -136,7 +138,7 @@ async function findEarlier(rows: Looking, sends: NewSend[]): Promise<Map<string,
   return new Map(found.map((row) => [sendKeyOf(row, row.mid), { ...row, createdAt: Number(row.created_at) }]));
 }
 
-/** The conversations that are written to, with the time of their last message and the number of their participants. */
+/** The conversations addressed, with the time of their last message and their number of participants. */
 async function findConversations(rows: Looking, sends: NewSend[]): Promise<Map<string, Conversation>> {
   const keys = distinct(sends, ({ org, cid }) =>
     cid === undefined ? undefined : [joinIds(org, cid), { org, id: cid }],
@@ -169,7 +171,7 @@ async function findUsers(rows: Looking, sends: NewSend[]): Promise<Set<string>> 
   return new Set(found.filter(({ deleted_at }) => deleted_at === null).map(({ org, id }) => joinIds(org, id)));
 }
 
-/** Many sends of a batch ask the same: each question once. */
+/** Removes duplicates, as many sends of a batch look up the same rows. */
 function distinct<Key>(sends: NewSend[], keyOfSend: (send: NewSend) => [text: string, key: Key] | undefined): Key[] {
   const keys = new Map<string, Key>();
   for (const send of sends) {

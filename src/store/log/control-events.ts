@@ -4,10 +4,13 @@ import { createId } from "../../lib/text/ids.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { LogTransaction } from "./log-writer.ts";
 
-/** Which conversation's participants change, when (milliseconds), and by which call, where that replaces all of them. */
+/**
+ * A change of a conversation's participants: which conversation, when (milliseconds since the Unix epoch), and the
+ * call, if it replaces all participants.
+ */
 export type MembershipOf = { org: string; cid: string; now: number; call?: string };
 
-/** Counts a change of participants at its conversation, and emits its event; nothing when nobody came or went. */
+/** Updates the conversation's participant count and emits the change; does nothing if nobody joined or left. */
 export async function recordMembership(
   transaction: LogTransaction,
   of: MembershipOf,
@@ -20,12 +23,15 @@ export async function recordMembership(
   emitMembership(transaction, of, change);
 }
 
-/** Emits a change of participants, be it of nobody: it tells those that replace the same set that another call began to. */
+/**
+ * Emits a change of participants, even an empty one: that tells concurrent replacements of the same set that another
+ * call has begun.
+ */
 export function emitMembership(transaction: LogTransaction, of: MembershipOf, change: MembershipChange): void {
   emitControl(transaction, "membership", of, change);
 }
 
-/** Counts and emits that one user leaves any number of conversations: one statement, and an event for each. */
+/** Counts and emits that one user leaves any number of conversations: one statement, and one event per conversation. */
 export async function recordLeaving(
   transaction: LogTransaction,
   { textsOf }: Dialect,
@@ -37,13 +43,13 @@ export async function recordLeaving(
   for (const cid of cids) emitControl(transaction, "membership", { org, cid, now }, { added: [], removed: [uid] });
 }
 
-/** Emits the end of all sessions of a user, whenever their tokens were issued. */
+/** Emits the end of all of a user's sessions, whenever their tokens were issued. */
 export function emitBlock(transaction: LogTransaction, of: { org: string; now: number }, uid: string): void {
   const end: SessionEnd = { uids: [uid], issuedBefore: Number.MAX_SAFE_INTEGER };
   emitControl(transaction, "session", { ...of, cid: undefined }, end);
 }
 
-/** Emits the end of the sessions that one token of a user holds open. */
+/** Emits the end of the sessions held open by one token of a user. */
 export function emitTokenEnd(
   transaction: LogTransaction,
   of: { org: string; now: number },
@@ -53,7 +59,10 @@ export function emitTokenEnd(
   emitControl(transaction, "session", { ...of, cid: undefined }, end);
 }
 
-/** Emits the end of sessions whose token was issued up to `now`: of `uids`, or without them of all of the organization. */
+/**
+ * Emits the end of sessions whose token was issued up to `now`: those of `uids`, or without it all of the
+ * organization's.
+ */
 export function emitSessionEnd(transaction: LogTransaction, of: { org: string; now: number }, uids?: string[]): void {
   const end: SessionEnd = { ...(uids !== undefined && { uids }), issuedBefore: of.now };
   emitControl(transaction, "session", { ...of, cid: undefined }, end);

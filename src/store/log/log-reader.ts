@@ -17,7 +17,7 @@ type EventRow = Row & {
 
 type HeadRow = Row & { head: number; head_id: string | null };
 
-// The end of the page is found first, so that no more is read than fits it.
+// Finds the end of the page first, so that no larger payloads are read than fit it.
 const endOfPage = withinBytes(
   `SELECT "offset", OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) AS bytes
     FROM event WHERE org = ? AND "offset" > ? ORDER BY "offset" LIMIT ?`,
@@ -26,7 +26,7 @@ const endOfPage = withinBytes(
 const readEvents = `SELECT "offset", kind, id, cid, payload, uids FROM event
   WHERE org = ? AND "offset" > ? AND "offset" <= (SELECT MAX("offset") FROM (${endOfPage}) AS fitting) ORDER BY "offset"`;
 
-// Of the event at the place itself only the id is wanted.
+// Reads only the id of the event at the place itself.
 const readPlaceAndEvents =
   withinBytes(`SELECT "offset", kind, id, cid, CASE WHEN "offset" > ? THEN payload ELSE '' END AS payload, uids,
     CASE WHEN "offset" > ? THEN OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0) ELSE 0 END AS bytes
@@ -35,7 +35,7 @@ const readPlaceAndEvents =
 const readPage = `SELECT ${headColumns}, page.* FROM organization o LEFT JOIN (${readPlaceAndEvents}) AS page ON TRUE
   WHERE o.id = ? ORDER BY page."offset"`;
 
-/** Reads the log as its players need it. */
+/** Creates the log reads that the gateway needs. */
 export function createLogReader({ reader }: { reader: Reader }): LogReader {
   const readHeads = `SELECT o.id, ${headColumns} FROM organization o WHERE o.id IN (${reader.dialect.textsOf("?")})`;
   return {
@@ -65,7 +65,7 @@ function toEvent(org: string, row: EventRow): LogEvent {
   return { ...place, kind: uids === undefined ? "unplayable" : kind, uids };
 }
 
-/** A list that cannot be read must not keep its neighbours from being read. */
+/** A list that cannot be parsed must not keep the events beside it from being read. */
 function toTexts(text: string): string[] | undefined {
   const value = parseJson(text);
   return isTexts(value) ? value : undefined;

@@ -3,32 +3,32 @@ import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
 
-/** An event that has no offset yet. */
+/** An event without an offset. */
 export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   sender?: string | undefined;
   mid?: string | undefined;
   fingerprint?: string | undefined;
   keyId?: string | undefined;
-  /** How many users it was addressed to, where that is not the number of its `uids`. */
+  /** The number of recipients, if it differs from the number of `uids`. */
   recipients?: number | undefined;
   createdAt: number;
 };
 
-/** A transaction that may write events. */
+/** A transaction that may emit events. */
 export type LogTransaction = {
   sql: Transaction;
-  /** Those of the organizations asked for that exist, with the heads that their logs have now. */
+  /** The current heads of the requested organizations that exist. */
   heads: ReadonlyMap<string, number>;
   /** Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction. */
   emit(event: NewEvent): Emitted;
 };
 
-/** Where an event came to stand: its offset, and the id of the event before it, as in `LogEvent`. */
+/** The place of an emitted event: its offset and the id of its predecessor, as in `LogEvent`. */
 export type Emitted = Pick<LogEvent, "offset" | "prev">;
 
 type Work<Result, Seen = void> = (transaction: LogTransaction, seen: Seen) => Promise<Result>;
 
-/** Looks at what decides about a batch. */
+/** Reads the rows that decide the outcome of a batch. */
 type Look<Seen> = (rows: Pick<Rows, "find">) => Promise<Seen>;
 type StoredEvent = NewEvent & Emitted;
 
@@ -44,28 +44,31 @@ type LockedRow = {
   counted_to: number;
 };
 
-/** A log that is written to: where it ends, and how many bytes it holds up to the offset `countedTo`. */
+/** A locked log: its end, and the bytes of its events up to the offset `countedTo`. */
 type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number };
 
 type EmittedEvent = { event: StoredEvent; log: LockedLog };
 
 const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset", "stored_bytes", "counted_to"];
 
-/** Writes events into logs, each with what it is about, in one transaction. */
+/** Writes events to logs, in one transaction with the rows they concern. */
 export type LogWriter = {
   /**
-   * Locks the rows of `orgs` in key order, runs `work`, stores what it emitted, and commits. When it rejects nothing of
-   * it was stored, unless the database was lost during the commit: then nobody knows. It waits for the turn of the organization,
-   * if it is one.
+   * Locks the rows of `orgs` in key order, runs `work`, stores the emitted events and commits. If it rejects, nothing
+   * was stored, unless the database was lost during the commit: then the outcome is unknown. A single organization waits
+   * its own turn.
    */
   commit<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
-  /** The same in the turn that batches share. What `look` asks goes out behind the lock: it is not waited for, and yet seen as it is once the lock is held. */
+  /**
+   * Like `commit`, in the turn that batches share. The queries of `look` are sent right after the lock, without waiting
+   * for it, and see the state under the lock.
+   */
   commitBatch<Result, Seen>(orgs: string[], look: Look<Seen>, work: Work<Result, Seen>): Promise<Result>;
-  /** The same, and then announces the events. */
+  /** Like `commit`, and then announces the events. */
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
 };
 
-/** `announce` is called after each commit that stored events, with the events in offset order. */
+/** Creates a log writer. `announce` is called after each `transaction` that emitted events, in offset order. */
 export function createLogWriter({
   driver,
   announce,
@@ -142,7 +145,7 @@ function logOf(row: LockedRow): LockedLog {
   return { place: headOf(row), storedBytes: Number(row.stored_bytes), countedTo: Number(row.counted_to) };
 }
 
-/** Counts an event, unless some before it are still to be counted: then it is counted later, with them. */
+/** Counts an event, unless earlier ones are still uncounted; then it is counted later with them. */
 function countIn(log: LockedLog, offset: number, { payload, uids }: EventRow): void {
   if (log.countedTo !== offset - 1) return;
   log.countedTo = offset;
@@ -153,7 +156,7 @@ function turnOf([org, another]: string[]): Turn {
   return org === undefined || another !== undefined ? house : { of: org };
 }
 
-/** Where a log ends. A Herald that does not record ids may have written last: then the id is not known. */
+/** The end of a log. The id is unknown if the last writer was a version that does not record ids. */
 function headOf({ head, head_id, head_id_offset }: LockedRow): LogPlace {
   const offset = Number(head);
   if (offset === 0) return logStart;
@@ -178,7 +181,7 @@ function toRow(event: StoredEvent): EventRow {
   };
 }
 
-/** What of an event travels: all but what only the store needs to know. */
+/** The part of an event that is published, without what only the store needs. */
 function toLogEvent({ org, offset, kind, id, cid, payload, uids, prev }: LogEvent): LogEvent {
   return { org, offset, kind, id, cid, payload, uids, prev };
 }

@@ -3,8 +3,9 @@ const pageBytes = 4 * 1024 * 1024;
 type Options = { order?: "ASC" | "DESC"; columns?: string; maxBytes?: number | "?" };
 
 /**
- * Ends a page of rows in log order, or against it, where it grows beyond `maxBytes`, 4 MiB by default: the largest events are a
- * thousand times the usual ones. `page` is a SELECT with the columns `"offset"` and `bytes`; its first row is always there.
+ * Ends a page of rows, in log order or reversed, once it exceeds `maxBytes` (4 MiB by default): the largest events are
+ * a thousand times the usual size. `page` is a SELECT with the columns `"offset"` and `bytes`; its first row is always
+ * included.
  */
 export function withinBytes(page: string, options: Options = {}): string {
   const { order = "ASC", columns = "*", maxBytes = pageBytes } = options;

@@ -6,31 +6,34 @@ import type { BatchLog, NewSend, SendLog, SendOutcome } from "../ports.ts";
 const maxBatch = 500;
 const maxWaiting = 20_000;
 
-// In characters: payloads are nearly all ASCII, and take at most two bytes for each.
+// In characters: payloads are almost all ASCII, and a character takes two bytes of memory at most.
 const weights = { of: weightOf, maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
 const longestHoldMs = 2;
 
 type Options = {
   log: BatchLog;
-  /** Called after commits with their events, in offset order. Must not throw. */
+  /** Called after each commit with its events, in offset order. Must not throw. */
   announce(events: LogEvent[]): void;
   observer?: CommitObserver | undefined;
   batchSize?: number;
   pipeline?: Pipeline | undefined;
 };
 
-/** Looks on while sends are committed. */
+/** Observes commits of sends. */
 export type CommitObserver = {
-  /** A send begins to wait for its commit. */
+  /** Called when a send begins to wait for its commit. */
   onAppend?: ((send: NewSend) => void) | undefined;
-  /** Called after a commit, which nothing can undo: must not throw. Gives what goes with the event of each stored send. */
+  /**
+   * Called after a commit, which cannot be undone: must not throw. Returns the function that gives the mark to publish
+   * with each stored send.
+   */
   onCommit(sends: NewSend[], tookMs: number): (send: NewSend) => CommitMark | undefined;
 };
 
 /**
- * Group commit: the sends of one turn of the event loop, and those that arrive while a commit is under way, share one.
- * While another commit is about to end, the events of the last one wait for theirs, at most 2 ms.
+ * Creates a send log with group commit: the sends of one turn of the event loop, and those that arrive during a commit,
+ * share one. If another commit is about to end, events wait for it, at most 2 ms, to be announced together.
  */
 export function createSendLog({ log, announce, observer, batchSize = maxBatch, pipeline }: Options): SendLog {
   const batcher = createBatcher<NewSend, SendOutcome>({

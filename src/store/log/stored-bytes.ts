@@ -1,7 +1,7 @@
 import { deletionOf, lastOfFirst, type Ordered } from "../retention/remove-first.ts";
 import type { Row, Transaction } from "../sql/driver.ts";
 
-/** The SQL of the bytes that an event counts for: those of its payload, and of the list of users that it is for. */
+/** The SQL expression for the counted bytes of an event: its payload and its list of recipients. */
 export const storedBytes = "OCTET_LENGTH(payload) + COALESCE(OCTET_LENGTH(uids), 0)";
 
 type Removed = { org: string; offset: number; bytes: number };
@@ -11,8 +11,9 @@ const countedColumns = ["id", "stored_bytes", "counted_to"];
 const findUncounted = "SELECT id FROM organization WHERE counted_to < head AND deleted_at IS NULL ORDER BY id LIMIT 1";
 
 /**
- * As `removeFirst`, of the table `event`: what was counted of the events is taken off their organizations. Those are locked last, in
- * the order in which sends lock them, so that no send waits for the rest, and nobody for each other.
+ * Like `removeFirst` for the table `event`, and subtracts the removed events from their organizations' counts.
+ * Organizations are locked last and in the order that sends use, so that sends never wait for the deletion and no two
+ * transactions deadlock.
  */
 export async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: number): Promise<number> {
   const last = await lastOfFirst(sql, rows, limit);
@@ -38,8 +39,8 @@ export async function removeFirstEvents(sql: Transaction, rows: Ordered, limit: 
 }
 
 /**
- * Counts at most `limit` events that were not counted when they were stored, of one organization: those from before there was a
- * count, and those of Heralds that keep none. Gives their number, 0 when nothing is left to count.
+ * Counts at most `limit` events of one organization that were not counted when stored, by a version that keeps no
+ * count. Returns their number; 0 when nothing is left to count.
  */
 export async function countSomeEvents(sql: Transaction, limit: number): Promise<number> {
   const [found] = await sql.all<{ id: string }>(findUncounted);
@@ -59,7 +60,7 @@ export async function countSomeEvents(sql: Transaction, limit: number): Promise<
     limit,
   );
   const events = Number(next?.events ?? 0);
-  const countedTo = events < limit ? Number(log.head) : Number(next?.last); // what is missing was removed
+  const countedTo = events < limit ? Number(log.head) : Number(next?.last); // offsets without an event were removed
   const bytes = Number(log.stored_bytes) + Number(next?.bytes ?? 0);
   await sql.rows.update("organization", ["id"], [{ id: log.id, stored_bytes: bytes, counted_to: countedTo }]);
   return Math.max(1, events);

@@ -9,7 +9,10 @@ const readChain = `WITH RECURSIVE chain (id, parent, added, removed, depth) AS (
   )
   SELECT parent, added, removed FROM chain ORDER BY depth DESC`;
 
-/** Reads the users of an audience, from the one that it began with to the last change. `undefined` when a part of it is gone. */
+/**
+ * Creates the function that reads the users of an audience, by applying all changes since its first ancestor.
+ * `undefined` if part of the chain is gone.
+ */
 export function createAudienceReader(reader: Reader) {
   return async (org: string, id: string): Promise<string[] | undefined> => {
     const chain = await reader.allOf<AudienceRow>(org, readChain, id, org, org);

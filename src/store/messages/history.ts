@@ -5,12 +5,13 @@ import type { Reader } from "../sql/driver.ts";
 type MessageRow = { offset: number; payload: string };
 type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
 
-// One table and one index, so that a page costs a page whatever the planner knows: joined with its conversation, PostgreSQL may
-// choose to sort the whole history for it. And one lower bound: of two SQLite begins at either, be it the far one.
+// Uses one table and one index, so that a page costs a page whatever the planner knows: with a join, PostgreSQL may
+// sort the whole history. Uses one lower bound: of two, SQLite starts the scan at either, even the far one.
 const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'message'
   AND "offset" > (SELECT CASE WHEN log_start > ? THEN log_start ELSE ? END FROM conversation WHERE org = ? AND id = ?)`;
 
-// Payloads are read once it is known which fit the page: SQLite would sort and carry those of all that are looked at.
+// Reads payloads only once the rows of the page are known: SQLite would otherwise sort and carry those of all
+// candidates.
 const payloadOfPage = `(SELECT payload FROM event WHERE event.org = page.org AND event."offset" = page."offset") AS payload`;
 
 const readPage = (order: "ASC" | "DESC") =>
@@ -21,7 +22,7 @@ const readPage = (order: "ASC" | "DESC") =>
 const readForward = readPage("ASC");
 const readBackward = readPage("DESC");
 
-/** Reads the messages of one conversation. */
+/** Creates the reads of one conversation's messages. */
 export function createHistory({ reader }: { reader: Reader }): History {
   return {
     async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit, maxBytes }) {
@@ -57,7 +58,7 @@ export function createHistory({ reader }: { reader: Reader }): History {
   };
 }
 
-// The plus keeps SQLite from beginning there: of two lower bounds it takes either.
+// The plus keeps SQLite from starting the scan there: of two lower bounds, it takes either.
 const fromMissed = `FROM participant p
   JOIN conversation c ON c.org = p.org AND c.id = p.cid
   JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start AND e.kind = 'message'
@@ -68,7 +69,7 @@ const readMissed = withinBytes(
   { columns: `"offset", id, cid, log_start, ${payloadOfPage}`, maxBytes: "?" },
 );
 
-/** Reads what a user missed in all of the user's conversations. */
+/** Creates the reads of what a user missed in all of the user's conversations. */
 export function createMissedMessages({ reader }: { reader: Reader }): MissedMessages {
   return {
     async findMessage(org, id) {

@@ -13,7 +13,7 @@ type SentRow = Row & {
 
 const idsAtOnce = 1_000;
 
-// What was stored before messages counted their recipients is taken to have had as many as there are participants now.
+// Messages stored before recipients were counted get the current number of participants.
 const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND e.kind = 'message' AND e."offset" > c.log_start AND ${isLiveOrganization("e.org")}`;
@@ -21,11 +21,11 @@ const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COAL
 const findSystem = `SELECT "offset", cid, payload, uids, key_id, recipients FROM event
   WHERE org = ? AND mid = ? AND kind = 'system' AND ${isLiveOrganization("org")}`;
 
-/** Reads what was sent. Only messages of conversations that are there, since they were last created. */
+/** Creates the reads of sent messages: only those of existing conversations, since they were last created. */
 export function createSentReads({ reader }: { reader: Reader }): SentReads {
   const wasUser = `SELECT id FROM "user" WHERE org = ? AND log_start < ? AND (deleted_at IS NULL OR log_end >= ?)
     AND id IN (${reader.dialect.textsOf("?")})`;
-  // Nearly all are users: so few rows cross from a thread or a server.
+  // Asks for strangers, as nearly all ids are users: few rows then cross from a thread or a server.
   const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.textsOf("?")}) AS asked
     WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
   const isUser = `SELECT id FROM "user" WHERE org = ? AND deleted_at IS NULL AND id IN (${reader.dialect.textsOf("?")})`;

@@ -10,7 +10,7 @@ import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeRetention } from "../testing/retention-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
-setDefaultTimeout(60_000); // a busy machine takes its time to start a server
+setDefaultTimeout(60_000); // starting a server may take long on a busy machine
 
 const postgres = await startPostgres();
 if (postgres !== undefined) {
@@ -38,7 +38,7 @@ if (postgres !== undefined) {
   });
 
   describe("a role that owns nothing", () => {
-    test("may do what serving takes, and nothing to the tables themselves", async () => {
+    test("may do what serving requires, and nothing to the tables themselves", async () => {
       const url = await postgres.createDatabase();
       const node = await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });
       expect(node.advice).toBeUndefined();
@@ -56,7 +56,7 @@ if (postgres !== undefined) {
       await Promise.all([node.close(), serving.close()]);
     });
 
-    test("sees nothing of an organization that its statement does not name", async () => {
+    test("sees no rows of an organization that its statement does not name", async () => {
       const url = await postgres.createDatabase();
       const node = await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });
       for (const org of ["o1", "o2"]) {
@@ -85,7 +85,7 @@ if (postgres !== undefined) {
       await second.close();
     });
 
-    test("keeps what an operator took away from it", async () => {
+    test("does not get back what an operator revoked", async () => {
       const url = await postgres.createDatabase();
       const migrating = { migrationUrl: url };
       const first = await openPostgres(servingUrl(url), () => undefined, migrating);

@@ -1,10 +1,10 @@
 import type { Migration } from "../migrations.ts";
 import type { MigrationSession, Row } from "../sql/driver.ts";
 
-/** What a node does to its tables while it serves. */
+/** What a serving node does with its tables. */
 const ofServing = ["SELECT", "INSERT", "UPDATE", "DELETE"] as const;
 
-/** What only migrations write: how far they have come. */
+/** Written by migrations only, to record their progress. */
 const migrationTables = ["schema_version", "schema_step"] as const;
 
 const findAny = `SELECT 1 AS one FROM json_array_elements_text(CAST(CAST(? AS text) AS json)) AS privilege (value)
@@ -13,8 +13,9 @@ const findSchema = `SELECT quote_ident(current_schema()) AS name, quote_ident(CA
   CAST(has_schema_privilege(CAST(? AS text), current_schema(), 'USAGE') AS int) AS is_usable`;
 
 /**
- * Lets a role that owns nothing serve from the tables of these migrations: their rows, and no more. How far the migrations are, it
- * may only read. A table of which it may do something already is left as it is: an operator may have taken the rest away.
+ * Lets a role that owns nothing serve: grants access to the rows of the migrations' tables, and read access to the
+ * migrations' progress. Tables on which the role has any privilege are left alone, as an operator may have revoked the
+ * rest.
  */
 export async function grantServing(
   session: MigrationSession,

@@ -21,7 +21,7 @@ if (postgres !== undefined) {
   const server = postgres;
   afterAll(() => postgres.stop());
 
-  /** A database with events, and what opens further drivers on it. */
+  /** Creates a database with events, and a function that opens further drivers on it. */
   async function openDatabase(events = 0) {
     const url = await server.createDatabase();
     const stack = new AsyncDisposableStack();
@@ -40,7 +40,7 @@ if (postgres !== undefined) {
   });
 
   describe("the schema on PostgreSQL", () => {
-    test("is changed without the time limits of other statements", async () => {
+    test("changes without the time limits of other statements", async () => {
       await using database = await openDatabase();
       const hasty = database.connect({ statement: 50, idleTransaction: 50, deadline: 100 });
       const limits = ["statement_timeout", "idle_in_transaction_session_timeout"];
@@ -68,7 +68,7 @@ if (postgres !== undefined) {
       expect(second?.told).toEqual([waits]);
     });
 
-    test("is brought to its end by the next node when one dies within a step", async () => {
+    test("is completed by the next node if one dies within a step", async () => {
       await using database = await openDatabase(3_000);
       const known = withMigration(slowBackfill);
       const first = migrateStore(database.driver, { known }).catch((error: unknown) => error);
@@ -88,7 +88,7 @@ if (postgres !== undefined) {
       expect(Number((await database.driver.allOf("o", count))[0]?.events)).toBe(3_000);
     });
 
-    test("holds up no send for long while it waits for a table that somebody reads", async () => {
+    test("delays no send for long while the migration waits for a table that somebody reads", async () => {
       await using database = await openDatabase(1);
       const reading = Promise.withResolvers<void>();
       const read = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ if (postgres !== undefined) {
       expect(await migrated).toEqual({ from: last, to: last + 1 });
     });
 
-    test("gets a whole index in place of one that was left half made, and keeps one that was left whole", async () => {
+    test("gets a complete index in place of one left incomplete, and keeps one left complete", async () => {
       await using database = await openDatabase(2);
       const { driver, url } = database;
       const index = "CREATE INDEX CONCURRENTLY event_by_kind ON event (org, kind)";
@@ -138,7 +138,7 @@ if (postgres !== undefined) {
       await migrateStore(driver, { known });
       const [made] = await indexes();
       expect(made).toMatchObject({ valid: true });
-      await driver.run("DELETE FROM schema_step WHERE name = '9999-sample'"); // it died before it noted that
+      await driver.run("DELETE FROM schema_step WHERE name = '9999-sample'"); // it died before recording that
       expect(await migrateStore(driver, { known })).toEqual({ from: last, to: last + 1 });
       expect([...(await indexes())]).toEqual([made as never]);
     });

@@ -2,17 +2,17 @@ import { SQL } from "bun";
 import type { MigrationSession, TellMigration, Transaction } from "../sql/driver.ts";
 import { createLastWrites } from "../sql/last-writes.ts";
 
-// A key of its own: the Heralds before schema version 9 wait for theirs within a statement that may take 10 s.
+// Has a key of its own: versions before schema version 9 wait for theirs inside a statement limited to 10 s.
 const tryLock = "SELECT pg_try_advisory_lock(4715082) AS locked";
 const connectTimeoutSeconds = 5;
 const tryLockEveryMs = 500;
 const tellEveryMs = 10_000;
 
-// While a statement waits for a table, all that comes after it waits behind it.
+// While a statement waits for a table, all later ones queue behind it.
 const lockMayTakeMs = 200;
 const lockTries = 200;
 const longestPauseMs = 5_000;
-const lockNotAvailable = /^(55P03|40P01)$/; // or a deadlock, SQLSTATE (PostgreSQL, appendix A)
+const lockNotAvailable = /^(55P03|40P01)$/; // or deadlock_detected; SQLSTATE, PostgreSQL appendix A
 
 const findIndex = "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(CAST(? AS text))";
 
@@ -21,9 +21,9 @@ type Statements = Omit<Transaction, "lastly">;
 type Options = { url: string; statementsOn(connection: Connection): Statements; tell: TellMigration };
 
 /**
- * Runs `work` on a connection of its own, without time limits. The lock belongs to the session, so it ends with the connection,
- * however that ends. It is polled, since a statement that waits for it would hold up `CREATE INDEX CONCURRENTLY`, which waits for
- * every statement that began before it. A lost connection is not made anew: without the lock nothing more is done.
+ * Runs `work` on a dedicated connection without time limits. The lock belongs to the session and ends with the
+ * connection in any case. It is polled, as a statement waiting for it would block `CREATE INDEX CONCURRENTLY`, which
+ * waits for all earlier statements. A lost connection is not reopened: without the lock, nothing more may be done.
  */
 export async function runMigration<Result>(
   { url, statementsOn, tell }: Options,
@@ -37,7 +37,7 @@ export async function runMigration<Result>(
       statement_timeout: 0,
       idle_in_transaction_session_timeout: 0,
       lock_timeout: 0,
-      client_connection_check_interval: 5_000, // so that the server notices within a statement that the node is gone
+      client_connection_check_interval: 5_000, // lets the server notice during a statement that the node is gone
       synchronous_commit: "on",
     },
   });
@@ -82,12 +82,12 @@ async function runTransaction<Result>(
     await connection.unsafe("COMMIT");
     return result;
   } catch (error) {
-    await connection.unsafe("ROLLBACK").catch(() => undefined); // the connection is lost, and the error says so
+    await connection.unsafe("ROLLBACK").catch(() => undefined); // the connection is lost; the original error says so
     throw error;
   }
 }
 
-/** An index that was left half made, by a node that died or for want of a lock, is dropped first. */
+/** First drops an index left incomplete by a node that died or timed out waiting for a lock. */
 async function createIndex(sql: Statements, statement: string): Promise<void> {
   const [, name = ""] = /INDEX CONCURRENTLY (\w+) ON/.exec(statement) ?? [];
   const [index] = await sql.all<{ valid: number }>(findIndex, name);

@@ -2,30 +2,30 @@ import type { SQL } from "bun";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createTurns, type Turn } from "../../lib/queues/turns.ts";
 
-/** A bounded number of connections, each of which runs its calls one after another. Calls wait for one in turns. */
+/** A bounded number of connections, each of which runs its calls in order. Waiting calls take turns. */
 export type Pool = {
-  /** Runs a call on the connection that has the least to do, or refuses it as `unavailable` when none was free for too long. */
+  /** Runs a call on the least busy connection; rejects with `unavailable` if none was free for too long. */
   use<Result>(turn: Turn, run: (connection: SQL) => Promise<Result>): Promise<Result>;
   /**
-   * Gives up idle connections that have been silent since a time (of `performance.now`): if the way to the server is gone, their
-   * next call would have to find out.
+   * Replaces idle connections that have been silent since a time (of `performance.now`): if the network path is broken,
+   * their next call would otherwise have to find out.
    */
   doubt(since: number): void;
-  /** Resolves when all calls are through and the connections are closed. */
+  /** Resolves once all calls have ended and the connections are closed. */
   close(): Promise<void>;
 };
 
 type Options = {
-  /** One connection, which is made with its first call, and anew with the next one after it was lost. */
+  /** Creates a connection, which opens with its first call and reopens with the next one after it was lost. */
   connect(): SQL;
   connections: number;
-  /** How many calls may be on their way on one connection, so that the next waits less for the network. */
+  /** How many calls may be in flight per connection, which saves network round trips. */
   depth: number;
-  /** A call that has run for this long shows that the server is frozen: its connection is given up, and made anew. */
+  /** A call that has run this long means a frozen server: its connection is replaced. */
   deadlineMs: number;
-  /** A call that no connection was free for is refused after this; those that run are left alone. */
+  /** A call that has waited this long for a connection is refused; running calls are not affected. */
   waitMs: number;
-  /** Called when a connection is given up, with the time since which it was silent. */
+  /** Called when a connection is replaced, with the time since which it was silent. */
   onSilence(since: number): void;
 };
 
@@ -39,13 +39,13 @@ type Line = {
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** No call is queued behind one that takes longer than this, nor behind those that follow such a one. */
+/** Calls are not pipelined behind one that takes longer than this, nor right after such a one. */
 const flowsMs = 5;
 const closeWithinSeconds = 5;
 
 /**
- * Connections to PostgreSQL. What waits here has not been sent yet, so a queue, however long, tells nothing of the server: the
- * time of a call counts from the end of the one before it on its connection, since the server answers in order.
+ * Creates a pool of PostgreSQL connections. Queued calls have not been sent, so a long queue says nothing about the
+ * server; the server answers in order, so a call's time starts when the previous one on its connection ends.
  */
 export function createPool({ connect, connections, depth, deadlineMs, waitMs, onSilence }: Options): Pool {
   const lines = Array.from({ length: connections }, openLine);
@@ -54,7 +54,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
   let onIdle: (() => void) | undefined;
 
   function openLine(): Line {
-    const answeredAt = performance.now(); // it has not been asked yet, so nothing speaks against it
+    const answeredAt = performance.now(); // not asked yet, so nothing suggests that it is dead
     return { connection: connect(), calls: new Set(), runningSince: 0, answeredAt, lastTookMs: 0, timer: undefined };
   }
 
@@ -65,7 +65,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
     for (const line of lines) {
       const { calls, runningSince, lastTookMs } = line;
       const { size } = calls;
-      if (size === 0) return line; // the first of them: it knows the statements
+      if (size === 0) return line; // prefers the earliest, which has prepared the statements
       const flows = size < depth && lastTookMs < flowsMs && now - runningSince < flowsMs;
       if (flows && (free === undefined || size < free.calls.size)) free = line;
     }
@@ -79,9 +79,9 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
     call.start(line);
   }
 
-  /** The next call is on its way before anyone hears of this one. */
+  /** Sends the next call before the caller learns of this one's end. */
   function end(line: Line, call: Call): void {
-    if (!line.calls.delete(call)) return; // given up
+    if (!line.calls.delete(call)) return; // abandoned
     const now = performance.now();
     line.lastTookMs = now - line.runningSince;
     line.runningSince = now;
@@ -121,7 +121,7 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
   function renew(line: Line): void {
     clearTimeout(line.timer);
     lines[lines.indexOf(line)] = openLine();
-    line.connection.close({ timeout: 0 }).catch(() => undefined); // its calls reject, and are answered already
+    line.connection.close({ timeout: 0 }).catch(() => undefined); // its calls reject, but have been refused already
   }
 
   function refuseLate(): void {

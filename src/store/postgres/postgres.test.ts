@@ -15,9 +15,9 @@ import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/reten
 import { describeSteps } from "../testing/steps-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
-setDefaultTimeout(60_000); // a busy machine takes its time to restart a server
+setDefaultTimeout(60_000); // restarting a server may take long on a busy machine
 
-/** The processes that serve the reads of a driver: one for each of its connections. */
+/** The server processes behind a driver's read connections. */
 async function pidsOf(driver: Driver): Promise<number[]> {
   const asked = Array.from({ length: 32 }, () =>
     driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid, pg_sleep(0.01)"),
@@ -60,49 +60,49 @@ if (postgres !== undefined) {
       await Promise.all(drivers.map((driver) => driver.close()));
     });
 
-    test("is brought up from the version before API keys with what is in it", async () => {
+    test("is upgraded from the version before API keys with its contents", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectKeysAfterVersion1(driver);
       await driver.close();
     });
 
-    test("revokes keys that a deletion left, before the organization is made again", async () => {
+    test("revokes keys left by a deletion before the organization is created again", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectKeysOfDeletedOrganization(driver);
       await driver.close();
     });
 
-    test("is brought up from the version before retention, and forgets nothing but what had been deleted", async () => {
+    test("is upgraded from the version before retention, and loses only what had been deleted", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectRemovalsAfterVersion6(driver);
       await driver.close();
     });
 
-    test("counts what Heralds stored that count nothing, before its migration and beside it", async () => {
+    test("counts the events of versions without counts, written before its migration and beside it", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectCountsAfterVersion9(driver);
       await driver.close();
     });
 
-    test("is brought up from the version before ids of heads, which runs beside it for a while", async () => {
+    test("is upgraded from the version before head ids, which runs beside it for a while", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectHeadsAfterVersion8(driver);
       await driver.close();
     });
 
-    test("is read where a later version made events of other kinds", async () => {
+    test("can be read where a later version wrote events of other kinds", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectUnknownKinds(driver);
       await driver.close();
     });
 
-    test("is brought up from the version before delivery reports with the number of participants", async () => {
+    test("is upgraded from the version before delivery reports with the number of participants", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await expectParticipantsAfterVersion7(driver);
       await driver.close();
     });
 
-    test("lets a role that may only add to the audit log serve, and refuses it to change or remove an entry", async () => {
+    test("serves with a role that may only append to the audit log, which can neither change nor remove an entry", async () => {
       const url = await postgres.createDatabase();
       const owner = await openPostgres(url, () => undefined);
       const superuser = connectPostgres(postgres.asSuperuser(url));
@@ -123,7 +123,7 @@ if (postgres !== undefined) {
       await Promise.all([owner, node].map(({ close }) => close()));
     });
 
-    test("runs transactions one after another, and a failed one leaves nothing", async () => {
+    test("runs transactions one at a time, and keeps nothing of a failed one", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
       const results = await Promise.allSettled([
@@ -195,7 +195,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("makes an organization once when several nodes are asked at once; the others find it, and name it", async () => {
+    test("creates an organization once if several nodes are asked at once; the others find and rename it", async () => {
       const url = await postgres.createDatabase();
       const nodes = await Promise.all([1, 2, 3].map(() => openPostgres(url, () => undefined)));
       for (let round = 0; round < 30; round += 1) {
@@ -207,12 +207,12 @@ if (postgres !== undefined) {
         expect(puts.filter(({ isNew }) => isNew)).toHaveLength(1);
         expect(puts.map(({ entity }) => entity.createdAt)).toEqual(Array(3).fill(made?.entity.createdAt));
         const [row] = await (nodes[0]?.reader.all("SELECT name FROM organization WHERE id = ?", org) ?? []);
-        expect(row?.name).not.toBe(made?.entity.name); // a later one has named it
+        expect(row?.name).not.toBe(made?.entity.name); // a later one renamed it
       }
       await Promise.all(nodes.map((node) => node.close()));
     });
 
-    test("gives one id to one send, also when two nodes are asked at once", async () => {
+    test("gives one id to one send, even if two nodes are asked at once", async () => {
       const url = await postgres.createDatabase();
       const nodes = await Promise.all([1, 2].map(() => openPostgres(url, () => undefined)));
       const [first] = nodes;
@@ -239,7 +239,7 @@ if (postgres !== undefined) {
       await Promise.all(nodes.map((node) => node.close()));
     });
 
-    test("says unavailable while it is away, and goes on when it is back", async () => {
+    test("answers `unavailable` while it is away, and continues when it is back", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
       await postgres.restart(async () => {
@@ -253,7 +253,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("answers whatever waits behind slow reads, however long that takes in all, on the connections that it has", async () => {
+    test("answers everything queued behind slow reads, however long that takes, on the connections it has", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { deadline: 500 });
       const slow = Array.from({ length: 40 }, () =>
         driver.all<{ pid: number }>("SELECT pg_backend_pid() AS pid, pg_sleep(0.2)"),
@@ -264,7 +264,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("answers other reads beside one that takes its time", async () => {
+    test("answers other reads beside a slow one", async () => {
       const driver = connectPostgres(await postgres.createDatabase());
       const ended: string[] = [];
       const slow = driver.all("SELECT pg_sleep(1)").then(() => ended.push("slow"));
@@ -275,7 +275,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("gives up a connection that does not answer, and that one alone", async () => {
+    test("replaces a connection that does not answer, and only that one", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
       const before = await pidsOf(driver);
       const [frozen = 0] = before;
@@ -283,7 +283,7 @@ if (postgres !== undefined) {
       try {
         const reads = await Promise.allSettled(Array.from({ length: 40 }, () => driver.all("SELECT pg_sleep(0.01)")));
         const refused = reads.filter(({ status }) => status === "rejected");
-        expect(refused.length).toBeWithin(1, 5); // what was on its way on that one
+        expect(refused.length).toBeWithin(1, 5); // the calls in flight on that one
         const after = await pidsOf(driver);
         expect(after).not.toContain(frozen);
         expect(after.filter((pid) => before.includes(pid))).toHaveLength(7);
@@ -293,7 +293,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("gives up the connections that have been silent since, when one does not answer: the way to the server is gone", async () => {
+    test("if one connection does not answer, replaces those silent since then: the network path is broken", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
       const ask = "SELECT pg_backend_pid() AS pid";
       const writing = await driver.transaction((sql) => sql.all<{ pid: number }>(ask));
@@ -311,7 +311,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("refuses a read that has waited for too long, and that one alone", async () => {
+    test("refuses a read that has waited too long, and only that one", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { wait: 300 });
       const before = await pidsOf(driver);
       const slow = Array.from({ length: 8 }, () => driver.all("SELECT pg_sleep(0.6)"));
@@ -323,7 +323,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("refuses a transaction that has waited for too long, and goes on with the one that it waited for", async () => {
+    test("refuses a transaction that has waited too long, and completes the one it waited for", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { wait: 200 });
       const long = driver.transaction((sql) => sql.all("SELECT pg_sleep(0.6)"));
       const late = driver.transaction((sql) => sql.all("SELECT 1")).catch((error: unknown) => error);
@@ -333,7 +333,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("says so when a connection was made anew after one was lost, and not of the first ones", async () => {
+    test("reports a connection that was replaced after it was lost, but not the first ones", async () => {
       let reconnects = 0;
       const driver = connectPostgres(await postgres.createDatabase(), { onReconnect: () => reconnects++ });
       await pidsOf(driver);
@@ -350,7 +350,7 @@ if (postgres !== undefined) {
       await driver.close();
     });
 
-    test("is given up when it is frozen, and found again when it thaws", async () => {
+    test("is abandoned when frozen, and found again when it thaws", async () => {
       const driver = connectPostgres(await postgres.createDatabase(), { deadline: 300 });
       await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
       postgres.freeze();

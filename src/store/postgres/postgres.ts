@@ -16,35 +16,35 @@ import { createPool, type Pool } from "./pool.ts";
 import { type Ask, runTransaction, setOrganizations, statementsOf } from "./transaction.ts";
 
 const readConnections = 8;
-const readsOnTheirWay = 4; // of each connection: measured in docs/decisions/0003
+const readsOnTheirWay = 4; // in flight per connection; measured in docs/decisions/0003
 const connectTimeoutSeconds = 5;
 
-// Whatever a transaction touches it finds by an index. PostgreSQL expects a hundred rows of any JSON array, and to find those it would read
-// all of a table of up to some 20,000. (A plan without an index costs so much then that it would be compiled.)
+// A transaction finds all its rows by an index. PostgreSQL expects a hundred rows from any JSON array, and to find those
+// would read a whole table of up to some 20,000 rows. (A plan without an index then costs enough to be compiled.)
 const byKeys = { enable_seqscan: "off", jit: "off" };
 
-/** Times in milliseconds. */
+/** Time limits in milliseconds. */
 type Times = {
-  /** The server gives a statement up after this. */
+  /** After this, the server cancels a statement. */
   statement: number;
-  /** The server ends a transaction whose node was silent for this long, so that its locks do not outlive a frozen node. */
+  /** After this, the server ends a transaction whose node is silent, so that its locks do not outlive a frozen node. */
   idleTransaction: number;
-  /** A call that has run for this long without an answer shows a frozen server: its connection is given up and made anew. */
+  /** After this, an unanswered call means a frozen server, and its connection is replaced. */
   deadline: number;
-  /** A call that no connection was free for is refused after this. */
+  /** After this, a call still waiting for a connection is refused. */
   wait: number;
 };
 
 const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000, wait: 10_000 };
 
 type Options = Partial<Times> & {
-  /** Of the owner of the tables, who migrates and grants the other user what it serves with; without it that one migrates. */
+  /** The tables' owner, who migrates and grants the serving user its access; without it, the serving user migrates. */
   migrationUrl?: string | undefined;
-  /** Called when a connection was made anew after one was lost or given up. */
+  /** Called when a connection was replaced after it was lost or abandoned. */
   onReconnect?: (() => void) | undefined;
 };
 
-// SQLSTATE (PostgreSQL, appendix A) and the runtime's own codes.
+// SQLSTATE (PostgreSQL, appendix A) and the codes of Bun.
 const outOfSpace = /^53100$/;
 const passing = /^(08|53|40|57|25006|25P03|55P03|ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)|E(CONN|PIPE|TIMEDOUT))/;
 
@@ -53,9 +53,9 @@ const exemptionAdvice =
   "the database user is a superuser or has BYPASSRLS, so row-level security does not apply to it; give Herald an ordinary user that owns the database (see docs/how-to/run-a-cluster.md)";
 
 /**
- * Connects to PostgreSQL. One connection writes, transaction after transaction, so that no slow reader holds a commit
- * behind it; another removes what is old; a bounded pool reads, from the primary too. A lost connection is made anew with the next call. A commit has
- * reached the primary's disk before it resolves (`synchronous_commit=on`).
+ * Connects to PostgreSQL. One connection writes, one transaction at a time, so that no slow reader delays a commit;
+ * another removes old rows; a bounded pool reads, also from the primary. A lost connection is reopened by the next
+ * call. A commit is on the primary's disk before it resolves (`synchronous_commit=on`).
  */
 export function connectPostgres(url: string, options: Options = {}): Driver {
   const { statement, idleTransaction, deadline, wait, migrationUrl, onReconnect } = { ...defaultTimes, ...options };
@@ -175,7 +175,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   };
 }
 
-/** Opens a PostgreSQL database and brings its schema up to date; nodes that start together wait for one another. */
+/** Opens a PostgreSQL database and brings its schema up to date; nodes that start together take turns. */
 export async function openPostgres(
   url: string,
   announce: DatabaseEvents["announce"],
@@ -184,7 +184,7 @@ export async function openPostgres(
   const driver = connectPostgres(url, { onReconnect, migrationUrl });
   try {
     const migrated = await migrateStore(driver, { tell: onMigration });
-    await driver.all("SELECT version FROM schema_version"); // by the user that serves: in the same database, and allowed to
+    await driver.all("SELECT version FROM schema_version"); // checks that the serving user reaches the migrated database and may read it
     const [role] = await driver.all<Row>(findExemption);
     return {
       reader: driver,
@@ -202,22 +202,22 @@ export async function openPostgres(
 }
 
 /**
- * A query that first names the organizations that it may see, in a parameter before its own: one statement where a transaction
- * would be four. Its offset, which is 0, hangs on what was set, so PostgreSQL sets it before it looks for the first row. Were
- * it ever to look first, there would be none.
+ * Wraps a query so that it first sets the organizations it may see, in a parameter before its own: one statement
+ * instead of a transaction of four. The inner offset is always 0, but depends on the setting, so PostgreSQL applies the
+ * setting before it reads the first row. If it ever read first, it would find none.
  */
 function withinOrganizations(query: string): string {
   return `WITH limited AS MATERIALIZED (${setOrganizations})
     SELECT found.* FROM limited CROSS JOIN LATERAL (SELECT * FROM (${query}) AS asked OFFSET LENGTH(limited.orgs) * 0) AS found`;
 }
 
-/** Writes `$1`, `$2` … for question marks. */
+/** Replaces question marks by `$1`, `$2` and so on. */
 function numberParameters(text: string): string {
   let count = 0;
   return text.replaceAll("?", () => `$${++count}`);
 }
 
-/** What a full disk or a lost server does is the caller's business; anything else is a fault of ours and stays as it is. */
+/** Translates a full disk and a lost server into errors for the caller; anything else is a bug and stays as it is. */
 function translate(error: unknown): unknown {
   if (error instanceof HeraldError || !(error instanceof Error)) return error;
   const state = "errno" in error && typeof error.errno === "string" ? error.errno : "";

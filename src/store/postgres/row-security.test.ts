@@ -10,11 +10,13 @@ import { entryAt } from "../testing/audit-suite.ts";
 import { audienceOf, deliveryOf } from "../testing/delivery-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
-setDefaultTimeout(60_000); // a busy machine takes its time to start a server
+setDefaultTimeout(60_000); // starting a server may take long on a busy machine
 
-/** Read before it is known who calls, or across organizations: their rows are hidden only from statements that name others. */
+/**
+ * Read before the caller is known, or across organizations: hidden only from statements that name other organizations.
+ */
 const ofTheServer = ["api_key", "audit", "removal"];
-/** The tables of organizations, and how many rows each organization of the test has there. */
+/** The tables of organizations, and how many rows each test organization has there. */
 const rowsOf: Record<string, number> = {
   '"user"': 2,
   conversation: 1,
@@ -42,7 +44,9 @@ const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
-  /** Two organizations that hold the same ids, and the connection of a node to a database with these settings. */
+  /**
+   * Opens a database with two organizations that hold the same ids, and a node's connection to it with these settings.
+   */
   async function openTwo(settings: Record<string, string> = {}): Promise<Driver & AsyncDisposable> {
     const url = (await postgres?.createDatabase()) ?? "";
     await using superuser = new SQL(postgres?.asSuperuser(url) ?? "", { max: 1 });
@@ -65,7 +69,7 @@ if (postgres !== undefined) {
     test.each(tables)("sees nothing of %s on a reader's connection, whatever ran there before", async (table) => {
       await using driver = await openTwo();
       const forgetful = `SELECT * FROM ${table}`;
-      // More than there are connections, so that each has read for an organization before.
+      // More than there are connections, so that each of them has read for an organization.
       const scoped = await Promise.all(
         Array.from({ length: 40 }, (_, index) => driver.allOf(`o${(index % 2) + 1}`, forgetful)),
       );
@@ -82,18 +86,18 @@ if (postgres !== undefined) {
       { enable_hashjoin: "off", enable_mergejoin: "off", enable_material: "off" },
       { plan_cache_mode: "force_generic_plan" },
       { plan_cache_mode: "force_custom_plan" },
-    ])("sees all rows of its own, in the order that it asks for, when PostgreSQL plans with %j", async (settings) => {
+    ])("sees all rows of its own, in the requested order, when PostgreSQL plans with %j", async (settings) => {
       await using driver = await openTwo(settings);
       for (const order of ["ASC", "DESC"]) {
         const read = () => driver.allOf<Row>("o1", `SELECT org, id, name FROM "user" ORDER BY id ${order} LIMIT 5`);
         const alice = { org: "o1", id: "alice", name: "alice of o1" };
         const bob = { org: "o1", id: "bob", name: null };
         const expected = order === "ASC" ? [alice, bob] : [bob, alice];
-        for (let time = 0; time < 10; time++) expect(await read()).toEqual(expected); // the plan of a text may change after five
+        for (let time = 0; time < 10; time++) expect(await read()).toEqual(expected); // PostgreSQL may change the plan after five runs
       }
     });
 
-    test("sees nothing of another organization by its name, nor of what looks like several", async () => {
+    test("sees nothing of another organization by its name, nor by a text that looks like several", async () => {
       await using driver = await openTwo();
       const find = `SELECT name FROM "user" WHERE org = ?`;
       expect(await driver.allOf("o1", find, "o2")).toBeEmpty();
@@ -101,7 +105,7 @@ if (postgres !== undefined) {
         expect(await driver.allOf(org, `SELECT name FROM "user"`)).toBeEmpty();
     });
 
-    test("writes nothing in a transaction that names no organization, and in one that does, only there", async () => {
+    test("writes nothing in a transaction that names no organization, and only there in one that does", async () => {
       await using driver = await openTwo();
       const rename = `UPDATE "user" SET name = 'overwritten'`;
       expect(await driver.transaction((sql) => sql.run(rename))).toBe(0);
@@ -120,34 +124,31 @@ if (postgres !== undefined) {
       ]);
     });
 
-    test.each(ofTheServer)(
-      "sees in %s what is the server's, and of organizations those that it names",
-      async (table) => {
-        await using driver = await openTwo();
-        const { audit, keys, organizations } = createWrites({ driver, announce: () => undefined });
-        for (const org of ["o1", "o2", "never made", null]) {
-          await audit.append([{ ...entryAt(1), org }]);
-          if (org !== "never made") await keys.create(keyOf(org));
-        }
-        for (const org of ["o3", "o4"]) {
-          await organizations.put(org, undefined, 1);
-          await organizations.remove(org, 2);
-        }
-        const read = `SELECT DISTINCT org FROM ${table}`;
-        const all = (await driver.all<{ org: string | null }>(read)).map(({ org }) => org);
-        expect(all.length).toBeGreaterThanOrEqual(2);
-        for (const one of ["o1", "o3"]) {
-          const seen = (await driver.allOf<{ org: string | null }>(one, read)).map(({ org }) => org);
-          expect(new Set(seen)).toEqual(new Set(all.filter((org) => org === one || org === null)));
-        }
-        await driver.transaction(async (sql) => {
-          await sql.limitTo(["o1"]);
-          expect(await sql.run(`DELETE FROM ${table} WHERE org = 'o2' OR org = 'o4'`)).toBe(0);
-        });
-      },
-    );
+    test.each(ofTheServer)("sees in %s the server's rows, and of organizations those it names", async (table) => {
+      await using driver = await openTwo();
+      const { audit, keys, organizations } = createWrites({ driver, announce: () => undefined });
+      for (const org of ["o1", "o2", "never made", null]) {
+        await audit.append([{ ...entryAt(1), org }]);
+        if (org !== "never made") await keys.create(keyOf(org));
+      }
+      for (const org of ["o3", "o4"]) {
+        await organizations.put(org, undefined, 1);
+        await organizations.remove(org, 2);
+      }
+      const read = `SELECT DISTINCT org FROM ${table}`;
+      const all = (await driver.all<{ org: string | null }>(read)).map(({ org }) => org);
+      expect(all.length).toBeGreaterThanOrEqual(2);
+      for (const one of ["o1", "o3"]) {
+        const seen = (await driver.allOf<{ org: string | null }>(one, read)).map(({ org }) => org);
+        expect(new Set(seen)).toEqual(new Set(all.filter((org) => org === one || org === null)));
+      }
+      await driver.transaction(async (sql) => {
+        await sql.limitTo(["o1"]);
+        expect(await sql.run(`DELETE FROM ${table} WHERE org = 'o2' OR org = 'o4'`)).toBe(0);
+      });
+    });
 
-    test("cannot put a row into an organization that its transaction does not name, nor move one there", async () => {
+    test("cannot insert a row into an organization that its transaction does not name, nor move one there", async () => {
       await using driver = await openTwo();
       for (const write of [
         `INSERT INTO "user" (org, id, created_at) VALUES ('o2', 'mallory', 1)`,
@@ -162,7 +163,7 @@ if (postgres !== undefined) {
     });
   });
 
-  test("every table with an `org` has a policy that holds for its owner too", async () => {
+  test("every table with an `org` has a policy that applies even to its owner", async () => {
     await using driver = await openTwo();
     const rows = await driver.all<{ name: string; is_walled: number }>(
       `SELECT c.relname AS name, CAST(c.relrowsecurity AND c.relforcerowsecurity
@@ -174,7 +175,7 @@ if (postgres !== undefined) {
     expect(rows.filter(({ is_walled }) => is_walled !== 1)).toBeEmpty();
   });
 
-  test("a node is told when its database user is one for whom no policy holds", async () => {
+  test("a node is told if its database user is exempt from the policies", async () => {
     const url = await postgres.createDatabase();
     const plain = await openPostgres(url, () => undefined);
     const superuser = await openPostgres(postgres.asSuperuser(url), () => undefined);

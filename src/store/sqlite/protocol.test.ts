@@ -20,8 +20,8 @@ const anySend: fc.Arbitrary<NewSend> = fc.record({
   keyId: anyIdentifier,
 });
 
-describe("sends that cross to the thread that writes", () => {
-  test("arrive as they were, whatever their identifiers and texts are", () => {
+describe("sends passed to the writing thread", () => {
+  test("arrive unchanged, whatever their identifiers and texts", () => {
     fc.assert(
       fc.property(fc.array(anySend, { minLength: 1, maxLength: 5 }), (sends) =>
         expect(unpackSends(packSends(sends))).toEqual(sends),
@@ -30,12 +30,12 @@ describe("sends that cross to the thread that writes", () => {
     );
   });
 
-  test("are refused when an identifier is none", () => {
+  test("are refused if an identifier is invalid", () => {
     const [send] = fc.sample(anySend, 1);
     expect(() => unpackSends(packSends([{ ...send, mid: "a\u001fb" } as NewSend]))).toThrow("control character");
   });
 
-  test("keep control characters of a text, and the very characters that stand between the fields", () => {
+  test("keep control characters in texts, even the separator of fields", () => {
     const [send] = fc.sample(anySend, 1);
     const texts = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join("");
     const told = { ...send, payload: JSON.stringify({ message: { body: texts } }) } as NewSend;
@@ -44,7 +44,7 @@ describe("sends that cross to the thread that writes", () => {
   });
 });
 
-describe("outcomes that cross from the thread that writes", () => {
+describe("outcomes returned by the writing thread", () => {
   const anyPlace = fc.record({ offset: fc.nat(), prev: fc.option(fc.uuid(), { nil: undefined }) });
   const anyOutcome = ({ id, createdAt }: NewSend): fc.Arbitrary<SendOutcome> =>
     fc.oneof(
@@ -55,7 +55,7 @@ describe("outcomes that cross from the thread that writes", () => {
     );
   const anySent = anySend.chain((send) => anyOutcome(send).map((outcome) => ({ send, outcome })));
 
-  test("arrive as they were, whatever they are", () => {
+  test("arrive unchanged, whatever they are", () => {
     fc.assert(
       fc.property(fc.array(anySent, { maxLength: 8 }), (batch) => {
         const [sends, outcomes] = [batch.map(({ send }) => send), batch.map(({ outcome }) => outcome)];
@@ -64,7 +64,7 @@ describe("outcomes that cross from the thread that writes", () => {
     );
   });
 
-  test("carry why a send failed, with its code", () => {
+  test("carry the error of a failed send, with its code", () => {
     const [send] = fc.sample(anySend, 1);
     const error = new HeraldError("storage_full");
     const packed = packOutcomes([send as NewSend], [{ outcome: "failed", error }]);
@@ -72,7 +72,7 @@ describe("outcomes that cross from the thread that writes", () => {
     expect(arrived).toMatchObject({ outcome: "failed", error: { code: "storage_full", message: error.message } });
   });
 
-  test("are a number each where one send of an organization follows the other, whatever comes between", () => {
+  test("are a single number if a send follows the organization's previous one, whatever lies between", () => {
     const [send] = fc.sample(anySend, 1);
     const sends = [1, 2, 3, 4, 5].map((id) => ({ ...send, org: id === 3 ? "p" : "o", id: `id${id}` }) as NewSend);
     const prevs = ["before", "id1", "of p", "id2", undefined];

@@ -6,12 +6,12 @@ import type { Row, SqlValue } from "../sql/driver.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
 /**
- * A call from the thread that serves to the thread that writes. Batches cross as text (`packSends`): copying a string costs
- * a fifth of cloning its objects. Other calls cross as they are, since text has no `undefined`.
+ * A call from the serving thread to the writing thread. Batches cross as text (`packSends`), which costs a fifth of
+ * cloning objects. Other calls are cloned, as text cannot express `undefined`.
  */
 export type Call = { id: number } & ({ port: string; method: string; args: unknown[] } | { sends: string });
 
-/** An error as it crosses between threads, which keep no classes. */
+/** An error as it crosses threads, which drop its class. */
 export type SentError = {
   name: string;
   message: string;
@@ -20,7 +20,10 @@ export type SentError = {
   headers?: Record<string, string>;
 };
 
-/** What the writing thread tells: how the schema is brought up to date; how opening went, once; then the events of each commit but those of batches, and the end of each call. */
+/**
+ * What the writing thread reports: migration progress; the result of opening, once; the events of each commit except
+ * those of batches; and the result of each call.
+ */
 export type Report =
   | { kind: "migration"; message: string; facts: Record<string, string | number> }
   | { kind: "opened"; from: number; to: number }
@@ -28,26 +31,31 @@ export type Report =
   | { kind: "committed"; events: LogEvent[] }
   | ({ kind: "answer"; id: number } & Answer);
 
-/** A query from the thread that serves to one that reads, or the wish that it closes the database. */
+/** A query from the serving thread to a reading thread, or the request to close the database. */
 export type ReadRequest = { id: number; text: string; values: SqlValue[] } | "close";
 
-/** What a thread that reads tells: that it has opened the database, once; the rows of each query, or why there are none. */
+/**
+ * What a reading thread reports: that it has opened or closed the database, and the rows or the error of each query.
+ */
 export type ReadReport =
   | { kind: "opened" | "closed" }
   | { kind: "rows"; id: number; rows: Row[]; tookMs: number }
   | { kind: "error"; id: number; error: SentError };
 
-/** How a call ended. */
+/** The result of a call. */
 export type Answer = { value: unknown } | { outcomes: SentOutcome[] } | { error: SentError };
 
-/** The outcome of a send as it crosses. Nearly every send is stored right after the one before it in the batch: then its offset says it all. */
+/**
+ * The outcome of a send as it crosses threads. Nearly every send is stored right after its predecessor in the batch;
+ * then the offset alone is enough.
+ */
 export type SentOutcome =
   | number
   | [offset: number, prev: string | undefined]
   | SendVerdict
   | { outcome: "failed"; error: SentError };
 
-/** An error made ready to cross. */
+/** Converts an error for the other thread. */
 export function sendError(error: unknown): SentError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error), stack: undefined };
   const { name, message, stack } = error;
@@ -56,14 +64,14 @@ export function sendError(error: unknown): SentError {
     : { name, message, stack };
 }
 
-/** The error that crossed, of the class that it had. */
+/** Restores an error, with its class. */
 export function receiveError({ name, message, stack, code, headers = {} }: SentError): Error {
   if (code !== undefined) return new HeraldError(code, message, { headers, cause: stack });
   if (name === "DatabaseInUseError") return new DatabaseInUseError(message);
   return new Error(message, { cause: stack });
 }
 
-/** The outcomes of a batch made ready to cross. */
+/** Converts the outcomes of a batch for the other thread. */
 export function packOutcomes(sends: readonly NewSend[], outcomes: readonly SendOutcome[]): SentOutcome[] {
   const lastOf = new Map<string, string>();
   return outcomes.map((outcome, index) => {
@@ -77,7 +85,7 @@ export function packOutcomes(sends: readonly NewSend[], outcomes: readonly SendO
   });
 }
 
-/** The outcomes that `packOutcomes` made ready, of the same sends. */
+/** Restores the outcomes packed by `packOutcomes`, given the same sends. */
 export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly SentOutcome[]): SendOutcome[] {
   const lastOf = new Map<string, string>();
   return outcomes.map((outcome, index) => {
@@ -90,15 +98,18 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
   });
 }
 
-/** A change of a conversation as it crosses: participants as one text, since 100,000 texts take 50 ms to clone, and one takes two. */
+/**
+ * A change of a conversation as it crosses threads: participants as one text, as cloning 100,000 strings takes 50 ms
+ * and cloning one takes 2 ms.
+ */
 export type SentPut = Omit<ConversationPut, "participants"> & { participants: string | undefined };
 
-/** A change of a conversation made ready to cross. */
+/** Converts a change of a conversation for the other thread. */
 export function packPut({ name, participants }: ConversationPut): SentPut {
   return { name, participants: participants?.join(idSeparator) };
 }
 
-/** The change that `packPut` made ready. */
+/** Restores the change that `packPut` converted. */
 export function unpackPut({ name, participants }: SentPut): ConversationPut {
   return { name, participants: participants === "" ? [] : participants?.split(idSeparator) };
 }
@@ -106,8 +117,8 @@ export function unpackPut({ name, participants }: SentPut): ConversationPut {
 const fieldsPerSend = 11;
 
 /**
- * Sends as one text. What keeps identifiers apart keeps JSON texts apart as well, since they escape it (RFC 8259, section 7);
- * so nothing has to be escaped or parsed.
+ * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
+ * section 7), so nothing needs escaping or parsing.
  */
 export function packSends(sends: readonly NewSend[]): string {
   const fields: (string | number)[] = [];
@@ -118,7 +129,7 @@ export function packSends(sends: readonly NewSend[]): string {
   return fields.join(idSeparator);
 }
 
-/** The sends of a text that `packSends` made. Throws when something held the separator after all. */
+/** Restores the sends that `packSends` packed. Throws if a field contained the separator after all. */
 export function unpackSends(text: string): NewSend[] {
   const fields = text.split(idSeparator);
   if (fields.length % fieldsPerSend !== 0) throw new Error("a send holds a control character where none may be");

@@ -1,4 +1,4 @@
-// A thread that reads the embedded database. However long a read takes, it keeps nobody but those who read.
+// A thread that reads the embedded database. A long read delays only other reads.
 import { parentPort, workerData } from "node:worker_threads";
 import { type ReadReport, type ReadRequest, sendError } from "./protocol.ts";
 import { openSqliteReader } from "./sqlite.ts";

@@ -32,14 +32,14 @@ describe("threads that read SQLite", () => {
     return { readers, crashes };
   }
 
-  /** What a thread runs that does not do as it should. */
+  /** Writes the script of a misbehaving thread. */
   function entryOf(name: string, code: string): URL {
     const path = join(folder, `${name}.ts`);
     writeFileSync(path, `import { parentPort } from "node:worker_threads";\n${code}`);
     return pathToFileURL(path);
   }
 
-  test("see what was committed before they were asked", async () => {
+  test("see everything committed before they were asked", async () => {
     const { readers } = await open();
     for (let value = 1; value <= 50; value++) {
       await driver.transaction((sql) => sql.run("INSERT INTO t VALUES (?, ?)", "é😀\u0001", value));
@@ -71,7 +71,7 @@ describe("threads that read SQLite", () => {
     await readers.close();
   });
 
-  test("answer a bounded number in a turn of the event loop, however many wait and come", async () => {
+  test("answer a bounded number of reads per turn of the event loop, however many are waiting", async () => {
     const { readers } = await open();
     let [inTurn, most] = [0, 0];
     let isOver = false;
@@ -84,16 +84,16 @@ describe("threads that read SQLite", () => {
       for (let round = 0; round < 4; round++) {
         await readers.allOf("o", count, 1);
         most = Math.max(most, ++inTurn);
-        for (const until = performance.now() + 0.2; performance.now() < until; ); // so that threads are quicker than their answers are taken
+        for (const until = performance.now() + 0.2; performance.now() < until; ); // makes threads faster than their answers are taken
       }
     };
     await Promise.all(Array.from({ length: 200 }, ask));
     isOver = true;
-    expect(most).toBeLessThanOrEqual(16 + 8); // those that are sent in it, and those that were under way
+    expect(most).toBeLessThanOrEqual(16 + 8); // those sent in this turn, and those in flight before it
     await readers.close();
   });
 
-  test("refuse more than may wait of one organization, and take another's", async () => {
+  test("refuse more reads of one organization than may wait, and take another's", async () => {
     const { readers } = await open();
     const greedy = Array.from({ length: 20_000 }, () => readers.allOf("greedy", count, 10));
     const other = readers.allOf("other", count, 10);
@@ -105,7 +105,7 @@ describe("threads that read SQLite", () => {
     await readers.close();
   });
 
-  test("finish what is under way when they are closed, refuse the rest, and close twice", async () => {
+  test("finish running reads when closed, refuse the rest, and can be closed twice", async () => {
     const { readers, crashes } = await open();
     const reads = Array.from({ length: 20 }, () => readers.allOf("o", count, long));
     const closed = readers.close();
@@ -118,7 +118,7 @@ describe("threads that read SQLite", () => {
     expect(crashes).toEqual([]);
   });
 
-  test("answer every call, and tell it once, when a thread dies", async () => {
+  test("reject every call, and report once, if a thread dies", async () => {
     const dying = `parentPort.on("message", () => process.exit(3));\nparentPort.postMessage({ kind: "opened" });`;
     const { readers, crashes } = await open(entryOf("dying", dying));
     const reads = Array.from({ length: 20 }, () => readers.all("SELECT 1 AS one"));
@@ -129,7 +129,7 @@ describe("threads that read SQLite", () => {
     await readers.close();
   });
 
-  test("do not open when a thread cannot", async () => {
+  test("do not open if a thread cannot", async () => {
     const broken = entryOf("broken", `throw new Error("no such disk");`);
     await expect(open(broken)).rejects.toThrow("no such disk");
   });

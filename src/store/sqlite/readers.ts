@@ -6,38 +6,40 @@ import { sqliteDialect } from "../sql/dialect.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 import { type ReadReport, type ReadRequest, receiveError } from "./protocol.ts";
 
-const threads = 2; // so that one long read does not hold up all others
+const threads = 2; // so that one long read does not block all others
 const maxWaiting = 20_000;
-// Short reads are sent ahead, so that a thread need not wait for the event loop between them; behind a long one nobody is sent.
+// Short reads are sent ahead, so that a thread need not wait for the event loop between them; nothing is sent behind a
+// long read.
 const sentAhead = 4;
 const shortMs = 1;
-// The runtime hands over what threads have sent until nothing is left, and each answer sends the next read: they would keep the
-// event loop in one turn for as long as reads wait.
+// Bun delivers messages from threads until none are left, and each answer sends the next read: without this limit, one
+// turn of the event loop would last as long as reads are waiting.
 const sentPerTurn = 16;
 
 type Read = { text: string; values: SqlValue[]; resolve(rows: Row[]): void; reject(error: Error): void };
 type Thread = { worker: Worker; reads: Map<number, Read>; depth: number; closed: PromiseWithResolvers<void> };
 
 type Options = {
-  /** A file that `openSqlite` made. */
+  /** A file created by `openSqlite`. */
   file: string;
-  /** A thread is gone, which nothing mends: reads are refused from now on. Called once, and not while they open. */
+  /** Called once if a thread dies after opening, which cannot be repaired: reads are refused from then on. */
   onCrash(error: Error): void;
-  /** What the threads run. */
+  /** The script that the threads run. */
   entry?: URL;
 };
 
-/** Reads in threads of their own. */
+/** Reads on threads of their own. */
 export type SqliteReaders = Reader & {
-  /** Refuses what waits and what comes, and resolves when the reads that are under way are through. */
+  /** Refuses waiting and new reads, and resolves when the running ones have ended. */
   close(): Promise<void>;
-  /** The same at once, when the database is lost. */
+  /** Closes at once, when the database is lost. */
   abandon(): Promise<void>;
 };
 
 /**
- * Opens the embedded database for reads in two threads, so that no read keeps the event loop. Organizations take turns; what is read for
- * several waits in a turn of its own. In a turn of the event loop a bounded number is sent. A read sees what was committed before it was asked for.
+ * Opens the embedded database for reading on two threads, so that no read blocks the event loop. Organizations take
+ * turns; reads over several have a turn of their own. A bounded number is sent per turn of the event loop. A read sees
+ * everything committed before it was requested.
  */
 export async function openSqliteReaders({ file, onCrash, entry }: Options): Promise<SqliteReaders> {
   const queue = createFairQueue<Read>({ maxItems: maxWaiting, share: shareOfFree });
@@ -65,7 +67,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
     return thread;
   }
 
-  /** The next reads are on their way before anyone hears of this one. */
+  /** Sends the next reads before the caller gets this one's result. */
   function end(thread: Thread, id: number): Read | undefined {
     const read = thread.reads.get(id);
     thread.reads.delete(id);
@@ -145,7 +147,7 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
     throw error;
   }
 
-  // The caller names the shape, as everywhere at the driver.
+  // The caller names the shape, as everywhere in the driver.
   return {
     dialect: sqliteDialect,
     all: async <Shape extends Row>(text: string, ...values: SqlValue[]) => (await read("", text, values)) as Shape[],

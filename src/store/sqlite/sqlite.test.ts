@@ -75,7 +75,7 @@ for (const [engine, open] of Object.entries(engines)) {
 }
 
 describe("SQLite", () => {
-  test("knows of every index how much it tells apart", async () => {
+  test("has statistics for every index", async () => {
     const { driver, remove } = openInFolder();
     await migrateStore(driver);
     const indexes = await driver.all("SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name");
@@ -85,7 +85,7 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("finds events by the index of what it looks for, and never reads through a whole log", async () => {
+  test("finds events by the matching index, and never scans a whole log", async () => {
     const { file, driver, remove } = openInFolder();
     await migrateStore(driver);
     const database = new Database(file, { readonly: true });
@@ -94,7 +94,7 @@ describe("SQLite", () => {
     const sent = createSentReads({ reader: driver });
     const query = spyOn(Database.prototype, "query");
     const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
-    const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each that fits the page
+    const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each row of the page
     const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
     const byId = "USING INDEX event_by_id (id=?)";
     const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
@@ -118,7 +118,7 @@ describe("SQLite", () => {
       [
         "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
         () => createLogReader({ reader: driver }).readFrom("o", 1, 20),
-        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)", // only where the id of the head is not written down
+        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)", // only if the head's id is not recorded
       ],
     ];
     for (const [expected, read, ...others] of reads) {
@@ -135,7 +135,7 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("is migrated once; a schema of a newer Herald stops the start", async () => {
+  test("is migrated once; the schema of a newer version prevents the start", async () => {
     const { driver, remove } = openInFolder();
     const to = migrations.length;
     expect(await migrateStore(driver)).toEqual({ from: 0, to });
@@ -146,7 +146,7 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("refuses the tokens of organizations that were deleted before it knew how", async () => {
+  test("refuses the tokens of organizations deleted by a version that kept them valid", async () => {
     const { driver, remove } = openInFolder();
     await migrateStore(driver, 3);
     const insert = "INSERT INTO organization (id, created_at, deleted_at) VALUES ('o', 1, NULL), ('gone', 1, 5)";
@@ -160,7 +160,7 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("of an earlier version is brought up to date, with what is in it", async () => {
+  test("of an earlier version is upgraded with its contents", async () => {
     const { driver, remove } = openInFolder();
     await expectKeysAfterVersion1(driver);
     expect(await driver.all("SELECT * FROM node")).toEqual([]);
@@ -168,49 +168,49 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("revokes keys that a deletion left, before the organization is made again", async () => {
+  test("revokes keys left by a deletion before the organization is created again", async () => {
     const { driver, remove } = openInFolder();
     await expectKeysOfDeletedOrganization(driver);
     await driver.close();
     remove();
   });
 
-  test("of the version before retention forgets nothing but what had been deleted", async () => {
+  test("of the version before retention loses only what had been deleted", async () => {
     const { driver, remove } = openInFolder();
     await expectRemovalsAfterVersion6(driver);
     await driver.close();
     remove();
   });
 
-  test("counts what Heralds stored that count nothing, before its migration and beside it", async () => {
+  test("counts the events of versions without counts, written before its migration and beside it", async () => {
     const { driver, remove } = openInFolder();
     await expectCountsAfterVersion9(driver);
     await driver.close();
     remove();
   });
 
-  test("of the version before ids of heads finds them in the log", async () => {
+  test("of the version before head ids finds them in the log", async () => {
     const { driver, remove } = openInFolder();
     await expectHeadsAfterVersion8(driver);
     await driver.close();
     remove();
   });
 
-  test("with events of kinds that a later version made is read", async () => {
+  test("can be read with events of kinds from a later version", async () => {
     const { driver, remove } = openInFolder();
     await expectUnknownKinds(driver);
     await driver.close();
     remove();
   });
 
-  test("of the version before delivery reports knows how many take part, and claims nothing of them", async () => {
+  test("of the version before delivery reports knows its participants, and claims nothing about them", async () => {
     const { driver, remove } = openInFolder();
     await expectParticipantsAfterVersion7(driver);
     await driver.close();
     remove();
   });
 
-  test("is open in one process at a time, and readable by its owner alone", async () => {
+  test("opens in one process at a time, and only its owner can read it", async () => {
     const { file, driver, remove } = openInFolder();
     expect(() => openSqlite(file)).toThrow(DatabaseInUseError);
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
@@ -230,7 +230,7 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("refuses sends that are too much to wait together, and takes them when those before are stored", async () => {
+  test("refuses sends that exceed the queue in bytes, and takes them once those before are stored", async () => {
     const context = await openStore(engines["SQLite in a thread of its own"] as OpenDatabase);
     const { store } = context;
     await store.organizations.put("o", undefined, 1);
@@ -238,7 +238,7 @@ describe("SQLite", () => {
     const sends = Array.from({ length: 250 }, () => messageOf("o", { payload: JSON.stringify("x".repeat(400_000)) }));
     const results = await Promise.allSettled(sends.map((send) => store.sends.append(send)));
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason.code] : []));
-    // Four fifths of 64 MiB wait, and two are on their way, each a batch of its own.
+    // An organization may fill four fifths of 64 MiB; two more sends are in flight, each in a batch of its own.
     expect(refused.length).toBeWithin(250 - 150, 250 - 130);
     expect(new Set(refused)).toEqual(new Set(["unavailable"]));
     const again = sends.filter((_, index) => results[index]?.status === "rejected");
@@ -247,10 +247,10 @@ describe("SQLite", () => {
     await context.dispose();
   });
 
-  test("never has much to checkpoint at once: 250 pages of a change, 1,000 of sends, and those of the last commit", async () => {
+  test("checkpoints little at once: 250 pages of a change, 1,000 of sends, and those of the last commit", async () => {
     const { file, driver, remove } = openInFolder();
-    const pageOfLog = 4_096 + 24; // with its head
-    const pagesThatWaited = () => statSync(`${file}-wal`).size / pageOfLog; // the file is written anew from its start, and never shorter
+    const pageOfLog = 4_096 + 24; // with its header
+    const pagesThatWaited = () => statSync(`${file}-wal`).size / pageOfLog; // the file is overwritten from its start and never truncated
     const write = (turn: Turn | undefined, bytes: number) =>
       driver.transaction((sql) => sql.run("INSERT INTO t VALUES (zeroblob(?))", bytes), turn);
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v BLOB)"));
@@ -262,13 +262,13 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("runs transactions one after another, and a failed one leaves nothing", async () => {
+  test("runs transactions one at a time, and keeps nothing of a failed one", async () => {
     const { driver, remove } = openInFolder();
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
     const results = await Promise.allSettled([
       driver.transaction(async (sql) => {
         await sql.run("INSERT INTO t VALUES ('a')");
-        await Bun.sleep(5); // long enough for a second transaction to come in between, if it could
+        await Bun.sleep(5); // long enough for a second transaction to interleave, if it could
         throw new Error("no");
       }),
       driver.transaction((sql) => sql.run("INSERT INTO t VALUES ('b')")),
@@ -279,7 +279,7 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("reads what is committed while a transaction is open, and nothing of it", async () => {
+  test("reads committed data while a transaction is open, and nothing of that", async () => {
     const { driver, remove } = openInFolder();
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
     await driver.transaction(async (sql) => {
@@ -291,7 +291,7 @@ describe("SQLite", () => {
     remove();
   });
 
-  test("says storage_full when no page is left, and goes on when there is room again", async () => {
+  test("answers storage_full when no page is left, and continues when there is room again", async () => {
     const { file, driver, remove } = openInFolder();
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
     await driver.transaction((sql) => sql.all("PRAGMA max_page_count = 4"));

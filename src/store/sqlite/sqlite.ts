@@ -10,24 +10,24 @@ import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
 
 const ownerOnly = 0o600;
-// How many pages wait in the write-ahead log for a checkpoint, which holds up whatever waits for the writer: 1,000 take up to 4 ms. Batches of
-// sends write the same pages again and again; other changes do not, and each has its own small one.
+// How many pages the write-ahead log may hold before a checkpoint, which delays waiting writers: 1,000 take up to 4 ms.
+// Batches of sends rewrite the same pages; other changes do not, and each gets a small checkpoint of its own.
 const pagesPerCheckpoint = { shared: 1_000, others: 250 };
 const busyTimeoutMs = 5000;
 const outOfSpace = new Set(["SQLITE_FULL"]);
 const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
 
-Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are texts: the default of 20 prepares most of them again and again
+Database.MAX_QUERY_CACHE_SIZE = 500; // more than there are statements: with the default of 20, most would be prepared again and again
 
-/** Another process has the database open. */
+/** Thrown if another process has the database open. */
 export class DatabaseInUseError extends Error {
   override readonly name = "DatabaseInUseError";
 }
 
 /**
- * Opens or makes the embedded database, for this process alone and for this user alone (mode 0600). Commits are flushed
- * to disk before they resolve (WAL, `synchronous=FULL`). One connection writes and another reads, so that no read ever
- * runs inside someone's transaction.
+ * Opens or creates the embedded database, for this process only and readable by its user only (mode 0600). Commits are
+ * flushed to disk before they resolve (WAL, `synchronous=FULL`). One connection writes and another reads, so that no
+ * read runs inside a transaction.
  */
 export function openSqlite(file: string): Driver {
   const lock = lockFile(`${file}.lock`);
@@ -70,7 +70,7 @@ export function openSqlite(file: string): Driver {
   return {
     ...reader,
     transaction,
-    aside: transaction, // SQLite has one writer
+    aside: transaction, // SQLite has a single writer
     migration: (work) =>
       work({
         ...sqlOn(writer),
@@ -80,7 +80,7 @@ export function openSqlite(file: string): Driver {
         },
       }),
     async close() {
-      await queue.close(); // a large change in steps ends after the one under way
+      await queue.close(); // a large change in steps ends with its current step
       reader.close();
       writer.close();
       lock.close();
@@ -88,7 +88,7 @@ export function openSqlite(file: string): Driver {
   };
 }
 
-/** Opens a database that `openSqlite` made, to read what was committed. */
+/** Opens a database created by `openSqlite` for reading committed data. */
 export function openSqliteReader(file: string): Sql & Reader & { close(): void } {
   const database = connect(file, { readonly: true });
   const sql = sqlOn(database);
@@ -100,7 +100,10 @@ export function openSqliteReader(file: string): Sql & Reader & { close(): void }
   };
 }
 
-/** Two servers on one file would not hear each other. The lock is SQLite's own, so it ends with the process, however it ends. */
+/**
+ * Locks the database, as two servers on one file would not hear each other. The lock is SQLite's own, so it ends with
+ * the process in any case.
+ */
 function lockFile(file: string): Database {
   closeSync(openSync(file, "a", ownerOnly));
   const database = new Database(file);
@@ -140,8 +143,9 @@ function sqlOn(database: Database): Sql {
 }
 
 /**
- * Puts the parameters of a query over several tables into a table of their own. Where a condition of such a query compares with a
- * parameter, SQLite compiles it anew for each run, since another value might ask for another plan: often as dear as the rest.
+ * Moves the parameters of a query over several tables into a table of their own. SQLite recompiles a query whose
+ * conditions compare with parameters for each run, as another value might need another plan; that often costs as much
+ * as the query.
  */
 function setParametersAside(text: string): string {
   const isOverSeveral = /^(?:WITH|SELECT) .*(?:\bJOIN\b|\(SELECT\b)/s.test(text);
@@ -156,7 +160,7 @@ function setParametersAside(text: string): string {
   return query.replace(/^WITH(?: RECURSIVE)? /, (start) => `${start}${parameter}, `);
 }
 
-/** A full disk and a busy file are the caller's business; anything else is a fault of ours and stays as it is. */
+/** Translates a full disk and a busy file into errors for the caller; anything else is a bug and stays as it is. */
 function translate(error: unknown): unknown {
   const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
   if (outOfSpace.has(code)) return new HeraldError("storage_full", undefined, { cause: error });

@@ -1,6 +1,7 @@
 /**
- * How many rows an index of SQLite has, and how many of them share its first column, its first two, and so on. Of a middling
- * service: 100 organizations with 100 users, 100 conversations of 10 users, and 10,000 events each.
+ * For each SQLite index: its number of rows, then how many of them share the first column, the first two, and so on.
+ * Describes a typical service: 100 organizations, each with 100 users, 100 conversations of 10 users, and 10,000
+ * events.
  */
 const shares: Record<string, Record<string, readonly number[]>> = {
   organization: { sqlite_autoindex_organization_1: [100, 1] },
@@ -45,13 +46,13 @@ const rows = Object.entries(shares).flatMap(([table, indexes]) =>
 );
 
 /**
- * Tells SQLite's planner what is in the tables. It knows nothing until somebody counts (ANALYZE), which reads them whole, and
- * then takes one index for as good as another: for a page of a conversation it would read the whole log of the organization.
- * What it is told need not be so; the proportions choose the plans, and these are the same everywhere.
+ * Gives SQLite's planner statistics. Without ANALYZE, which reads whole tables, it has none and considers all indexes
+ * equal: for a page of a conversation it would read the organization's whole log. The figures need not be exact; plans
+ * depend on proportions, which are similar everywhere.
  */
 export const statistics: readonly string[] = [
-  "ANALYZE schema_version", // makes the table sqlite_stat1
+  "ANALYZE schema_version", // creates the table sqlite_stat1
   "DELETE FROM sqlite_stat1",
   `INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ${rows.join(", ")}`,
-  "ANALYZE sqlite_schema", // reads it
+  "ANALYZE sqlite_schema", // loads it
 ];

@@ -16,14 +16,14 @@ import {
 } from "./protocol.ts";
 import { openSqliteReaders, type SqliteReaders } from "./readers.ts";
 
-// One batch is committed while the next is made: measured in docs/decisions/0010.
+// One batch is committed while the next is prepared; measured in docs/decisions/0010.
 const pipeline = { depth: 2, from: 24 };
 
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
 
 /**
- * Opens the embedded database with a thread of its own for writing, so that no flush to disk stalls the event loop that
- * serves, and two for reading. Rejects with `DatabaseInUseError` when another process has it open.
+ * Opens the embedded database with one thread for writing, so that no flush to disk blocks the serving event loop, and
+ * two for reading. Rejects with `DatabaseInUseError` if another process has it open.
  */
 export async function openSqliteThread(
   file: string,
@@ -72,16 +72,16 @@ export async function openSqliteThread(
   }
 
   async function appendAll(sends: NewSend[]): Promise<SendOutcome[]> {
-    // What crosses has the type that the protocol gives it: both ends are this code.
+    // The protocol defines the type of the result; both ends are this code.
     return unpackOutcomes(sends, (await send({ sends: packSends(sends) })) as SentOutcome[]);
   }
 
-  /** A method of the other thread; here too both ends are this code. */
+  /** Calls a method of the other thread; here, too, both ends are this code. */
   function remote<Port extends keyof Writes, Method extends keyof Writes[Port] & string>(port: Port, method: Method) {
     return ((...args: unknown[]) => send({ port, method, args })) as Writes[Port][Method];
   }
 
-  /** Here again both ends are this code. */
+  /** Here, too, both ends are this code. */
   async function putPacked(...args: [org: string, cid: string, put: SentPut, now: number]): Promise<Put | undefined> {
     return (await send({ port: "conversations", method: "put", args })) as Put | undefined;
   }
@@ -130,7 +130,7 @@ export async function openSqliteThread(
       },
       async close() {
         isClosing = true;
-        await reader.close(); // first: who closes last tidies up the write-ahead log
+        await reader.close(); // first, as the last connection to close cleans up the write-ahead log
         if (!hasCrashed) await send({ port: "database", method: "close", args: [] });
         await worker.terminate();
       },

@@ -1,4 +1,4 @@
-// The thread that writes to the embedded database. Its flushes and checkpoints stall nobody but itself.
+// The thread that writes to the embedded database. Its flushes and checkpoints block no other thread.
 import { parentPort, workerData } from "node:worker_threads";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { migrateStore } from "../migrate.ts";
@@ -28,7 +28,7 @@ async function open(file: string): Promise<void> {
   const versions = await migrateStore(driver, { tell });
   const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
   const { conversations } = writes;
-  const entrance = createTurnstile(1); // to unpack 100,000 participants takes some 10 ms: sends have their turn between two sets
+  const entrance = createTurnstile(1); // unpacking 100,000 participants takes about 10 ms; sends get their turn between two sets
   async function putConversation(org: string, cid: string, put: SentPut, now: number): Promise<unknown> {
     if (put.participants !== undefined && put.participants.length > longText) await entrance.pass(org);
     return await conversations.put(org, cid, unpackPut(put), now);
