@@ -84,7 +84,7 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
     },
     async count(org, uids) {
       await requireOrganization(organizations, org);
-      // Nodes name those alone who are connected.
+      // Nodes name only connected users.
       if (uids !== undefined) return countUsers(merge(await ask({ org, uids: [...new Set(uids)] })).users);
       const counted: OnlineCount = { count: 0, connections: 0 };
       for (let after = ""; ; ) {

@@ -6,17 +6,17 @@ import type { DeliveryReads, SentReads, StoredDelivery } from "../../store/deliv
 import type { Organizations } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 
-/** Tells what became of what was sent. */
+/** Reports the delivery of what was sent. */
 export type DeliveryReports = {
-  /** Throws `message_not_found`, also when the message is of a conversation that was deleted. */
+  /** Throws `message_not_found`, also for messages of a deleted conversation. */
   message(org: string, serverMid: string): Promise<MessageReport>;
-  /** Throws `message_not_found`; `invalid_request` without `senderId` when several senders used that id. */
+  /** Throws `message_not_found`, or `invalid_request` without `senderId` if several senders used that id. */
   systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SystemMessageReport>;
 };
 
 type Dependencies = { deliveries: DeliveryReads; sent: SentReads; organizations: Pick<Organizations, "get"> };
 
-/** Reports over the store, where all nodes write down what they delivered. */
+/** Creates reports on the store, in which all nodes record their deliveries. */
 export function createDeliveryReports({ deliveries, sent, organizations }: Dependencies): DeliveryReports {
   async function notFound(org: string): Promise<never> {
     await requireOrganization(organizations, org);
@@ -41,7 +41,7 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
       if (another !== undefined) throw severalSenders();
       const found = await deliveries.of(org, undefined, event.offset);
       const delivered = usersOf(found, "delivery");
-      // Two senders may have used the id that was acknowledged, so it counts for what the user was given.
+      // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
       const acknowledged = usersOf(found, "receipt").intersection(delivered);
       const uids = event.uids ?? [];
       const known = await sent.usersAt(org, uids, event.offset);
@@ -55,7 +55,7 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
         key_id: event.keyId,
         delivery: {
           ...figuresOf(event.recipients, found, delivered, acknowledged),
-          by_user: Object.fromEntries(uids.map((uid) => [uid, fateOf(uid)])), // own members, also `__proto__`
+          by_user: Object.fromEntries(uids.map((uid) => [uid, fateOf(uid)])), // own properties, even `__proto__`
         },
       };
     },

@@ -3,7 +3,7 @@ import { systemClock } from "../../lib/time/clock.ts";
 import type { NewReceipt } from "../../store/delivery/ports.ts";
 import { createReceipts } from "./receipts.ts";
 
-/** Receipts over a store that answers when it is told to. */
+/** Receipts on a store that answers on demand. */
 function prepare() {
   const batches: NewReceipt[][] = [];
   let answered = Promise.withResolvers<void>();
@@ -30,7 +30,7 @@ function prepare() {
 
 const alice = { org: "o", uid: "alice" };
 
-test("the same receipt waits for the store once, whoever says it how often, and all hear of its end", async () => {
+test("a repeated receipt waits for the store once, and all callers learn its outcome", async () => {
   const { batches, receipts, answer } = prepare();
   const said = Array.from({ length: 30_000 }, () => receipts.acknowledge(alice, ["m1", "m1", "m2"]));
   said.push(receipts.acknowledge({ org: "o", uid: "bob" }, ["m1"]));
@@ -48,7 +48,7 @@ test("the same receipt waits for the store once, whoever says it how often, and 
   await again;
 });
 
-test("a receipt that could not be stored can be said again", async () => {
+test("a receipt that could not be stored can be repeated", async () => {
   const { batches, receipts, answer, fail } = prepare();
   const said = [receipts.acknowledge(alice, ["m1"]), receipts.acknowledge(alice, ["m1"])];
   await new Promise(setImmediate);

@@ -4,11 +4,11 @@ import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { DeliveryWrites, NewReceipt } from "../../store/delivery/ports.ts";
 
-/** Takes what clients say to have received. */
+/** Accepts clients' acknowledgements. */
 export type Receipts = {
   /**
-   * Resolves when the receipts are stored, with those of others in one commit. Ids of what was not sent to the user are passed
-   * over; the same twice is the same. Rejects with `storage_full` or `unavailable`.
+   * Resolves once the receipts are stored, in one commit with others. Ids of messages not sent to the user are skipped;
+   * repeated ids count once. Rejects with `storage_full` or `unavailable`.
    */
   acknowledge(user: { org: string; uid: string }, ids: string[]): Promise<void>;
 };
@@ -16,7 +16,7 @@ export type Receipts = {
 const maxBatch = 1_000;
 const maxWaiting = 20_000;
 
-/** Receipts over the store. */
+/** Creates receipts on the store. */
 export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrites; clock: Clock }): Receipts {
   const batcher = createBatcher<NewReceipt, void>({
     async flush(receipts) {
@@ -28,7 +28,7 @@ export function createReceipts({ deliveries, clock }: { deliveries: DeliveryWrit
     keyOf: ({ org }) => org,
     whenFull: () => unavailable({ detail: "too many acknowledgements are waiting for the database; send them again" }),
   });
-  // Those that wait for the store: no more than the batcher takes. Who says the same meanwhile waits with the first.
+  // Receipts waiting for the store, at most as many as the batcher takes. A repeated one waits with the first.
   const waiting = new Map<string, Promise<void>>();
 
   function store(receipt: NewReceipt): Promise<void> {

@@ -15,7 +15,10 @@ setDefaultTimeout(60_000);
 const org = "o";
 const uid = "u";
 
-/** An organization whose log has so many events, each message in the next of a hundred conversations; `uid` takes part in those below `mine`. */
+/**
+ * Fills an organization's log with events, each a message in the next of a hundred conversations; `uid` takes part in
+ * those below `mine`.
+ */
 async function fill(driver: Driver, events: number, mine: number): Promise<void> {
   await migrateStore(driver);
   await driver.transaction(async (sql) => {
@@ -44,7 +47,7 @@ async function fill(driver: Driver, events: number, mine: number): Promise<void>
   });
 }
 
-/** Replays what `uid` missed after the first `after` events of a log: the offsets, and how many pages. */
+/** Replays what `uid` missed after the first `after` events of a log: the offsets, and the number of pages. */
 async function replay(driver: Driver, head: number, after = 0) {
   const missed = createMissedMessages({ reader: driver });
   const catchUp = createCatchUp({ missed, maxMessages: Number.POSITIVE_INFINITY, maxDays: 7, clock: { now: () => 1 } });
@@ -62,11 +65,11 @@ const offsetsOf = (events: number, mine: number, after = 0) =>
     (offset) => offset > after && (offset - 1) % 100 < mine,
   );
 
-describe("what was missed", () => {
+describe("missed messages", () => {
   const folder = mkdtempSync(join(tmpdir(), "herald-catch-up-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("is given once each and in order, whether the user takes part in all of the conversations or in few", async () => {
+  test("are delivered once each and in order, whether the user takes part in all of the conversations or in few", async () => {
     for (const mine of [100, 7, 1, 0]) {
       const driver = openSqlite(join(folder, `${mine}.db`));
       await fill(driver, 2_345, mine);
@@ -76,7 +79,7 @@ describe("what was missed", () => {
     }
   });
 
-  test("lets the event loop turn before each page, since a read of SQLite stops it", async () => {
+  test("let the event loop turn before each page, as a read of SQLite blocks it", async () => {
     const driver = openSqlite(join(folder, "turns.db"));
     await fill(driver, 1_000, 100);
     let turns = 0;
@@ -98,9 +101,9 @@ const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
 
-  describe("what was missed, on PostgreSQL", () => {
+  describe("missed messages on PostgreSQL", () => {
     test.each([5, 20, 100])(
-      "costs what is sent: twice as many messages read twice as many rows, and not four times",
+      "cost what is sent: twice as many messages read twice as many rows, not four times",
       async (mine) => {
         const driver = connectPostgres(await postgres.createDatabase());
         await fill(driver, 20_000, mine);

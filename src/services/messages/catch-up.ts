@@ -2,16 +2,19 @@ import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { MissedMessage, MissedMessages } from "../../store/ports.ts";
 
-/** Who was away, and up to where the log is to be caught up with. */
+/** An absent user, and the head up to which to catch up. */
 export type Absence = { org: string; uid: string; head: number };
 
 /** Finds what a connection missed. */
 export type CatchUp = {
-  /** The offset after which the user missed messages, or `undefined` when they cannot all be given: too many, too old, or `since` unknown. */
+  /**
+   * The offset after which the user missed messages, or `undefined` if they cannot all be delivered: too many, too old,
+   * or `since` unknown.
+   */
   resumeAfter(absence: Absence, since: string): Promise<number | undefined>;
   /**
-   * The missed messages after `after`, in order, a page at a time; empty when there are no more. A page ends with the message that
-   * makes it `maxBytes` or larger. The event loop turns before it reads.
+   * A page of the missed messages after `after`, in order; empty at the end. A page ends with the message that brings
+   * it to `maxBytes` or more. Lets the event loop turn before each read.
    */
   read(absence: Absence, after: number, maxBytes: number): Promise<MissedMessage[]>;
 };
@@ -23,7 +26,10 @@ const dayMs = 24 * 3600 * 1000;
 
 type Options = { missed: MissedMessages; maxMessages: number; maxDays: number; clock: Clock };
 
-/** What `since` recovers (api.md, section 3): messages of conversations that the user is in now, never system messages. */
+/**
+ * Creates recovery with `since` (api.md, section 3): messages of the user's current conversations, never system
+ * messages.
+ */
 export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options): CatchUp {
   return {
     async resumeAfter({ org, uid, head }, since) {
@@ -33,13 +39,14 @@ export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options):
       const count = await missed.countMissed(org, uid, seen.offset, head, maxMessages + 1);
       return count > maxMessages ? undefined : seen.offset;
     },
-    // To find the first messages of many conversations, the store sorts everything in the span that it is asked for. So the first
-    // span is short, and spans grow while there is little in them: a page costs what it holds, however much is left.
+    // To find the first messages of many conversations, the store sorts all candidates in the requested range. So the
+    // first range is short, and ranges grow while they contain little: a page costs what it holds, however much is
+    // left.
     async read({ org, uid, head }, after, maxBytes) {
       const page: MissedMessage[] = [];
       let room = maxBytes;
       let width = narrowest;
-      // The store cuts short only what fills the room.
+      // The store shortens a range's result only if it fills the room.
       for (let from = after; from < head && page.length < pageSize && room > 0; width *= growth) {
         await nextTurn();
         const upTo = Math.min(head, from + width);

@@ -7,7 +7,7 @@ import { createDryRuns } from "./dry-runs.ts";
 const clock = { now: () => 0 };
 const crowd = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);
 
-/** Dry runs whose checks end when they are told to. */
+/** Sets up dry runs whose checks end on demand. */
 function setUp() {
   const checked: NewSend[] = [];
   const waiting: (() => void)[] = [];
@@ -29,14 +29,14 @@ function setUp() {
     checked,
     begin: (organizationId: string, uids: string[]) =>
       systemMessage(nobody, { organizationId, senderId: "alice", messageSystem: { id: "s", uids, x: {} } }),
-    /** Resolves when so many were checked. */
+    /** Resolves once this many sends were checked. */
     reached: (count: number) => eventually(() => checked.length >= count || undefined, "a dry run to begin"),
-    /** Lets one go on. */
+    /** Ends one check. */
     end: (index: number) => waiting[index]?.(),
   };
 }
 
-test("of dry runs for many recipients one is under way on a node, and organizations take turns; a short one waits for none", async () => {
+test("one large dry run is under way per node, and organizations take turns; a short one waits for none", async () => {
   const { checked, begin, reached, end } = setUp();
   const large = ["many", "many", "many", "other"].map((org) => begin(org, crowd(3_000)));
   await reached(1);
@@ -52,7 +52,7 @@ test("of dry runs for many recipients one is under way on a node, and organizati
   expect(first?.body).toEqual({ dry_run: { recipients: 3_000, online: 3_000, unknown_users: ["u0"] } });
 });
 
-test("what a dry run is for does not go to the log's thread: who it names are looked up a thousand at a time", async () => {
+test("the payload and users of a dry run are not sent to the log's thread; users are looked up a thousand at a time", async () => {
   const { checked, begin, reached, end } = setUp();
   const answer = begin("one", ["u2", "u1", "u2"]);
   await reached(1);

@@ -12,7 +12,10 @@ import type { Presence } from "../presence.ts";
 import { requireStored, type Sent, toMessageSend } from "./messages.ts";
 import { toSystemSend } from "./system-messages.ts";
 
-/** Tries sends out: whom they would reach. They throw what the sends would throw, and `unavailable` where a node stays silent. */
+/**
+ * Checks sends without storing them, and counts whom they would reach. Throws what the sends would throw, and
+ * `unavailable` if a node does not answer.
+ */
 export type DryRuns = {
   message(caller: Caller, request: SendMessageRequest): Promise<Sent<DryRunResponse>>;
   systemMessage(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<DryRunResponse>>;
@@ -25,18 +28,19 @@ type Dependencies = {
   participants: Pick<ParticipantReads, "list">;
   presence: Pick<Presence, "count">;
   clock: Clock;
-  /** A clock that only goes forward. */
+  /** A clock that never goes back. */
   elapsed: Clock;
 };
 
-/** Nodes are asked about so many users at once: a message between nodes has a limit. */
+/** The number of users per question to the nodes, as messages between nodes are limited in size. */
 const usersAtOnce = 1_000;
-// A thousand recipients are a millisecond of work, and others have their turn behind it.
+// A thousand recipients are a millisecond of work, after which others get their turn.
 const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 10_000 };
 
 /**
- * Dry runs by the rules of the log itself. Nothing is stored, no id is used. Of those for more than a thousand recipients a node does one at
- * a time, a thousand recipients in a turn of the event loop, and organizations take turns.
+ * Creates dry runs, which follow the rules of the log but store nothing and use no id. A node runs one at a time of
+ * those for more than a thousand recipients, a thousand recipients per turn of the event loop; organizations take
+ * turns.
  */
 export function createDryRuns({ checks, use, sent, participants, presence, clock, elapsed }: Dependencies): DryRuns {
   const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
@@ -47,7 +51,7 @@ export function createDryRuns({ checks, use, sent, participants, presence, clock
 
   async function requireFit(send: NewSend): Promise<{ participants: number; isReplay: boolean }> {
     await use.requireRoomFor(send);
-    // The payload and the users decide nothing, and would have to go to another thread.
+    // Omits the payload and the users, which decide nothing and would have to be copied to another thread.
     const { verdict, participants } = await checks.check({ ...send, payload: "", uids: undefined });
     return { participants, isReplay: verdict !== undefined && requireStored(verdict).isReplay };
   }

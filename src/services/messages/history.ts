@@ -16,7 +16,7 @@ import type {
 import { requireOrganization } from "../directory/directory.ts";
 import { type Page, type PageQuery, parseCursor, toPage } from "../pages.ts";
 
-/** Which messages: older than `before`, newer than `after` (then oldest first). */
+/** Selects messages: older than `before`, or newer than `after`, oldest first. */
 export type MessageQuery = { limit: number; before?: string | undefined; after?: string | undefined };
 
 type Dependencies = {
@@ -25,13 +25,13 @@ type Dependencies = {
   conversations: Conversations;
   participants: Participants;
   standing: Standing;
-  /** Long pages are read one after another, at a pace. Organizations take turns. */
+  /** Reads long pages one at a time, at a limited pace. Organizations take turns. */
   longPages: PacedWork;
-  /** Told of a message whose row is not what Herald wrote. It is left out, and those beside it are read. */
+  /** Called for a message whose stored row is damaged. The message is left out of the page. */
   onUnreadable(place: { org: string; offset: number }): void;
 };
 
-/** A page of messages, each the JSON text that was delivered: nothing is made again. */
+/** A page of messages, each as the JSON text that was delivered. */
 export type MessagePage = { items: string[]; cursor: string | null };
 
 type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
@@ -48,7 +48,7 @@ const messagePlace = z.strictObject({
 });
 const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() });
 
-/** Reads conversations and their messages, for callers of the admin API and for participants. */
+/** Creates the reader of conversations and their messages, for callers of the admin API and for participants. */
 export function createHistoryReader(dependencies: Dependencies) {
   const { history, organizations, conversations, participants, standing, longPages, onUnreadable } = dependencies;
 
@@ -66,7 +66,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     };
   }
 
-  /** At most `limit` messages, up to the one that makes them `maxBytes` or more. */
+  /** At most `limit` messages, ending with the one that reaches `maxBytes`. */
   async function readUpTo(
     org: string,
     cid: string,
@@ -88,14 +88,14 @@ export function createHistoryReader(dependencies: Dependencies) {
         bytes += Buffer.byteLength(row.payload);
         messages.push(row);
       }
-      if (rows.length < count) break; // the end, or `maxBytes`
+      if (rows.length < count) break; // the end, or `maxBytes` reached
     }
     return { messages, isFull: bytes >= maxBytes };
   }
 
   /**
-   * Calls `finish` with at most `limit` messages, up to the one that makes them half a MiB or more: a page must not cut the connection that
-   * asked for it. Who asks for a long page waits for it with empty hands.
+   * Calls `finish` with at most `limit` messages, ending with the one that reaches 512 KiB, as a page must not cut the
+   * connection that asked for it. A request for a long page holds no messages while it waits.
    */
   async function read<Made>(
     org: string,
@@ -117,7 +117,9 @@ export function createHistoryReader(dependencies: Dependencies) {
   }
 
   return {
-    /** A page of a conversation's messages, newest first; with `after`, oldest first. It may be shorter than `limit`. */
+    /**
+     * A page of a conversation's messages, newest first, or oldest first with `after`. It may be shorter than `limit`.
+     */
     async messages(org: string, cid: string, query: MessageQuery & PageQuery): Promise<MessagePage> {
       if ((await conversations.get(org, cid)) === undefined) {
         await requireOrganization(organizations, org);
@@ -131,7 +133,7 @@ export function createHistoryReader(dependencies: Dependencies) {
         return { items: messages.map(textOf), cursor };
       });
     },
-    /** The same for one of its participants. Throws `not_a_participant`, also when there is no such conversation. */
+    /** Like `messages`, for a participant. Throws `not_a_participant`, even if there is no such conversation. */
     async messagesFor(org: string, uid: string, cid: string, query: MessageQuery): Promise<string[]> {
       if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
       const range = await rangeOf(org, cid, query);
@@ -157,20 +159,20 @@ export function createHistoryReader(dependencies: Dependencies) {
   };
 }
 
-/** Reads conversations and their messages. */
+/** The reader of conversations and their messages. */
 export type HistoryReader = ReturnType<typeof createHistoryReader>;
 
-/** The part of a range that lies beyond a message, in the range's direction. */
+/** The part of a range beyond a message, in the range's direction. */
 function beyond(range: Range, { offset }: StoredMessage): Range {
   return range.direction === "forward" ? { ...range, after: offset } : { ...range, before: offset };
 }
 
-/** The message of an event, which is all that its text holds. */
+/** The message inside an event's text, which holds nothing else. */
 function textOf({ payload }: StoredMessage): string {
   return payload.slice(opening.length, -closing.length);
 }
 
-/** Whether a row is what Herald wrote: an object whose one member is the message. */
+/** Whether a row has the form that Herald writes: an object whose only member is the message. */
 function isMessage({ payload }: StoredMessage): boolean {
   if (!payload.startsWith(opening)) return false;
   const event = objectWith(payload, "message");

@@ -9,19 +9,19 @@ import type { NewSend, SendLog, SendOutcome } from "../../store/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 
-/** What the answer to a send says, and whether an earlier call stored it. */
+/** The response to a send, and whether an earlier call stored it. */
 export type Sent<Body> = { body: Body; isReplay: boolean };
 
-/** Sends messages into conversations. */
+/** Sends messages to conversations. */
 export type Messages = {
   /**
-   * Stores the message; everyone online hears it after that. The same `message.id` again gives the first answer again.
-   * Throws the errors of `sendMessage` in the contract.
+   * Stores the message, then delivers it to everyone online. Repeating a `message.id` repeats the first answer. Throws
+   * the errors of `sendMessage` in the contract.
    */
   send(caller: Caller, request: SendMessageRequest): Promise<Sent<SendMessageResponse>>;
 };
 
-/** The hash that tells a retry from another payload under the same id. */
+/** The hash that distinguishes a retry from another payload under the same id. */
 export function fingerprintOf(payload: unknown): string {
   return Bun.CryptoHasher.hash("sha256", canonicalJson(payload), "base64url");
 }
@@ -33,7 +33,7 @@ const missingCodes = {
   user: "sender_not_found",
 } as const;
 
-/** What the log holds of a send, since now or since an earlier call; throws why it holds nothing. */
+/** What the log holds of a send, stored now or by an earlier call; throws the reason if it holds nothing. */
 export function requireStored(outcome: SendOutcome): { id: string; createdAt: number; isReplay: boolean } {
   switch (outcome.outcome) {
     case "stored":
@@ -48,7 +48,7 @@ export function requireStored(outcome: SendOutcome): { id: string; createdAt: nu
   }
 }
 
-/** What is appended for a request. Throws what the caller's key does not allow. */
+/** The send for a request. Throws if the caller's key does not allow it. */
 export function toMessageSend(
   caller: Caller,
   { organizationId, senderId, message: { id: mid, body, cid, x, attachments: attached } }: SendMessageRequest,
@@ -86,10 +86,12 @@ export function toMessageSend(
   };
 }
 
-/** What takes sends: the log, what holds organizations to their limits, and a clock. */
+/** The parts that take a send: the log, the organizations' limits and a clock. */
 export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
 
-/** Hands a send to the log, if its organization may send now. Throws what the log or the organization's limits refuse. */
+/**
+ * Appends a send to the log if its organization may send now. Throws what the log or the organization's limits refuse.
+ */
 export async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnType<typeof requireStored>> {
   const admitted = use.admitSend(send);
   const tell = typeof admitted === "function" ? admitted : await admitted;
@@ -103,7 +105,9 @@ export async function append({ sends, use }: Sending, send: NewSend): Promise<Re
   }
 }
 
-/** Messages over the log. The rules are checked where they hold: in the transaction that stores the message. */
+/**
+ * Creates messages on the log. The rules are checked where they must hold: in the transaction that stores the message.
+ */
 export function createMessages(sending: Sending): Messages {
   return {
     async send(caller, request) {

@@ -9,14 +9,16 @@ import { append, fingerprintOf, type Sending, type Sent } from "./messages.ts";
 
 /** Sends system messages to lists of users. */
 export type SystemMessages = {
-  /** Stores the system message; those of its `uids` who are online hear it after that. Retries as for messages. */
+  /**
+   * Stores the system message, then delivers it to those of its `uids` who are online. Retries work as for messages.
+   */
   send(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<SendSystemMessageResponse>>;
 };
 
 /**
- * What is appended for a request. Recipients know a system message by its `mid`, so the id that the server assigns
- * identifies the send as a caller's would. Throws what the caller's key does not allow. Thousands of recipients are sorted in turns of the
- * event loop.
+ * Converts a request to the send to append. Recipients know a system message by its `mid`, so an id that the server
+ * assigns identifies the send like a caller's. Throws if the caller's key does not allow it. Thousands of recipients
+ * are sorted in turns of the event loop.
  */
 export async function toSystemSend(
   caller: Caller,
@@ -45,7 +47,7 @@ export async function toSystemSend(
   };
 }
 
-/** System messages over the log. */
+/** Creates system messages on the log. */
 export function createSystemMessages(sending: Sending): SystemMessages {
   return {
     async send(caller, request) {
