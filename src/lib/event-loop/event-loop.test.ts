@@ -3,7 +3,7 @@ import { eventually } from "../../../test/harness/deadline.ts";
 import { createHistogram } from "../observing/histogram.ts";
 import { watchEventLoop } from "./event-loop.ts";
 
-test("work that holds up the event loop is seen as a delay, about as long as it took", async () => {
+test("work that blocks the event loop shows as a delay of about its duration", async () => {
   const delays = createHistogram({ lowest: 0.1, doublings: 17 });
   const end = watchEventLoop(delays);
   const maximum = () => delays.quantile(1, delays.counts()) ?? 0;

@@ -3,8 +3,8 @@ import type { Histogram } from "../observing/histogram.ts";
 const everyMs = 20;
 
 /**
- * Counts in `delays` by how many milliseconds a timer came late, fifty times a second: so long whatever else was due had to
- * wait, too. Gives the function that ends it.
+ * Records in `delays`, fifty times a second, how many milliseconds late a timer fires, which is how long everything
+ * else due had to wait. Returns the function that stops it.
  */
 export function watchEventLoop(delays: Histogram): () => void {
   let due = performance.now() + everyMs;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isAmongSorted, sortInTurns } from "./sort-in-turns.ts";
 
-test("sorts as the runtime does, each text once", async () => {
+test("sorts like the runtime and removes duplicates", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 2 }), { maxLength: 50 }), async (texts) => {
       expect(await sortInTurns(texts)).toEqual([...new Set(texts)].sort());
@@ -12,7 +12,7 @@ test("sorts as the runtime does, each text once", async () => {
   expect(await sortInTurns([...many, ...many.slice(0, 5_000)])).toEqual(many.toSorted());
 });
 
-test("tells what is among the sorted", async () => {
+test("finds texts in the sorted list", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 2 })), fc.string({ maxLength: 2 }), async (texts, text) => {
       const sorted = await sortInTurns(texts);
@@ -21,7 +21,7 @@ test("tells what is among the sorted", async () => {
   );
 });
 
-test("2,000 are sorted at once, and 100,000 in more than a hundred turns", async () => {
+test("sorts 2,000 texts at once, and 100,000 in more than a hundred turns", async () => {
   const turnsFor = async (count: number) => {
     let turns = 0;
     const texts = Array.from({ length: count }, () => crypto.randomUUID());

@@ -4,8 +4,8 @@ const sortedPerTurn = 2_000;
 const mergedPerTurn = 8_000;
 
 /**
- * Sorts texts by their UTF-16 units, each once, in time shares of about a millisecond with `turn` between them: by default the event
- * loop turns. Up to 2,000 are sorted at once.
+ * Sorts texts by UTF-16 units and removes duplicates, in slices of about a millisecond with a `turn` between them, by
+ * default one of the event loop. Up to 2,000 are sorted in one slice.
  */
 export async function sortInTurns(texts: readonly string[], turn: () => Promise<void> = nextTurn): Promise<string[]> {
   let runs: string[][] = [];
@@ -23,7 +23,7 @@ export async function sortInTurns(texts: readonly string[], turn: () => Promise<
   return runs[0] ?? [];
 }
 
-/** Whether a text is among those that `sortInTurns` sorted. */
+/** Whether a text is in a list sorted by `sortInTurns`. */
 export function isAmongSorted(sorted: readonly string[], text: string): boolean {
   let from = 0;
   let to = sorted.length;
@@ -42,7 +42,7 @@ async function merge(left: string[], right: string[], turn: () => Promise<void>)
     const first = left[fromLeft];
     const second = right[fromRight];
     if (first === second) {
-      fromRight++; // the same on both sides: the left one is taken next
+      fromRight++; // equal on both sides: the left one is taken next
       continue;
     }
     if (second === undefined || (first !== undefined && first < second)) {

@@ -7,7 +7,7 @@ const unused = (error: unknown) => {
   throw error;
 };
 
-test("a turnstile lets so many through in a turn, in the order in which they came", async () => {
+test("a turnstile lets a fixed number through per turn, in order of arrival", async () => {
   const turnstile = createTurnstile(2);
   const passed: number[] = [];
   const enter = (number: number) => void turnstile.pass("name").then(() => passed.push(number));
@@ -35,7 +35,7 @@ test("a turnstile that was idle has room again", async () => {
   }
 });
 
-test("those who wait take turns by name, so that a crowd of one name holds up another by one", async () => {
+test("waiting names take turns, so that a crowd of one name delays another by one", async () => {
   const turnstile = createTurnstile(2);
   const passed: string[] = [];
   const enter = (name: string) => void turnstile.pass(name).then(() => passed.push(name));
@@ -51,7 +51,7 @@ test("those who wait take turns by name, so that a crowd of one name holds up an
   expect(passed.slice(6)).toEqual(["one", "crowd"]);
 });
 
-test("of a slow name one is let through in a turn, and others have the rest of it", async () => {
+test("a slow name gets one place per turn, and others the rest", async () => {
   const turnstile = createTurnstile(3, { isSlow: (name) => name === "slow" });
   const passed: string[] = [];
   const enter = (name: string) => void turnstile.pass(name).then(() => passed.push(name));
@@ -70,7 +70,7 @@ test("of a slow name one is let through in a turn, and others have the rest of i
   expect(passed.slice(8)).toEqual(["slow"]);
 });
 
-test("whoever has gone waits no more, and takes no turn", async () => {
+test("a caller that has left waits no more and uses no turn", async () => {
   const turnstile = createTurnstile(1);
   const passed: string[] = [];
   const gone = createOwner(unused);
@@ -94,7 +94,7 @@ test("whoever has gone waits no more, and takes no turn", async () => {
   expect(gone.size).toBe(0);
 });
 
-test("a turnstile whose turns are a time lets nobody else through in it, and everybody once it is open", async () => {
+test("a turnstile with timed turns lets nobody else through within one, and everybody once it is open", async () => {
   const turnstile = createTurnstile(2, { turnMs: 60_000 });
   const owner = createOwner(unused);
   const passed: number[] = [];
@@ -110,7 +110,7 @@ test("a turnstile whose turns are a time lets nobody else through in it, and eve
   expect(owner.size).toBe(0);
 });
 
-test("what takes room at once keeps it from others, and names take turns behind it", async () => {
+test("room taken at once is gone for others, and names take turns behind it", async () => {
   const { begun, begin } = useTurns(2);
   for (const name of ["crowd", "crowd", "crowd", "crowd", "other"]) begin(name);
   expect(begun).toEqual(["crowd", "crowd"]);
@@ -121,7 +121,7 @@ test("what takes room at once keeps it from others, and names take turns behind 
   expect(begun.slice(4)).toEqual(["crowd", "crowd"]);
 });
 
-test("one at least goes through in a turn, however heavy, and a light one after it in the next", async () => {
+test("at least one goes through per turn, however heavy, and a light one after it in the next", async () => {
   const { begun, begin } = useTurns(4);
   for (const weight of [1, 50, 50, 1]) begin("heavy", weight);
   begin("light");
@@ -132,7 +132,7 @@ test("one at least goes through in a turn, however heavy, and a light one after 
   expect(begun.slice(3)).toEqual(["light", "heavy"]);
 });
 
-test("who is too heavy for a turn that is a time takes up those after it", async () => {
+test("in timed turns, a caller heavier than a turn uses up the following ones", async () => {
   const turnstile = createTurnstile(2, { turnMs: 1 });
   const passed: string[] = [];
   const enter = (name: string, weight: number) => turnstile.pass(name, { weight }).then(() => passed.push(name));
@@ -140,10 +140,10 @@ test("who is too heavy for a turn that is a time takes up those after it", async
   const entered = [enter("heavy", 40), enter("light", 1)];
   await Promise.all(entered);
   expect(passed).toEqual(["heavy", "light"]);
-  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19); // timers are not early; 20 turns, of which the first may have begun
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19); // timers do not fire early; 20 turns, of which the first may have begun
 });
 
-/** Work that begins at once where there is room, and else in its turn. */
+/** Work that begins at once if there is room, and otherwise in its turn. */
 function useTurns(perTurn: number) {
   const turns = createTurnstile(perTurn);
   const begun: string[] = [];
@@ -156,7 +156,7 @@ function useTurns(perTurn: number) {
   };
 }
 
-test("whoever takes room without waiting is told when there is room again", async () => {
+test("reports to callers that take room without waiting when there is room again", async () => {
   let turns = 0;
   const turnstile = createTurnstile(2, { onTurn: () => turns++ });
   expect([turnstile.takes(), turnstile.takes(), turnstile.takes()]).toEqual([true, true, false]);
@@ -165,5 +165,5 @@ test("whoever takes room without waiting is told when there is room again", asyn
   expect([turns, turnstile.takes()]).toEqual([1, true]);
   await nextTurn();
   await nextTurn();
-  expect(turns).toBe(2); // and not again: nobody came
+  expect(turns).toBe(2); // no further turn, as nobody came
 });

@@ -2,40 +2,46 @@ import type { Owner } from "../owner.ts";
 import { createLinkedList, type LinkedList } from "../queues/linked-list.ts";
 
 /**
- * Lets a bounded number through in each turn, which is one of the event loop unless it is a time: a crowd makes no turn long. Those
- * who wait take turns by name, in the order in which names came: a crowd of one name holds up another name by one.
+ * Lets a bounded number of callers through per turn, either a turn of the event loop or a fixed time, so that a crowd
+ * makes no turn long. Names take turns in order of arrival: a crowd under one name delays another name by one caller.
  */
 export type Turnstile = {
-  /** Whether there is room now and nobody waits: then whoever asks is through, and nothing has to be awaited. */
+  /** Whether there is room now and nobody waits; if so, takes the room, and the caller need not wait. */
   takes(weight?: number): boolean;
   /**
-   * Resolves in one of the next turns; or when `owner` closes, since whoever has gone keeps nobody waiting. Whoever calls waits once
-   * at a time: nothing else bounds how many wait.
+   * Resolves in one of the next turns, or when `owner` closes, so that callers who left do not block others. The number
+   * of waiting callers is not limited here: each should wait at most once at a time.
    */
   wait(name: string, waiting?: Waiting): Promise<void>;
-  /** Resolves at once while this turn has room, unless others of this name wait, else as `wait` does. */
+  /** Resolves at once if this turn has room and no other caller of this name waits; otherwise like `wait`. */
   pass(name: string, waiting?: Waiting): Promise<void>;
-  /** Lets everybody through who waits and who comes. */
+  /** Lets everyone through, waiting or new. */
   open(): void;
-  /** How many wait. */
+  /** The number of waiting callers. */
   readonly waiting: number;
 };
 
-/** How much of a turn's room somebody takes, 1 unless it is said, and with whom it ends. */
+/** The share of a turn that a caller uses, 1 by default, and the owner it ends with. */
 type Waiting = { weight?: number; owner?: Owner | undefined };
 
 type Options = {
-  /** Whether one of this name is let through in a turn, however much room there is. */
+  /** Whether at most one caller of this name is let through per turn, however much room there is. */
   isSlow?: (name: string) => boolean;
-  /** How long a turn is; without it, it is one of the event loop. What is too heavy for a turn that is a time takes up those after it, too. */
+  /**
+   * The length of a turn; by default, a turn of the event loop. In timed turns, a caller heavier than a turn uses up
+   * the following ones, too.
+   */
   turnMs?: number;
-  /** Called in the turn after one in which somebody was let through, when those who waited have been. */
+  /** Called in the turn after one that let somebody through, once waiting callers had their turn. */
   onTurn?: () => void;
 };
 
 type Place = { weight: number; go(): void };
 
-/** A turnstile that lets through while those of the turn weigh less than `perTurn`: so one may be heavier. */
+/**
+ * Creates a turnstile that lets callers through while those of the turn weigh less than `perTurn`; so the last one may
+ * exceed it.
+ */
 export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs, onTurn }: Options = {}): Turnstile {
   const crowds = new Map<string, LinkedList<Place>>();
   const slow = new Set<string>();
@@ -48,7 +54,7 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs,
     passed += weight;
   }
 
-  /** Whether there is room in this turn, which it takes; a slow name has it once. */
+  /** Takes room in this turn, if there is any; a slow name gets it once. */
   function takeRoom(name: string, weight: number): boolean {
     if (passed >= perTurn || slow.has(name)) return false;
     if (isSlow(name)) slow.add(name);
@@ -70,7 +76,7 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs,
   }
 
   function letThrough(): void {
-    // A name that is set again comes up again in this loop, after all others.
+    // A name that is set again is visited again in this loop, after all others.
     for (const [name, crowd] of crowds) {
       if (passed >= perTurn) return;
       const { first } = crowd;

@@ -3,7 +3,7 @@ import { isStorableText } from "../text/text.ts";
 /** Something that parsing would alter, at the place named by `pointer` (RFC 6901). */
 export type JsonProblem = { pointer: string; detail: string };
 
-/** A JSON text read without altering it, or why it cannot be. */
+/** JSON text read without altering it, or why that is impossible. */
 export type JsonReading =
   | { outcome: "value"; value: unknown }
   | { outcome: "malformed"; detail: string }
@@ -34,7 +34,7 @@ export const code = {
   close: 0x7d,
 };
 
-/** Scans JSON text, then parses it. Nothing that parsing would change, and nothing too deep, gets through. */
+/** Scans JSON text, then parses it. Refuses values that parsing would alter and nesting beyond `maxDepth`. */
 export function readJson(text: string, maxDepth: number): JsonReading {
   const problems = scanJson(text, maxDepth);
   const isTooDeep = problems[0]?.pointer === "" && problems.length === 1;

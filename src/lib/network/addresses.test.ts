@@ -20,7 +20,7 @@ describe("an address", () => {
 
   test("is a source of its own as IPv4, and together with its /64 as IPv6", () => {
     expect(networkOf("192.0.2.1")).toBe("192.0.2.1");
-    expect(networkOf("192.0.2.01")).toBe("192.0.2.01"); // is no address
+    expect(networkOf("192.0.2.01")).toBe("192.0.2.01"); // not an address
     expect(networkOf("::ffff:192.0.2.1")).toBe("192.0.2.1");
     expect(networkOf("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
     expect(networkOf("2001:DB8:1:2::9")).toBe("2001:db8:1:2::/64");

@@ -50,7 +50,7 @@ export function createAddressSet(ranges: readonly string[]): AddressSet {
  * is given (RFC 6177). Other text is returned unchanged.
  */
 export function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address; // of IPv4 `isIP` takes one spelling; asked for every connection
+  if (isIP(address) !== 6) return address; // `isIP` accepts only one spelling of an IPv4 address; this runs for every connection
   const parsed = ipaddr.process(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString()}/64`;

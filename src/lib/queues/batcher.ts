@@ -63,7 +63,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   let underWay = 0;
   let isTurnAwaited = false;
 
-  /** Gives what tells everyone in the batch how it ended. */
+  /** Returns the function that reports the outcome to everyone in the batch. */
   async function flush(batch: Waiting<Item, Result>[]): Promise<() => void> {
     try {
       const results = await options.flush(batch.map(({ item }) => item));
