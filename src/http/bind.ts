@@ -23,42 +23,42 @@ import { createBills } from "./requests/bills.ts";
 import { organizationIn, readJsonBody } from "./requests/body.ts";
 import { listsOf, readQuery } from "./requests/query.ts";
 
-/** What a handler is given: everything checked. */
+/** The validated input of a handler. */
 export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined> = {
-  /** Who calls; `nobody` where the operation takes no key. */
+  /** The caller; `nobody` if the operation takes no key. */
   caller: Caller;
   params: z.output<Params>;
   query: z.output<Query>;
   body: Body extends z.ZodType ? z.output<Body> : undefined;
-  /** The headers of the request, as they came. */
+  /** The headers of the request, unchanged. */
   headers: Headers;
 };
 
-/** What a handler that answers for long may know of the call that it answers. */
+/** What a long-running handler may know of its call. */
 export type LongCall = {
-  /** Where it came from; empty when nobody knows it. */
+  /** The address of the caller; empty if unknown. */
   address: string;
-  /** Its signal aborts when the caller has hung up. The runtime makes it when it is first asked for. */
+  /** Its signal aborts when the caller hangs up. Bun creates the signal when it is first read. */
   request: Pick<Request, "signal">;
-  /** The answer has ended: what was handed out of it must be taken within seconds, or the connection is cut. */
+  /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */
   endSoon(): void;
-  /** Whether the key is still let in and may still do this, asked anew; rejects with what a call would be refused with. */
+  /** Checks again whether the key is valid and still permits this; rejects with the error that a new call would get. */
   permit(): Promise<void>;
 };
 
-/** Binds an operation of the contract to what does it. */
+/** Binds an operation of the contract to its handler. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
   operation: Operation<Params, Query, Body>,
   handler: (input: Input<Params, Query, Body>, call: LongCall) => Promise<Answer>,
 ) => void;
 
-/** The server that took a request: it knows where it came from, and how long its connection may be quiet. */
+/** The server that accepted a request: knows its address, and sets how long its connection may be idle. */
 export type Runtime = Peers & {
-  /** Seconds; 0 for ever. */
+  /** In seconds; 0 means no time-out. */
   timeout(request: Request, seconds: number): void;
 };
 
-/** The router. Its requests are handed over together with the server that took them, and with what is told of them. */
+/** The router. Requests come with the server that accepted them and the record of their call. */
 export type Router = Hono<{ Bindings: { runtime: Runtime; call: Call } }>;
 
 type Dependencies = {
@@ -74,22 +74,26 @@ type Dependencies = {
 };
 
 const endedWithinSeconds = 5;
-// What is begun in a turn of the event loop: some 3 ms of work, with 128 sends, or three of 60 kB. Longer bodies are read one at a time.
+// Limits the work begun per turn of the event loop to about 3 ms: 128 sends, or three of 60 kB. Longer bodies are read
+// one at a time.
 const unitsPerTurn = 128;
 const bytesPerUnit = 1_024;
 const rowsPerUnit = 25;
-const rowsPerRequest = 100; // of an answer: a page of a thousand is as much work as ten requests
+const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
 const callerRequestId = /^[\x21-\x7e]{1,128}$/;
 
-/** The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, else a new one. */
+/**
+ * The id of a request: the caller's `X-Request-Id` if it is visible ASCII of at most 128 characters, otherwise a new
+ * one.
+ */
 export function requestIdOf(request: Request): string {
   const given = request.headers.get("x-request-id");
   return given !== null && callerRequestId.test(given) ? given : createId();
 }
 
 /**
- * One way through the house for every operation: key, rate, scope, path, query, body, service, answer. Errors become problem
- * documents here and nowhere else; an unknown error is logged and shown as `internal`.
+ * Creates the single path that every operation takes: key, rate, scope, path, query, body, service, response. Errors
+ * become problem documents only here; unknown errors are logged and shown as `internal`.
  */
 export function createBind({
   app,
@@ -103,7 +107,7 @@ export function createBind({
   onError,
 }: Dependencies): Bind {
   const bills = createBills({ rateLimit, use });
-  // Keys take turns.
+  // Keys take turns reading long bodies.
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
   const turns = createTurnstile(unitsPerTurn);
   return (operation, handler) => {
@@ -122,7 +126,7 @@ export function createBind({
       const { call, runtime } = context.env;
       call.route = route;
       call.requestId = requestId;
-      const address = clientAddress(request, runtime); // now: nobody knows it once the caller has hung up
+      const address = clientAddress(request, runtime); // now, as it is unknown once the caller has hung up
       call.address = address;
       const trail = follow({ requestId, address, params: () => context.req.param() });
       const bill = bills.open();
@@ -133,7 +137,7 @@ export function createBind({
         if (needed !== "any") permitScope(known, needed);
         if (!limitsItself) permitOrganization(known, context.req.param("org"));
       };
-      /** Undefined where there is room: then nothing has to be awaited. */
+      /** Returns `undefined` if there is room, so that nothing need be awaited. */
       const takeTurn = (weight: number, bytes?: Uint8Array) => {
         if (turns.takes(weight)) return undefined;
         const org = caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes));
@@ -225,7 +229,7 @@ export function createBind({
   };
 }
 
-/** Warns a caller who still uses the old secret of a rotated key. */
+/** Warns a caller who still uses an old secret of a rotated key. */
 function tellExpiry({ secretExpiresAt }: Caller, response: Response): Response {
   if (secretExpiresAt !== undefined) response.headers.set("Herald-Key-Expires", toIso(secretExpiresAt));
   return response;

@@ -14,7 +14,7 @@ function useHeld() {
   return {
     end,
     answered,
-    /** How many bodies were given up. */
+    /** The number of dropped bodies. */
     dropped: () => dropped,
     async answer({ status, keyId, address, bodyBytes }: Facts) {
       const body = new ReadableStream({ cancel: () => void dropped++ });

@@ -72,7 +72,7 @@ function requireJson(contentType: string | null): void {
     throw new HeraldError("unsupported_media_type");
 }
 
-/** All bytes of a body; rejects when they do not come. */
+/** Reads all bytes of a body; rejects if they do not arrive. */
 function readBytes(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   if (declared === null) return collect(request, maxBytes, onLength);
