@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 
 const lookEveryMs = 500;
-const freeAgainMs = 70_000; // a port that was left is kept for a minute (TIME_WAIT)
+const freeAgainMs = 70_000; // a closed port stays in TIME_WAIT for a minute
 
 /**
- * Waits until at least half of this machine's ports are free for connections to it: attackers who come and go leave 28,000 behind in seconds,
- * and then nobody can connect. Gives up after the time in which all come free.
+ * Waits until at least half of this machine's ports are free: attackers who connect and leave use up 28,000 in seconds,
+ * and then nobody can connect. Gives up after the time in which all become free.
  */
 export async function waitForPorts(): Promise<void> {
   const until = performance.now() + freeAgainMs;
   while (countLeft() > countAll() / 2 && performance.now() < until) await Bun.sleep(lookEveryMs);
 }
 
-/** Connections that have ended, whose ports nobody may take yet. */
+/** The number of closed connections whose ports are still in TIME_WAIT. */
 function countLeft(): number {
   return Number(/\btw (\d+)/.exec(readFileSync("/proc/net/sockstat", "utf8"))?.[1]);
 }

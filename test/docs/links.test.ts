@@ -49,7 +49,7 @@ describe("names are those of the code", () => {
   });
 });
 
-test("a message's way through the house is at most 25 files, one for each step", () => {
+test("a message's path through the code is at most 25 files, one per step", () => {
   const [, way = ""] = pages.find(({ path }) => path === "CONTRIBUTING.md")?.text.split("## A message's way") ?? [];
   const [list = ""] = way.split("Someone who connects");
   const steps = [...list.matchAll(/^(\d+)\. `(src\/[\w./-]+\.ts)` /gm)].map(([, step]) => Number(step));

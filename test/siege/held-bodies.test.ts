@@ -10,7 +10,7 @@ const mebibyte = 2 ** 20;
 const crowd = 200;
 const bodyBytes = 1_000_000;
 
-/** Sends a whole body with a key that does not exist. */
+/** Sends a complete body with an unknown key. */
 async function post(path: string) {
   const { hostname, port, host } = new URL(herald().url);
   const socket = connect(Number(port), hostname);
@@ -29,7 +29,7 @@ async function post(path: string) {
   return { heard, isSent: () => socket.writableLength === 0, end: () => socket.destroy() };
 }
 
-test("two hundred bodies of a megabyte with a wrong key are taken and dropped while their answers wait: nobody is cut, and no memory is used", async () => {
+test("two hundred bodies of a megabyte with a wrong key are read and dropped while their answers wait: no connection is closed, and no memory is used", async () => {
   await (await post("/admin/message")).end();
   const { pid } = herald();
   const before = memoryOf(pid);
