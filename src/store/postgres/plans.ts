@@ -3,18 +3,18 @@ import type { SQL } from "bun";
 const fewestRows = 500;
 const mostRows = 8_000;
 
-/** Which connections should forget how they run their statements. */
+/** Tracks which connections should discard their query plans. */
 export type Plans = {
   /** Called with the number of rows that a statement wrote. */
   onWrite(rows: number): void;
-  /** Whether the plans of a connection are too old. From then on they are new, so whoever asks has to discard them. */
+  /** Whether a connection's plans are too old. Counts them as new from then on, so the caller must discard them. */
   areOld(connection: SQL): boolean;
 };
 
 /**
- * PostgreSQL keeps the plan of a prepared statement until autovacuum has looked at its tables, once a minute at most, and for a table of a
- * few pages the best plan is to read all of it. So a connection plans anew whenever this node has written as many rows as before it
- * planned last: 500 at least, and 8,000 at most.
+ * Creates the tracker. PostgreSQL keeps the plan of a prepared statement until autovacuum analyzes its tables, at most
+ * once a minute, and for a table of a few pages the best plan is a full scan. A connection therefore plans again each
+ * time this node has doubled the number of rows it has written, after at least 500 and at most 8,000 rows.
  */
 export function createPlans(): Plans {
   const plannedAt = new WeakMap<SQL, number>();
@@ -33,7 +33,7 @@ export function createPlans(): Plans {
   };
 }
 
-/** Has a connection plan anew what comes next. It is not waited for: a connection that is lost meanwhile fails what comes next, too. */
+/** Makes a connection plan its next statements again. Does not wait: if the connection is lost, the next statement fails, too. */
 export function discardPlans(connection: SQL): void {
   connection`DISCARD PLANS`.execute().catch(() => undefined);
 }

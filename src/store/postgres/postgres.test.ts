@@ -189,7 +189,7 @@ if (postgres !== undefined) {
       const [outcome] = await Promise.allSettled([late]);
       expect(outcome).toMatchObject({
         status: "rejected",
-        reason: new Error("a statement behind the end of its transaction"),
+        reason: new Error("a statement after the end of its transaction"),
       });
       expect(await driver.all("SELECT v FROM t")).toHaveLength(0);
       await driver.close();

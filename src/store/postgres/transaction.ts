@@ -4,7 +4,7 @@ import { createLastWrites } from "../sql/last-writes.ts";
 import { createRowsInOne } from "../sql/rows.ts";
 import { discardPlans } from "./plans.ts";
 
-/** Sets what the policies of the tables read, until the transaction ends (`migrations/0005-row-security.sql`). */
+/** Sets the organizations that the tables' policies read, until the transaction ends (`migrations/0005-row-security.sql`). */
 export const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
 
 type Connection = Pick<SQL, "unsafe">;
@@ -14,7 +14,7 @@ export type Ask = <Result>(query: (connection: Connection) => Promise<Result>) =
 
 type Statements = { sqlOn(ask: Ask): Sql };
 
-/** What a transaction is done with. What only looks may be asked in another way than what may write. */
+/** Creates the statements of a transaction. Statements that only read run with `read`, those that may write with `write`. */
 export function statementsOf(
   { sqlOn }: Statements,
   { read, write }: { read: Ask; write: Ask },
@@ -29,9 +29,9 @@ export function statementsOf(
 }
 
 /**
- * Runs `work` in a transaction on a connection that does nothing else. What only looks goes out behind `BEGIN`, without waiting for its
- * answer, and `COMMIT` behind what `work` left to it: on a busy machine each answer that is waited for costs a turn of the event loop.
- * What may write waits for `BEGIN`, since without a transaction it would stay.
+ * Runs `work` in a transaction on a reserved connection. Reads are sent right after `BEGIN`, and `COMMIT` right after
+ * the writes passed to `lastly`, without waiting for responses: on a busy machine, each wait costs a turn of the event
+ * loop. Statements that may write wait for `BEGIN`, because without a transaction their changes would stay.
  */
 export async function runTransaction<Result>(
   idle: SQL,
@@ -54,10 +54,10 @@ async function transact<Result>(
   const begun = connection`BEGIN`.execute().then(() => {
     isBegun = true;
   });
-  begun.catch(() => undefined); // all that is asked rejects with it
+  begun.catch(() => undefined); // every statement rejects with it
 
   const ask: Ask = async (query) => {
-    if (isOver) throw new Error("a statement behind the end of its transaction");
+    if (isOver) throw new Error("a statement after the end of its transaction");
     return await query(connection);
   };
   const read: Ask = async (query) => {
@@ -71,9 +71,9 @@ async function transact<Result>(
     await begun;
     isOver = true;
     const committed = connection`COMMIT`.execute();
-    await Promise.allSettled([committed]); // which is answered last
+    await Promise.allSettled([committed]); // the last response to arrive
     await settle();
-    if ((await committed).command !== "COMMIT") throw new Error("a statement of the transaction had failed"); // so it was rolled back
+    if ((await committed).command !== "COMMIT") throw new Error("a statement of the transaction had failed"); // so PostgreSQL rolled it back
     return result;
   } catch (error) {
     if (!isOver) await connection`ROLLBACK`.execute().catch(() => undefined); // the connection is lost, and the error says so

@@ -1,17 +1,17 @@
 import type { Transaction } from "./driver.ts";
 
-/** What a transaction takes `lastly`. */
+/** The writes that a transaction takes with `lastly`. */
 export type LastWrites = Pick<Transaction, "lastly"> & {
-  /** Resolves when all of it is done; rejects if some of it failed, once the rest is done, too. */
+  /** Resolves when all writes are done; rejects if any failed, once all have ended. */
   settle(): Promise<void>;
 };
 
-/** No writes yet. */
+/** Creates an empty collection of last writes. */
 export function createLastWrites(): LastWrites {
   const all: Promise<unknown>[] = [];
   return {
     lastly(writes) {
-      writes.catch(() => undefined); // whoever settles hears of it, unless the transaction failed before
+      writes.catch(() => undefined); // `settle` reports it, unless the transaction has failed already
       all.push(writes);
     },
     async settle() {
