@@ -11,10 +11,12 @@ const maxWaiting = 20_000;
 // Short reads are sent ahead, so that a thread need not wait for the event loop between them; nothing is sent behind a
 // long read.
 const sentAhead = 4;
-const shortMs = 1;
+const short = { ms: 1, rows: 100 };
 // Bun delivers messages from threads until none are left, and each answer sends the next read: without this limit, one
-// turn of the event loop would last as long as reads are waiting.
+// turn of the event loop would last as long as reads are waiting. Rows cost the event loop time, too: a page of a thousand
+// leaves no room for another read in its turn.
 const sentPerTurn = 16;
+const rowsPerRead = 50;
 
 type Read = { text: string; values: SqlValue[]; resolve(rows: Row[]): void; reject(error: Error): void };
 type Thread = { worker: Worker; reads: Map<number, Read>; depth: number; closed: PromiseWithResolvers<void> };
@@ -59,7 +61,9 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
       if (report.kind === "opened" && ++opened === threads) opening.resolve();
       if (report.kind === "closed") thread.closed.resolve();
       if (report.kind === "rows") {
-        thread.depth = report.tookMs < shortMs ? sentAhead : 1;
+        thread.depth = report.tookMs < short.ms && report.rows.length < short.rows ? sentAhead : 1;
+        const weight = Math.floor(report.rows.length / rowsPerRead);
+        if (weight > 0) sending.takes(weight);
         end(thread, report.id)?.resolve(report.rows);
       }
       if (report.kind === "error") end(thread, report.id)?.reject(receiveError(report.error));
