@@ -51,7 +51,7 @@ describe("names are those of the code", () => {
 
 test("a message's path through the code is at most 25 files, one per step", () => {
   const [, way = ""] = pages.find(({ path }) => path === "CONTRIBUTING.md")?.text.split("## A message's way") ?? [];
-  const [list = ""] = way.split("Someone who connects");
+  const [list = ""] = way.split("A client that connects");
   const steps = [...list.matchAll(/^(\d+)\. `(src\/[\w./-]+\.ts)` /gm)].map(([, step]) => Number(step));
   expect(steps).toEqual(Array.from(steps, (_, index) => index + 1));
   expect(steps.length).toBeWithin(20, 26);

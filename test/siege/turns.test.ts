@@ -12,10 +12,10 @@ const herald = useHerald({
 const waiting = 1_500;
 const longBody = "x".repeat(30_000);
 /**
- * Of 256 KiB at most: the two in progress, the one with the victim's send, and those answered while its answer is in
- * flight.
+ * Sends in six batches of 256 KiB at most: the two in progress, the one with the victim's send, and those answered
+ * while its answer is in flight to this process, which is busy with the crowd. Without turns, all that wait come first.
  */
-const fewBatches = Math.ceil((4 * 2 ** 18) / longBody.length);
+const fewBatches = Math.ceil((6 * 2 ** 18) / longBody.length);
 
 /** Callers who send as soon as they are answered, so that `waiting` sends wait at any time. */
 async function crowd(org: Organization, cid: string) {
