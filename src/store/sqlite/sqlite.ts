@@ -12,7 +12,7 @@ import { createRowsOneByOne } from "../sql/rows.ts";
 const ownerOnly = 0o600;
 // How many pages the write-ahead log may hold before a checkpoint, which delays waiting writers: 1,000 pages take some 4 ms.
 // Batches of sends rewrite the same pages; other changes do not, and each gets a small checkpoint of its own.
-const pagesPerCheckpoint = { shared: 2_000, others: 250 };
+const pagesPerCheckpoint = { shared: 4_000, others: 250 };
 const busyTimeoutMs = 5000;
 const outOfSpace = new Set(["SQLITE_FULL"]);
 const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
