@@ -11,7 +11,7 @@ const store = "PostgreSQL";
 export const busRaids = forgeries.map(({ name, wrong }) => ({
   name,
   row: 10,
-  who: `whoever may publish on NATS: a ${name.replace("-", " ")}`,
+  who: `anyone who may publish on NATS: a ${name.replace("-", " ")}`,
   wrong,
 }));
 

@@ -43,7 +43,7 @@ export const doorRaids: readonly Raid[] = [
   {
     name: "bad-keys",
     row: 6,
-    who: "anyone: keys that do not exist, on 400 connections",
+    who: "anyone: unknown keys, on 400 connections",
     attack: ({ url }, tally) =>
       askWithoutEnd({
         url,
@@ -56,7 +56,7 @@ export const doorRaids: readonly Raid[] = [
     name: "bad-tokens",
     row: 6,
     mustBeTold: true,
-    who: "whoever shares the victim's address: tokens with a wrong signature, on 100 connections",
+    who: "anyone at the victim's address: tokens with a wrong signature, on 100 connections",
     attack: ({ url }, tally) =>
       askWithoutEnd({
         url,
@@ -70,7 +70,7 @@ export const doorRaids: readonly Raid[] = [
   },
   {
     name: "big-heads",
-    who: "anyone: heads of 15 kB, pipelined on 50 connections",
+    who: "anyone: request heads of 15 kB, on 50 connections, pipelined",
     attack({ url }, tally) {
       const request = requestOf(url, "GET", "/healthz", { lines: [`X-Long: ${"x".repeat(headBytes)}`] });
       askWithoutEnd({ url, tally, ...crowded, request: () => request });
@@ -78,7 +78,7 @@ export const doorRaids: readonly Raid[] = [
   },
   {
     name: "slow-bodies",
-    who: "anyone: 900 bodies of 1 MB that trickle, and 2,000 half handshakes",
+    who: "anyone: 900 trickling bodies of 1 MB, and 2,000 incomplete handshakes",
     attack({ url }, tally) {
       const { host } = new URL(url);
       const half = `GET /ws HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
@@ -88,13 +88,13 @@ export const doorRaids: readonly Raid[] = [
   },
   {
     name: "silent",
-    who: "anyone: 5,000 connections that say nothing",
+    who: "anyone: 5,000 silent connections",
     attack: ({ url }, tally) => keepOpen({ url, tally, count: 5_000, talk: () => ({ hello: "" }) }),
   },
   {
     name: "upgrades",
     row: 9,
-    who: "anyone: 100 connections that become WebSockets and hang up, again and again",
+    who: "anyone: 100 connections that upgrade to WebSockets and hang up, again and again",
     attack({ url }, tally) {
       const { host } = new URL(url);
       keepOpen({

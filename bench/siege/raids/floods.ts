@@ -40,21 +40,21 @@ export const floodRaids: readonly Raid[] = [
     name: "pongs",
     row: 9,
     mustBeTold: true,
-    who: "anyone: empty pongs without end on 8 WebSockets",
+    who: "anyone: endless empty pongs on 8 WebSockets",
     attack: (camp, tally) => flood(camp, tally, "pong"),
   },
   {
     name: "pings",
     row: 9,
     mustBeTold: true,
-    who: "anyone: empty pings without end on 8 WebSockets",
+    who: "anyone: endless empty pings on 8 WebSockets",
     attack: (camp, tally) => flood(camp, tally, "ping"),
   },
   {
     name: "user-pongs",
     row: 9,
     mustBeTold: true,
-    who: "one user token: empty pongs without end on 8 WebSockets",
+    who: "one user token: endless empty pongs on 8 WebSockets",
     async attack(camp, tally) {
       const [token] = await tokensOf(["member-0"]);
       flood(camp, tally, "pong", token);

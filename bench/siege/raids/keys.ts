@@ -97,7 +97,7 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "directory-deletes",
     row: 5,
-    who: "key with `directory:write`: conversations of 10,000 are made and deleted, on 16 connections",
+    who: "key with `directory:write`: creates and deletes conversations of 10,000, on 16 connections",
     attack: (camp, tally) =>
       call(camp, tally, { connections: 16, window: 1 }, (turn) => {
         const nameOf = (made: number) => tenantPath("conversations", `churn-${made}`);
@@ -109,7 +109,7 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "joins",
     row: 5,
-    who: "key with `directory:write`: users are put into a conversation of 10,000 and out of it, on 200 connections",
+    who: "key with `directory:write`: adds users to a conversation of 10,000 and removes them, on 200 connections",
     attack: (camp, tally) =>
       call(camp, tally, wide, (turn) => ({
         method: turn % 2 === 0 ? "DELETE" : "PUT",
@@ -120,7 +120,7 @@ export const keyRaids: readonly Raid[] = [
     name: "many-keys",
     row: 8,
     mustBeTold: true,
-    who: "key with `keys:manage`: eleven keys send, on 700 connections",
+    who: "key with `keys:manage`: sends with eleven keys, on 700 connections",
     attack({ url, key, moreKeys }, tally) {
       const keys = [key, ...moreKeys];
       askWithoutEnd({
@@ -138,13 +138,13 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "burst",
     row: 5,
-    who: "key with `message:send`: 1,000 sends wait at any time",
+    who: "key with `message:send`: 1,000 sends waiting at any time",
     attack: (camp, tally) => call(camp, tally, { connections: 1_000, window: 1 }, () => send("one of a thousand")),
   },
   {
     name: "long-sends",
     row: 5,
-    who: "key with `message:send`: sends of 60,000 characters, 400 wait at any time",
+    who: "key with `message:send`: sends of 60,000 characters, 400 waiting at any time",
     attack(camp, tally) {
       const body = "x".repeat(60_000);
       call(camp, tally, { connections: 400, window: 1 }, () => send(body));
@@ -179,7 +179,7 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "deaf-history",
     row: 3,
-    who: "key with `history:read`: pages of 1,000 messages of 60 kB on 200 connections that do not read",
+    who: "key with `history:read`: pages of 1,000 messages of 60 kB, on 200 connections that do not read",
     attack({ url, key }, tally) {
       const path = `${tenantPath("conversations", tenant.hall, "messages")}?limit=1000`;
       keepOpen({ url, tally, count: 200, talk: () => ({ hello: requestOf(url, "GET", path, { key }), isDeaf: true }) });
@@ -201,14 +201,14 @@ export const keyRaids: readonly Raid[] = [
   },
   {
     name: "presence",
-    who: "key with `observe`: who of 1,000 users is online, on 200 connections",
+    who: "key with `observe`: which of 1,000 users are online, on 200 connections",
     attack: (camp, tally) =>
       call(camp, tally, wide, () => ({ method: "GET", path: `${tenantPath("online")}?limit=1000&devices=true` })),
   },
   {
     name: "feed-churn",
     row: 4,
-    who: "key with `observe`: feeds that are opened and left, on 100 connections",
+    who: "key with `observe`: opens feeds and leaves them, on 100 connections",
     attack({ url, key }, tally) {
       const hello = get(new URL(url).host, tenantPath("events"), [`Admin-Api-Key: ${key}`]);
       keepOpen({
@@ -232,7 +232,7 @@ export const keyRaids: readonly Raid[] = [
   {
     name: "keys-churn",
     row: 8,
-    who: "key with `keys:manage`: makes keys, on 200 connections",
+    who: "key with `keys:manage`: creates keys, on 200 connections",
     attack: (camp, tally) =>
       call(camp, tally, wide, (turn) => ({
         method: "POST",
@@ -242,7 +242,7 @@ export const keyRaids: readonly Raid[] = [
   },
   {
     name: "deep-json",
-    who: "key with `message:send`: bodies of 1 MiB that nest too deep, on 20 connections",
+    who: "key with `message:send`: bodies of 1 MiB that are nested too deeply, on 20 connections",
     attack(camp, tally) {
       const body = `{"a":${"[".repeat(mebibyte - 10)}`;
       call(camp, tally, { connections: 20, window: 1 }, () => ({ method: "POST", path: "/admin/message", body }));
@@ -250,7 +250,7 @@ export const keyRaids: readonly Raid[] = [
   },
   {
     name: "refused-bodies",
-    who: "key with `message:send`: bodies of 1 MiB that are refused at their end, on 20 connections",
+    who: "key with `message:send`: bodies of 1 MiB with an error at the end, on 20 connections",
     attack(camp, tally) {
       const members = Array.from({ length: 70_000 }, (_, index) => `"m${index.toString(36)}":{}`).join(",");
       const body = `{"organizationId":"attacker","senderId":"sender","message":{"cid":"chat","body":"x","x":{${members}}}}`;

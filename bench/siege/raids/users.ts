@@ -63,7 +63,7 @@ export const userRaids: readonly Raid[] = [
     name: "lists",
     row: 2,
     mustBeTold: true,
-    who: "one user token: `message_list` as fast as answers come, on 20 WebSockets that return",
+    who: "one user token: `message_list` as fast as it is answered, on 20 WebSockets that reconnect",
     attack: ({ url }, tally) =>
       askBySocket({
         url,
@@ -77,7 +77,7 @@ export const userRaids: readonly Raid[] = [
   {
     name: "long-lists",
     row: 2,
-    who: "one user token: `message_list` of pages of 6 MB, on 20 WebSockets that return",
+    who: "one user token: `message_list` with pages of 6 MB, on 20 WebSockets that reconnect",
     attack: ({ url }, tally) =>
       askBySocket({
         url,
@@ -91,7 +91,7 @@ export const userRaids: readonly Raid[] = [
   {
     name: "conversation-lists",
     row: 2,
-    who: "48 user tokens: `conversation_list` as fast as answers come, on 480 WebSockets that return",
+    who: "48 user tokens: `conversation_list` as fast as it is answered, on 480 WebSockets that reconnect",
     attack: ({ url }, tally) =>
       askBySocket({
         url,
@@ -105,7 +105,7 @@ export const userRaids: readonly Raid[] = [
   {
     name: "bad-requests",
     row: 2,
-    who: "one user token: requests that are refused, as fast as answers come, on 20 WebSockets that return",
+    who: "one user token: refused requests as fast as they are answered, on 20 WebSockets that reconnect",
     attack: ({ url }, tally) =>
       askBySocket({ url, tally, sockets: ofUser, window: 8, uids: one, request: { message_list: { cid: "nowhere" } } }),
   },
@@ -113,14 +113,14 @@ export const userRaids: readonly Raid[] = [
     name: "since",
     row: 2,
     mustBeTold: true,
-    who: "one user token: `connect` with `since` 1,000 messages of 60 kB back, on 20 WebSockets that hang up and return",
+    who: "one user token: `connect` with `since` 1,000 messages of 60 kB back, on 20 WebSockets that hang up and reconnect",
     attack: (camp, tally) => replayBySocket({ camp, tally, uids: one, connections: ofUser }),
   },
   {
     name: "resume",
     row: 2,
     mustBeTold: true,
-    who: "one user token: `Last-Event-ID` 1,000 messages of 60 kB back, on 20 streams that hang up and return",
+    who: "one user token: `Last-Event-ID` 1,000 messages of 60 kB back, on 20 streams that hang up and reconnect",
     attack: (camp, tally) => replayByStream({ camp, tally, uids: one, connections: ofUser }, false),
   },
   {
@@ -172,14 +172,14 @@ export const userRaids: readonly Raid[] = [
     name: "acks",
     row: 7,
     mustBeTold: true,
-    who: "one user token: `ack` of the same 100 ids again and again, on 20 WebSockets that return",
+    who: "one user token: `ack` of the same 100 ids again and again, on 20 WebSockets that reconnect",
     attack: ({ url, received }, tally) =>
       askBySocket({ url, tally, sockets: ofUser, window: 4, uids: one, request: { ack: { ids: received } } }),
   },
   {
     name: "newcomers",
     row: 2,
-    who: "1,000 users of one tenant, whom Herald makes: they connect, hang up and return on 900 WebSockets",
+    who: "1,000 users of one tenant, created as they connect: they hang up and reconnect, on 900 WebSockets",
     async attack({ url, run }, tally) {
       const tokens = await tokensOf(Array.from({ length: 1_000 }, (_, index) => `new-${run}-${index}`));
       let turn = 0;
