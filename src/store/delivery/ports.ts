@@ -86,11 +86,8 @@ export type SentReads = {
   message(org: string, id: string): Promise<SentEvent | undefined>;
   /** The system messages with that id, of one sender or, at most two, of any sender. */
   systemMessages(org: string, mid: string, sender: string | undefined): Promise<SentEvent[]>;
-  /**
-   * Those of `uids` who were users of the organization when the event at `offset` was stored; without `offset`, those
-   * who are users now.
-   */
-  usersAt(org: string, uids: string[], offset?: number): Promise<Set<string>>;
+  /** Those of `uids` who were users of the organization when the event at `offset` was stored. */
+  usersAt(org: string, uids: string[], offset: number): Promise<Set<string>>;
   /** Those of `uids` that are not current users of the organization, in the given order. */
   strangersAmong(org: string, uids: string[]): Promise<string[]>;
 };

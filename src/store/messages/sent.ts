@@ -1,6 +1,6 @@
 import type { SentEvent, SentReads } from "../delivery/ports.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
-import type { Reader, Row } from "../sql/driver.ts";
+import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 
 type SentRow = Row & {
   offset: number;
@@ -28,7 +28,21 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
   // Asks for strangers, as nearly all ids are users: few rows then cross from a thread or a server.
   const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.textsOf("?")}) AS asked
     WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
-  const isUser = `SELECT id FROM "user" WHERE org = ? AND deleted_at IS NULL AND id IN (${reader.dialect.textsOf("?")})`;
+
+  /** Runs a query for a thousand ids at a time, and returns all ids found. `valuesOf` places the list of ids. */
+  async function findIds(
+    org: string,
+    text: string,
+    uids: string[],
+    valuesOf: (list: string) => SqlValue[],
+  ): Promise<Set<string>> {
+    const ids = new Set<string>();
+    for (let start = 0; start < uids.length; start += idsAtOnce) {
+      const list = JSON.stringify(uids.slice(start, start + idsAtOnce));
+      for (const { id } of await reader.allOf<{ id: string }>(org, text, ...valuesOf(list))) ids.add(id);
+    }
+    return ids;
+  }
 
   return {
     async message(org, id) {
@@ -42,23 +56,9 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
           : await reader.allOf<SentRow>(org, `${findSystem} AND sender = ?`, org, mid, sender);
       return rows.map(toSent);
     },
-    async usersAt(org, uids, offset) {
-      const users = new Set<string>();
-      for (let start = 0; start < uids.length; start += idsAtOnce) {
-        const asked = JSON.stringify(uids.slice(start, start + idsAtOnce));
-        const rows = await (offset === undefined
-          ? reader.allOf<{ id: string }>(org, isUser, org, asked)
-          : reader.allOf<{ id: string }>(org, wasUser, org, offset, offset, asked));
-        for (const { id } of rows) users.add(id);
-      }
-      return users;
-    },
+    usersAt: (org, uids, offset) => findIds(org, wasUser, uids, (list) => [org, offset, offset, list]),
     async strangersAmong(org, uids) {
-      const strangers = new Set<string>();
-      for (let start = 0; start < uids.length; start += idsAtOnce) {
-        const asked = JSON.stringify(uids.slice(start, start + idsAtOnce));
-        for (const { id } of await reader.allOf<{ id: string }>(org, isStranger, asked, org)) strangers.add(id);
-      }
+      const strangers = await findIds(org, isStranger, uids, (list) => [list, org]);
       return strangers.size === 0 ? [] : uids.filter((uid) => strangers.has(uid));
     },
   };

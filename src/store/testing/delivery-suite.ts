@@ -320,8 +320,8 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       await store.users.remove(org, "a", 1); // offset 3
       await send(org); // offset 4
       const users = ["u1", "a", "b", "c"];
-      const at = async (offset?: number) => [...(await store.sent.usersAt(org, users, offset))].sort();
-      expect([await at(1), await at(2), await at(4), await at()]).toEqual([
+      const at = async (offset: number) => [...(await store.sent.usersAt(org, users, offset))].sort();
+      expect([await at(1), await at(2), await at(4), await at(5)]).toEqual([
         ["u1"],
         ["a", "u1"],
         ["b", "u1"],
