@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
@@ -135,7 +135,7 @@ export function createLogWriter({
     },
     async transaction(orgs, work) {
       const { result, events } = await writeInTurn(orgs, work);
-      if (events.length > 0) announce(events.map(toLogEvent));
+      if (events.length > 0) announce(events.map((event) => toLogEvent(event, event)));
       return result;
     },
   };
@@ -181,7 +181,11 @@ function toRow(event: StoredEvent): EventRow {
   };
 }
 
-/** The part of an event that is published, without what only the store needs. */
-function toLogEvent({ org, offset, kind, id, cid, payload, uids, prev }: LogEvent): LogEvent {
-  return { org, offset, kind, id, cid, payload, uids, prev };
+/** The part of a stored event that is published, without what only the store needs. */
+export function toLogEvent(
+  { org, kind, id, cid, payload, uids }: NewEvent,
+  { offset, prev }: Emitted,
+  committed?: CommitMark,
+): LogEvent {
+  return { org, offset, kind, id, cid, payload, uids, prev, committed };
 }

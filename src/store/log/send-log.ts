@@ -2,6 +2,7 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, SendLog, SendOutcome } from "../ports.ts";
+import { toLogEvent } from "./log-writer.ts";
 
 const maxBatch = 500;
 const maxWaiting = 20_000;
@@ -44,10 +45,7 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
       const events: LogEvent[] = [];
       for (const [index, send] of sends.entries()) {
         const outcome = outcomes[index];
-        if (outcome?.outcome !== "stored") continue;
-        const { org, kind, id, cid, payload, uids } = send;
-        const { offset, prev } = outcome;
-        events.push({ org, offset, kind, id, cid, payload, uids, prev, committed: markOf?.(send) });
+        if (outcome?.outcome === "stored") events.push(toLogEvent(send, outcome, markOf?.(send)));
       }
       coalesce(events);
       return outcomes;
