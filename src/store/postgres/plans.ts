@@ -3,18 +3,22 @@ import type { SQL } from "bun";
 const fewestRows = 500;
 const mostRows = 8_000;
 
-/** Tracks which connections should discard their query plans. */
+/** Keeps the query plans of connections up to date. */
 export type Plans = {
   /** Called with the number of rows that a statement wrote. */
   onWrite(rows: number): void;
-  /** Whether a connection's plans are too old. Counts them as new from then on, so the caller must discard them. */
-  areOld(connection: SQL): boolean;
+  /**
+   * Makes a connection plan its next statements again if its plans are too old. `reserved` is the connection while a
+   * transaction has it. Does not wait: if the connection is lost, the next statement fails, too.
+   */
+  refresh(connection: SQL, reserved?: SQL): void;
 };
 
 /**
- * Creates the tracker. PostgreSQL keeps the plan of a prepared statement until autovacuum analyzes its tables, at most
- * once a minute, and for a table of a few pages the best plan is a full scan. A connection therefore plans again each
- * time this node has doubled the number of rows it has written, after at least 500 and at most 8,000 rows.
+ * Tracks what was written since plans were made. PostgreSQL keeps the plan of a prepared statement until autovacuum
+ * analyzes its tables, at most once a minute, and for a table of a few pages the best plan is a full scan. A connection
+ * therefore plans again each time this node has doubled the number of rows it has written, after at least 500 and at
+ * most 8,000 rows.
  */
 export function createPlans(): Plans {
   const plannedAt = new WeakMap<SQL, number>();
@@ -24,16 +28,11 @@ export function createPlans(): Plans {
     onWrite(rows) {
       written += rows;
     },
-    areOld(connection) {
+    refresh(connection, reserved = connection) {
       const before = plannedAt.get(connection);
       const isOld = before !== undefined && written - before >= Math.min(mostRows, Math.max(fewestRows, before));
       if (isOld || before === undefined) plannedAt.set(connection, written);
-      return isOld;
+      if (isOld) reserved`DISCARD PLANS`.execute().catch(() => undefined);
     },
   };
-}
-
-/** Makes a connection plan its next statements again. Does not wait: if the connection is lost, the next statement fails, too. */
-export function discardPlans(connection: SQL): void {
-  connection`DISCARD PLANS`.execute().catch(() => undefined);
 }

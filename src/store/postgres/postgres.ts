@@ -11,7 +11,7 @@ import { createRewriting } from "../sql/rewriting.ts";
 import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
 import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
-import { createPlans, discardPlans } from "./plans.ts";
+import { createPlans } from "./plans.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { type Ask, runTransaction, setOrganizations, statementsOf } from "./transaction.ts";
 
@@ -137,12 +137,12 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   const begin =
     <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     (idle: SQL) =>
-      runTransaction(idle, { sqlOn, isStale: plans.areOld(idle) }, work);
+      runTransaction(idle, { sqlOn, plans }, work);
 
   const readsIn = (turn: Turn) =>
     sqlOn((query) =>
       readers.use(turn, (connection) => {
-        if (plans.areOld(connection)) discardPlans(connection);
+        plans.refresh(connection);
         return query(connection);
       }),
     );

@@ -2,7 +2,7 @@ import type { ReservedSQL, SQL } from "bun";
 import type { Sql, Transaction } from "../sql/driver.ts";
 import { createLastWrites } from "../sql/last-writes.ts";
 import { createRowsInOne } from "../sql/rows.ts";
-import { discardPlans } from "./plans.ts";
+import type { Plans } from "./plans.ts";
 
 /** Sets the organizations that the tables' policies read, until the transaction ends (`migrations/0005-row-security.sql`). */
 export const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
@@ -35,11 +35,11 @@ export function statementsOf(
  */
 export async function runTransaction<Result>(
   idle: SQL,
-  { sqlOn, isStale }: Statements & { isStale: boolean },
+  { sqlOn, plans }: Statements & { plans: Pick<Plans, "refresh"> },
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
   using connection = await idle.reserve();
-  if (isStale) discardPlans(connection);
+  plans.refresh(idle, connection);
   return await transact(connection, { sqlOn }, work);
 }
 
