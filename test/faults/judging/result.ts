@@ -2,7 +2,7 @@ import type { StoredLog } from "../../harness/reading/event-log.ts";
 import type { Hearing } from "../audience.ts";
 import type { Callers, Refusal } from "../callers.ts";
 import type { AnyScenario, Stage } from "../scenario.ts";
-import { createChronicle } from "./verdict.ts";
+import { createChronicle, type Verdict } from "./verdict.ts";
 
 /** How long recoveries took, in milliseconds, one figure per round. */
 export type Recoveries = {
@@ -14,43 +14,32 @@ export type Recoveries = {
   heardMeanwhileMs: number[];
 };
 
-/** What was observed in a scenario. */
-export type Result = Recoveries & {
-  name: string;
-  row: string;
-  expected: string;
-  seed: number;
-  rounds: number;
-  acknowledged: number;
-  /** How many of these the database lost. */
-  lostByDatabase: number;
-  /** Sends refused by a node that was not away, if it is known which nodes were. */
-  refusedElsewhere: number;
-  /** How often each answer other than 201 came; `none` counts missing ones. */
-  otherAnswers: Record<string, number>;
-  connections: number;
-  /** How many were broken by others than us; those that stop reading on demand are counted separately. */
-  brokenConnections: number;
-  brokenSlowConnections: number;
-  /** The codes with which these ended; 1006 means none. */
-  closeCodes: number[];
-  /** In the store and on all connections together. */
-  lost: number;
-  doubled: number;
-  misordered: number;
-  /** Heard, but not stored. */
-  unstored: number;
-  /** How often the server said `recovered: false` although it knew the message. */
-  gapsAdmitted: number;
-  /** Connections that were not told that the database lost what they had heard. */
-  untold: number;
-  /** Messages heard on connections that were made after the database had lost them. */
-  ghosts: number;
-  /** Offsets without an event. */
-  holes: number;
-  /** The longest time from a message's 201 to the last follower, in milliseconds, including faults. */
-  slowestDeliveryMs: number;
-};
+/** What was observed in a scenario. The verdict is on the store and all connections together. */
+export type Result = Recoveries &
+  Verdict & {
+    name: string;
+    row: string;
+    expected: string;
+    seed: number;
+    rounds: number;
+    acknowledged: number;
+    /** How many of these the database lost. */
+    lostByDatabase: number;
+    /** Sends refused by a node that was not away, if it is known which nodes were. */
+    refusedElsewhere: number;
+    /** How often each answer other than 201 came; `none` counts missing ones. */
+    otherAnswers: Record<string, number>;
+    connections: number;
+    /** How many were broken by others than us; those that stop reading on demand are counted separately. */
+    brokenConnections: number;
+    brokenSlowConnections: number;
+    /** The codes with which these ended; 1006 means none. */
+    closeCodes: number[];
+    /** Offsets without an event. */
+    holes: number;
+    /** The longest time from a message's 201 to the last follower, in milliseconds, including faults. */
+    slowestDeliveryMs: number;
+  };
 
 type Account = {
   scenario: AnyScenario;
@@ -83,13 +72,9 @@ export function toResult({ scenario, seed, recoveries, callers, hearing, stored,
     brokenConnections: hearing.broken,
     brokenSlowConnections: hearing.brokenSlow,
     closeCodes: hearing.closeCodes,
+    ...verdict,
     lost: verdict.lost + vanished.length - lostByDatabase,
     doubled: verdict.doubled + callers.doubled.length + stored.doubledIds,
-    misordered: verdict.misordered,
-    unstored: verdict.unstored,
-    gapsAdmitted: verdict.gapsAdmitted,
-    untold: verdict.untold,
-    ghosts: verdict.ghosts,
     holes: stored.holes,
     ...recoveries,
     slowestDeliveryMs: slowestDelivery(callers, hearing),
