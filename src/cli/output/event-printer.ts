@@ -4,7 +4,7 @@ import { parsePositive } from "../arguments.ts";
 import type { Output } from "./output.ts";
 import { renderMessage, renderSystemMessage } from "./render-event.ts";
 
-/** The options of every command that shows events as they come. */
+/** The options of every command that shows events as they arrive. */
 export type PrintOptions = { count?: number | undefined; json?: true | undefined };
 
 /** Adds `--count` and `--json` to a command. */
@@ -14,7 +14,7 @@ export function addPrintOptions(command: Command): Command {
     .option("--json", "print each event exactly as received, one JSON object per line");
 }
 
-/** Prints events, one after another. Gives true when that was the last of `count`. */
+/** Creates a function that prints an event, and returns true once it has printed `count` of them. */
 export function createEventPrinter({ count, json }: PrintOptions, output: Output): (event: FeedEvent) => boolean {
   const { resultStyle } = output;
   let left = count ?? Number.POSITIVE_INFINITY;

@@ -96,7 +96,7 @@ export function createDryRuns({ checks, use, sent, participants, presence, clock
 }
 
 function whenBusy(): Error {
-  return unavailable({ detail: "too many large dry runs wait on this node; try again", retryAfterSeconds: 5 });
+  return unavailable({ detail: "too many large dry runs are waiting on this node; try again", retryAfterSeconds: 5 });
 }
 
 async function* pagesOf(uids: string[]): AsyncGenerator<string[], void> {

@@ -52,8 +52,8 @@ export type Transaction = Sql & {
    */
   limitTo(orgs: readonly string[]): Promise<void>;
   /**
-   * Takes writes that are on their way and whose answers decide nothing any more: the commit need not wait for them, and the transaction
-   * rejects if one of them does.
+   * Takes writes that are already sent and whose results decide nothing: the commit does not wait for them, and the
+   * transaction rejects if one of them fails.
    */
   lastly(writes: Promise<unknown>): void;
 };
