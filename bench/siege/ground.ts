@@ -5,6 +5,7 @@ import type { Postgres } from "../../test/harness/engines/postgres.ts";
 import type { Checkout } from "../harness/checkouts.ts";
 import { type HeraldPeer, startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";
+import { waitForPorts } from "../harness/ports.ts";
 import { type Camp, tenant, tenantPath } from "./camp.ts";
 
 /** The organization of the caller who has nothing to do with the attackers. */
@@ -45,6 +46,7 @@ export async function openGround(
   { root }: Checkout,
   postgres: Postgres | undefined,
 ): Promise<SiegeGround> {
+  await waitForPorts();
   const first = join(folder, "first");
   mkdirSync(first, { recursive: true });
   const databaseUrl = await postgres?.createDatabase();
@@ -67,6 +69,7 @@ export async function openGround(
   }
 
   async function drop(url: string): Promise<void> {
+    await waitForPorts();
     await using server = new SQL(`${postgres?.url}/postgres`, { max: 1 });
     await server.unsafe(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
   }
