@@ -187,6 +187,7 @@ export const userRaids: readonly Raid[] = [
         url,
         tally,
         count: 900,
+        from: ["127.0.0.2", "127.0.0.3", "127.0.0.4"], // one address runs out of ports
         talk() {
           const connect = { connect: { token: tokens[turn++ % tokens.length] }, id: 1 };
           return socketTalk(url, tally, {
