@@ -76,6 +76,29 @@ describe("a batcher", () => {
     ]);
   });
 
+  test("limits the items of one key per batch, but only while items of other keys arrive", async () => {
+    const batches: string[][] = [];
+    const batcher = createBatcher<string, void>({
+      maxBatch: 6,
+      maxOfKey: 2,
+      maxWaiting: 100,
+      keyOf: (item) => item.charAt(0),
+      whenFull: full,
+      async flush(items) {
+        batches.push(items);
+        return items.map(() => undefined);
+      },
+    });
+    const addAll = (items: string) => Promise.all(items.split(" ").map(batcher.add));
+    await addAll("a1 a2 a3 a4");
+    await addAll("a5 a6 a7 a8 b1 c1 c2 c3");
+    expect(batches).toEqual([
+      ["a1", "a2", "a3", "a4"],
+      ["a5", "b1", "c1", "a6", "c2"],
+      ["a7", "c3", "a8"],
+    ]);
+  });
+
   test("passes on an outcome that is a failure like any other", async () => {
     const batcher = createBatcher<number, { value: number } | { error: string }>({
       maxBatch: 10,

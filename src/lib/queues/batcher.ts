@@ -1,3 +1,4 @@
+import { createCounters } from "../rates/counters.ts";
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 
 /** Collects items into batches: those of one key in order of arrival, keys in turns. */
@@ -27,11 +28,17 @@ export type Weights<Item> = {
 };
 
 const turnsPerBatch = 128;
+const sharedForMs = 1_000; // after an item of another key than the one before
 
 type Options<Item, Result> = {
   /** Returns one result per item, in order. A rejection rejects the whole batch. */
   flush(items: Item[]): Promise<Result[]>;
   maxBatch: number;
+  /**
+   * The most items of one key per batch while items of several keys arrive; `maxBatch` by default. A key that could fill
+   * every batch then delays the others by short ones.
+   */
+  maxOfKey?: number;
   /** If more items or more weight would be waiting, `add` rejects with the result of `whenFull`. */
   maxWaiting: number;
   whenFull(): Error;
@@ -54,7 +61,7 @@ const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   const { depth, from } = options.pipeline ?? oneAtATime;
-  const { weights, keyOf = () => "" } = options;
+  const { maxBatch, maxOfKey = maxBatch, weights, keyOf = () => "" } = options;
   const queue = createFairQueue<Waiting<Item, Result>>({
     maxItems: options.maxWaiting,
     ...(weights !== undefined && { maxWeight: weights.maxWaiting, weightPerTurn: weights.maxBatch / turnsPerBatch }),
@@ -62,6 +69,14 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   });
   let underWay = 0;
   let isTurnAwaited = false;
+  let lastKey: string | undefined;
+  let sharedUntil = 0;
+
+  function note(key: string): void {
+    if (key === lastKey) return;
+    if (lastKey !== undefined) sharedUntil = performance.now() + sharedForMs;
+    lastKey = key;
+  }
 
   /** Returns the function that reports the outcome to everyone in the batch. */
   async function flush(batch: Waiting<Item, Result>[]): Promise<() => void> {
@@ -81,13 +96,16 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   /** Takes the items of the next batch. */
   function take(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
+    const taken = performance.now() < sharedUntil ? createCounters() : undefined;
+    const isHeld = taken && ((key: string) => taken.countOf(key) >= maxOfKey);
     const before = queue.weight;
     const fits = (weight: number) =>
       weights === undefined || batch.length === 0 || before - queue.weight + weight <= weights.maxBatch;
-    while (batch.length < options.maxBatch) {
-      const next = queue.take(fits);
+    while (batch.length < maxBatch) {
+      const next = queue.take({ fits, isHeld });
       if (next === undefined) break;
       batch.push(next);
+      taken?.take(keyOf(next.item));
     }
     return batch;
   }
@@ -119,6 +137,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       const key = keyOf(item);
       if (!queue.hasRoom(key, weight)) return Promise.reject(options.whenFull());
       return new Promise((resolve, reject) => {
+        note(key);
         queue.add(key, { item, resolve, reject }, weight);
         if (mayOverlap()) void run();
         else runAfterTurn();

@@ -58,9 +58,24 @@ describe("a fair queue", () => {
     const queue = createFairQueue<string>();
     queue.add("a", "heavy", 5);
     queue.add("b", "light", 1);
-    expect(queue.take((weight) => weight < 5)).toBeUndefined();
+    expect(queue.take({ fits: (weight) => weight < 5 })).toBeUndefined();
     expect([queue.size, queue.weight]).toEqual([2, 6]);
     expect(drain(queue)).toEqual(["heavy", "light"]);
+  });
+
+  test("passes over keys that are held, which keep their items", () => {
+    const queue = filled("a1 a2 b1 b2");
+    const isHeld = (key: string) => key === "a";
+    expect([queue.take({ isHeld }), queue.take({ isHeld }), queue.take({ isHeld })]).toEqual(["b1", "b2", undefined]);
+    expect(drain(queue)).toEqual(["a1", "a2"]);
+  });
+
+  test("passes over held keys while others skip turns", () => {
+    const queue = createFairQueue<string>({ weightPerTurn: 10 });
+    for (const item of ["a1", "a2"]) queue.add("a", item, 55);
+    for (const key of ["b", "c"]) queue.add(key, key);
+    const isHeld = (key: string) => key !== "a";
+    expect([queue.take({ isHeld }), queue.take({ isHeld })]).toEqual(["a1", "a2"]);
   });
 
   test("forgets removed items, and a key once nothing waits under it", () => {

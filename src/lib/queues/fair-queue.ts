@@ -15,14 +15,16 @@ export type FairQueue<Item> = {
   hasRoom(key: string, weight?: number): boolean;
   /** Adds an item behind those of its key, even if there is no room. Pass the link to `remove` to take it out again. */
   add(key: string, item: Item, weight?: number): Link<Waiting<Item>>;
-  /** Takes the next item. If it does not fit, it stays the next. */
-  take(fits?: (weight: number) => boolean): Item | undefined;
+  /** Takes the next item. If it does not fit, it stays the next; keys that are held are passed over. */
+  take(conditions?: Conditions): Item | undefined;
   /** Removes a waiting item. */
   remove(link: Link<Waiting<Item>>): void;
   /** The number of waiting items, and their total weight. */
   readonly size: number;
   readonly weight: number;
 };
+
+type Conditions = { fits?: (weight: number) => boolean; isHeld?: ((key: string) => boolean) | undefined };
 
 /** The `share` for independent keys: one key alone may use 80 % of the queue, two 44 % each. */
 export const shareOfFree = 4;
@@ -87,17 +89,24 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
       weight += added;
       return lane.items.append({ item, key, weight: added });
     },
-    take(fits) {
-      for (let turn = turns.first; turn !== undefined; turn = turns.first) {
+    take({ fits, isHeld } = {}) {
+      let passedOver = 0;
+      for (let turn = turns.first; turn !== undefined && passedOver < lanes.size; turn = turns.first) {
         const lane = turn.value;
         const link = lane.items.first;
         if (link === undefined) return undefined;
+        const next = link.value;
+        if (isHeld?.(next.key)) {
+          passedOver++;
+          turns.moveToEnd(turn);
+          continue;
+        }
+        passedOver = 0;
         if (lane.turnsToMiss > 0) {
           lane.turnsToMiss--;
           turns.moveToEnd(turn);
           continue;
         }
-        const next = link.value;
         if (fits?.(next.weight) === false) return undefined;
         lane.turnsToMiss = Math.floor(next.weight / weightPerTurn);
         turns.moveToEnd(turn);

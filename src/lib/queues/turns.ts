@@ -10,8 +10,8 @@ export type Turn = "shared" | { of: string };
 /** Items waiting for their turns. */
 export type Turns<Item> = {
   add(turn: Turn, item: Item): void;
-  /** Takes the item whose turn it is. */
-  take(): Item | undefined;
+  /** Takes the item whose turn it is. Work of what is held waits, and the next has its turn. */
+  take(isHeld?: (of: string) => boolean): Item | undefined;
   /** Takes the item that has waited longest, regardless of turns. */
   takeOldest(): Item | undefined;
   readonly oldest: Item | undefined;
@@ -36,9 +36,9 @@ export function createTurns<Item>(): Turns<Item> {
       });
       const arrival = arrivals.append({ item, unqueue: () => queue.remove(place) });
     },
-    take() {
+    take(isHeld) {
       wasShared = shared.size > 0 && (!wasShared || others.size === 0);
-      return (wasShared ? shared : others).take()?.();
+      return (wasShared ? shared.take() : others.take({ isHeld }))?.();
     },
     takeOldest() {
       const { first } = arrivals;

@@ -1,8 +1,12 @@
 import type { SQL } from "bun";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createTurns, type Turn } from "../../lib/queues/turns.ts";
+import { createWindows } from "../../lib/queues/windows.ts";
 
-/** A bounded number of connections, each of which runs its calls in order. Waiting calls take turns. */
+/**
+ * A bounded number of connections, each of which runs its calls in order. Waiting calls take turns. An organization has at
+ * most `share` calls in flight, and two while their results are large.
+ */
 export type Pool = {
   /** Runs a call on the least busy connection; rejects with `unavailable` if none was free for too long. */
   use<Result>(turn: Turn, run: (connection: SQL) => Promise<Result>): Promise<Result>;
@@ -21,6 +25,8 @@ type Options = {
   connections: number;
   /** How many calls may be in flight per connection, which saves network round trips. */
   depth: number;
+  /** How many calls of one organization may be in flight. */
+  share: number;
   /** A call that has run this long means a frozen server: its connection is replaced. */
   deadlineMs: number;
   /** A call that has waited this long for a connection is refused; running calls are not affected. */
@@ -29,7 +35,7 @@ type Options = {
   onSilence(since: number): void;
 };
 
-type Call = { startedAt: number; start(line: Line): void; refuse(error: Error): void };
+type Call = { of: string; startedAt: number; start(line: Line): void; refuse(error: Error): void };
 type Line = {
   connection: SQL;
   calls: Set<Call>;
@@ -41,15 +47,21 @@ type Line = {
 
 /** Calls are not pipelined behind one that takes longer than this, nor right after such a one. */
 const flowsMs = 5;
+/** A result with more rows or characters than this takes a large part of a turn of the event loop. */
+const large = { rows: 100, characters: 256 * 1024 };
+const largeAtOnce = 2;
 const closeWithinSeconds = 5;
+/** What work for no single organization is of; it is not limited. */
+const nobodys = "";
 
 /**
  * Creates a pool of PostgreSQL connections. Queued calls have not been sent, so a long queue says nothing about the
  * server; the server answers in order, so a call's time starts when the previous one on its connection ends.
  */
-export function createPool({ connect, connections, depth, deadlineMs, waitMs, onSilence }: Options): Pool {
+export function createPool({ connect, connections, depth, share, deadlineMs, waitMs, onSilence }: Options): Pool {
   const lines = Array.from({ length: connections }, openLine);
   const waiting = createTurns<Call>();
+  const windows = createWindows({ least: Math.min(largeAtOnce, share), most: share });
   let waitTimer: ReturnType<typeof setTimeout> | undefined;
   let onIdle: (() => void) | undefined;
 
@@ -74,16 +86,18 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
 
   function begin(line: Line, call: Call, now: number): void {
     line.calls.add(call);
+    if (call.of !== nobodys) windows.open(call.of);
     if (line.calls.size === 1) line.runningSince = now;
     line.timer ??= setTimeout(checkLine, deadlineMs, line).unref();
     call.start(line);
   }
 
   /** Sends the next call before the caller learns of this one's end. */
-  function end(line: Line, call: Call): void {
+  function end(line: Line, call: Call, isLarge: boolean): void {
     if (!line.calls.delete(call)) return; // abandoned
     const now = performance.now();
     line.lastTookMs = now - line.runningSince;
+    windows.close(call.of, isLarge);
     line.runningSince = now;
     line.answeredAt = now;
     startWaiting(now);
@@ -94,8 +108,9 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
     while (waiting.size > 0) {
       const line = findFree(now);
       if (line === undefined) return;
-      const call = waiting.take();
-      if (call !== undefined) begin(line, call, now);
+      const call = waiting.take(windows.isFull);
+      if (call === undefined) return;
+      begin(line, call, now);
     }
   }
 
@@ -111,8 +126,10 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
     const calls = [...line.calls];
     line.calls.clear();
     renew(line);
-    for (const call of calls)
+    for (const call of calls) {
+      windows.close(call.of, true);
       call.refuse(unavailable({ detail: "the database does not respond; retry with the same id" }));
+    }
     onSilence(line.runningSince);
     startWaiting(performance.now());
     if (onIdle !== undefined && isIdle()) onIdle();
@@ -142,25 +159,27 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
       return new Promise((resolve, reject) => {
         const now = performance.now();
         const call: Call = {
+          of: turn === "shared" ? nobodys : turn.of,
           startedAt: now,
           start(line) {
             Promise.try(run, line.connection).then(
               (result) => {
-                end(line, call);
+                end(line, call, isLargeResult(result));
                 resolve(result);
               },
               (error: unknown) => {
-                end(line, call);
+                end(line, call, false);
                 reject(error);
               },
             );
           },
           refuse: reject,
         };
-        const line = waiting.size === 0 ? findFree(now) : undefined;
+        const line = waiting.size === 0 && !windows.isFull(call.of) ? findFree(now) : undefined;
         if (line !== undefined) return begin(line, call, now);
         waiting.add(turn, call);
-        waitTimer ??= setTimeout(refuseLate, waitMs);
+        startWaiting(now); // those before it may wait only for their own share
+        if (waiting.size > 0) waitTimer ??= setTimeout(refuseLate, waitMs);
       });
     },
     doubt(since) {
@@ -177,4 +196,13 @@ export function createPool({ connect, connections, depth, deadlineMs, waitMs, on
       await Promise.all(lines.map(({ connection }) => connection.close({ timeout: closeWithinSeconds })));
     },
   };
+}
+
+/** Judges by the first row, as those of a page are alike. */
+function isLargeResult(result: unknown): boolean {
+  if (!Array.isArray(result)) return false;
+  if (result.length > large.rows) return true;
+  let characters = 0;
+  for (const value of Object.values(result[0] ?? {})) if (typeof value === "string") characters += value.length;
+  return characters * result.length > large.characters;
 }

@@ -17,6 +17,7 @@ import { type Ask, runTransaction, setOrganizations, statementsOf } from "./tran
 
 const readConnections = 8;
 const readsOnTheirWay = 4; // in flight per connection; measured in docs/decisions/0003
+const readsOfOne = 8; // in flight per organization
 const connectTimeoutSeconds = 5;
 
 // A transaction finds all its rows by an index. PostgreSQL expects a hundred rows from any JSON array, and to find those
@@ -77,7 +78,9 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     });
   }
 
-  function open(connections: number, depth: number, settings: Record<string, string> = {}): Pool {
+  type Size = { connections: number; depth: number; share: number };
+
+  function open({ connections, depth, share }: Size, settings: Record<string, string> = {}): Pool {
     let made = 0;
     const connectNext = () => {
       let isFirst = made++ < connections;
@@ -90,6 +93,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       connect: connectNext,
       connections,
       depth,
+      share,
       deadlineMs: deadline,
       waitMs: wait,
       onSilence: (since) => {
@@ -108,9 +112,10 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
   }
 
-  const writer = open(1, 1, byKeys);
-  const housekeeper = open(1, 1, byKeys);
-  const readers = open(readConnections, readsOnTheirWay);
+  const single = { connections: 1, depth: 1, share: 1 };
+  const writer = open(single, byKeys);
+  const housekeeper = open(single, byKeys);
+  const readers = open({ connections: readConnections, depth: readsOnTheirWay, share: readsOfOne });
   const plans = createPlans();
   const numbered = createRewriting(numberParameters);
   const limited = createRewriting(withinOrganizations);
