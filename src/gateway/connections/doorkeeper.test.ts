@@ -79,6 +79,21 @@ test("refusals are told one after another, whatever their reason", async () => {
   ]);
 });
 
+test("a user who connects again and again waits with the refused; others, and a few devices at once, do not", async () => {
+  const { exit, doorkeeper } = openDoor();
+  await exit.pass("another"); // uses up the exit's turn
+  const admitted: string[] = [];
+  const admit = (token: string) => void doorkeeper.admit(newOwner(), token, "a").then(({ uid }) => admitted.push(uid));
+  for (let count = 0; count < 6; count++) admit("o/alice");
+  admit("o/bob");
+  await afterSomeTurns();
+  expect(admitted.toSorted()).toEqual(["alice", "alice", "alice", "alice", "bob"]);
+  expect(exit.waiting).toBe(2);
+  exit.open();
+  await afterSomeTurns();
+  expect(admitted).toHaveLength(7);
+});
+
 test("a client that hangs up while waiting to be refused leaves the queue", async () => {
   const { exit, doorkeeper, note } = openDoor();
   const owner = newOwner();

@@ -6,7 +6,7 @@ import type { OrganizationLimits } from "../../services/limits/organization-limi
 import type { Session, Sessions } from "../../services/sessions/sessions.ts";
 import type { Identity } from "../../services/sessions/tokens.ts";
 import type { Places } from "../limits/places.ts";
-import { costs, type UserBudgets } from "../limits/user-budgets.ts";
+import type { UserBudgets } from "../limits/user-budgets.ts";
 
 /**
  * Lets users in. Throws `unauthorized`, or `rate_limited` with the limit and when to come back. Refusals take turns at
@@ -20,7 +20,8 @@ export type Doorkeeper = {
   enter(owner: Owner, address: string): Promise<void>;
   /**
    * Opens a session. Checks the token's signature first, which costs no query, then the user's budget and connection
-   * count; only then waits for a turn at the database and takes one of the organization's places.
+   * count; only then waits for a turn at the database and takes one of the organization's places. Users who connect
+   * again and again wait with the refused, too, so that hanging up does not get a client back in faster.
    */
   admit(owner: Owner, token: string, address: string): Promise<Session>;
   /** Like `admit`, for a session that continues: takes no place and does not queue behind new connections. */
@@ -62,9 +63,10 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
     return refuseInTurn(owner, address, () => sessions.identify(token, address));
   }
 
-  function payForConnect(user: User): void {
+  /** Returns whether the user connects too often to go straight in. */
+  function payForConnect(user: User): boolean {
     budgets.require(user);
-    budgets.charge(user, costs.connect);
+    return budgets.chargeConnect(user);
   }
 
   return {
@@ -87,17 +89,18 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
         places.takeForOrganization(owner, org, organizationLimits.limitsOf(org).connections);
         return await sessions.open(identity);
       };
-      return await refuseInTurn(owner, laneOf(org), () => {
-        payForConnect(identity);
+      return await refuseInTurn(owner, laneOf(org), async () => {
+        const isFrequent = payForConnect(identity);
         places.takeForUser(owner, identity);
-        return admission.run(open, { owner, key: org });
+        if (isFrequent) await exit.pass(laneOf(org), { owner });
+        return await admission.run(open, { owner, key: org });
       });
     },
     async renew(owner, token, address) {
       const identity = await identify(owner, token, address);
-      return await refuseInTurn(owner, laneOf(identity.org), () => {
+      return await refuseInTurn(owner, laneOf(identity.org), async () => {
         payForConnect(identity);
-        return sessions.open(identity);
+        return await sessions.open(identity);
       });
     },
     async requireBudget(owner, user) {

@@ -1,4 +1,5 @@
 import { rateLimited, retryAfterOf } from "../../contract/errors/errors.ts";
+import { createTokenBuckets } from "../../lib/rates/token-buckets.ts";
 import { createWindowQuotas } from "../../lib/rates/window-quota.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -10,6 +11,8 @@ const bytesPerUnit = 64 * 1024;
 // than once.
 const replayed = { rowsPerUnit: 250, bytesPerUnit: 256 * 1024 };
 const receiptsPerUnit = 50;
+// Connects of a user beyond this come from a client that hangs up again and again.
+const usualConnects = { perSecond: 0.1, burst: 4 };
 
 /** The cost of each operation, in units of the user's budget. */
 export const costs = {
@@ -30,11 +33,15 @@ export type UserBudgets = {
   require(user: User): void;
   /** Charges for what the user was given or is about to be given. */
   charge(user: User, cost: number): void;
+  /** Charges for a connect. Returns whether the user has connected more often than usual lately. */
+  chargeConnect(user: User): boolean;
 };
 
 /** Creates unspent budgets. Only users of the last minute are kept. */
 export function createUserBudgets({ quota, clock }: { quota: number; clock: Clock }): UserBudgets {
   const quotas = createWindowQuotas({ quota, windowMs, clock });
+  const connects = createTokenBuckets({ clock });
+  const charge = ({ org, uid }: User, cost: number) => quotas.use(joinIds(org, uid), cost);
   return {
     require({ org, uid }) {
       const waitMs = quotas.waitMs(joinIds(org, uid));
@@ -48,7 +55,14 @@ export function createUserBudgets({ quota, clock }: { quota: number; clock: Cloc
         retryAfterSeconds,
       });
     },
-    charge: ({ org, uid }, cost) => quotas.use(joinIds(org, uid), cost),
+    charge,
+    chargeConnect(user) {
+      charge(user, costs.connect);
+      const name = joinIds(user.org, user.uid);
+      const isUsual = quota === Number.POSITIVE_INFINITY || connects.waitMs(name, usualConnects) === 0;
+      connects.charge(name, usualConnects, isUsual ? 1 : 0);
+      return !isUsual;
+    },
   };
 }
 

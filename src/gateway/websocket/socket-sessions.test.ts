@@ -27,7 +27,7 @@ async function codeAfter(tokens: string[], open: (token: string, state: SocketSt
     },
     joiner: { join: async (_connection, _session, _since, admit) => admit(undefined) },
     handle: unused,
-    budgets: { require: () => undefined, charge: () => undefined },
+    budgets: { require: () => undefined, charge: () => undefined, chargeConnect: () => false },
     clock: { now: () => 0 },
     onError: unused,
   });
