@@ -76,12 +76,13 @@ describe("a batcher", () => {
     ]);
   });
 
-  test("limits the items of one key per batch, but only while items of other keys arrive", async () => {
+  test("limits what a batch takes of one key, but only while items of other keys arrive", async () => {
     const batches: string[][] = [];
     const batcher = createBatcher<string, void>({
       maxBatch: 6,
-      maxOfKey: 2,
+      maxOfKey: { items: 2, weight: 10 },
       maxWaiting: 100,
+      weights: { of: (item) => (item.endsWith("!") ? 10 : 1), maxBatch: 100, maxWaiting: 1_000 },
       keyOf: (item) => item.charAt(0),
       whenFull: full,
       async flush(items) {
@@ -97,6 +98,9 @@ describe("a batcher", () => {
       ["a5", "b1", "c1", "a6", "c2"],
       ["a7", "c3", "a8"],
     ]);
+    batches.length = 0;
+    await addAll("a1! a2 b1");
+    expect(batches).toEqual([["a1!", "b1"], ["a2"]]);
   });
 
   test("passes on an outcome that is a failure like any other", async () => {

@@ -1,4 +1,3 @@
-import { createCounters } from "../rates/counters.ts";
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
 
 /** Collects items into batches: those of one key in order of arrival, keys in turns. */
@@ -27,6 +26,8 @@ export type Weights<Item> = {
   maxWaiting: number;
 };
 
+type Amount = { items: number; weight: number };
+
 const turnsPerBatch = 128;
 const sharedForMs = 1_000; // after an item of another key than the one before
 
@@ -35,10 +36,10 @@ type Options<Item, Result> = {
   flush(items: Item[]): Promise<Result[]>;
   maxBatch: number;
   /**
-   * The most items of one key per batch while items of several keys arrive; `maxBatch` by default. A key that could fill
-   * every batch then delays the others by short ones.
+   * A batch takes no more of a key that has reached this, as long as items of several keys arrive; without it, there is
+   * no such limit. A key that could fill every batch then delays the others by short ones.
    */
-  maxOfKey?: number;
+  maxOfKey?: Amount;
   /** If more items or more weight would be waiting, `add` rejects with the result of `whenFull`. */
   maxWaiting: number;
   whenFull(): Error;
@@ -53,6 +54,7 @@ type Options<Item, Result> = {
   pipeline?: Pipeline | undefined;
 };
 
+const unlimited: Amount = { items: Number.POSITIVE_INFINITY, weight: Number.POSITIVE_INFINITY };
 const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
 
 /**
@@ -61,7 +63,7 @@ const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   const { depth, from } = options.pipeline ?? oneAtATime;
-  const { maxBatch, maxOfKey = maxBatch, weights, keyOf = () => "" } = options;
+  const { maxBatch, maxOfKey = unlimited, weights, keyOf = () => "" } = options;
   const queue = createFairQueue<Waiting<Item, Result>>({
     maxItems: options.maxWaiting,
     ...(weights !== undefined && { maxWeight: weights.maxWaiting, weightPerTurn: weights.maxBatch / turnsPerBatch }),
@@ -71,6 +73,10 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   let isTurnAwaited = false;
   let lastKey: string | undefined;
   let sharedUntil = 0;
+
+  function isEnough({ items, weight }: Amount): boolean {
+    return items >= maxOfKey.items || weight >= maxOfKey.weight;
+  }
 
   function note(key: string): void {
     if (key === lastKey) return;
@@ -96,8 +102,9 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   /** Takes the items of the next batch. */
   function take(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
-    const taken = performance.now() < sharedUntil ? createCounters() : undefined;
-    const isHeld = taken && ((key: string) => taken.countOf(key) >= maxOfKey);
+    const taken = new Map<string, Amount>();
+    const ofKey = (key: string) => taken.get(key) ?? { items: 0, weight: 0 };
+    const isHeld = performance.now() < sharedUntil ? (key: string) => isEnough(ofKey(key)) : undefined;
     const before = queue.weight;
     const fits = (weight: number) =>
       weights === undefined || batch.length === 0 || before - queue.weight + weight <= weights.maxBatch;
@@ -105,7 +112,10 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       const next = queue.take({ fits, isHeld });
       if (next === undefined) break;
       batch.push(next);
-      taken?.take(keyOf(next.item));
+      if (isHeld === undefined) continue;
+      const key = keyOf(next.item);
+      const { items, weight } = ofKey(key);
+      taken.set(key, { items: items + 1, weight: weight + (weights?.of(next.item) ?? 0) });
     }
     return batch;
   }

@@ -6,7 +6,7 @@ import { toLogEvent } from "./log-writer.ts";
 
 const maxBatch = 500;
 // A batch of 500 takes PostgreSQL 15 ms, and a send of another organization waits for one and goes with the next.
-const maxOfOrganization = 64;
+const maxOfOrganization = { items: 64, weight: 64 * 1024 };
 const maxWaiting = 20_000;
 
 // In characters: payloads are almost all ASCII, and a character takes two bytes of memory at most.
@@ -53,7 +53,7 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
       return outcomes;
     },
     maxBatch: batchSize,
-    maxOfKey: Math.min(batchSize, maxOfOrganization),
+    maxOfKey: maxOfOrganization,
     maxWaiting,
     weights,
     keyOf: ({ org }) => org,
