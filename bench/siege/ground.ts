@@ -69,8 +69,10 @@ export async function openGround(
   }
 
   async function drop(url: string): Promise<void> {
+    if (postgres === undefined) return;
     await waitForPorts();
-    await using server = new SQL(`${postgres?.url}/postgres`, { max: 1 });
+    // Autovacuum may be at work, which only a superuser may end.
+    await using server = new SQL(postgres.asSuperuser(`${postgres.url}/postgres`), { max: 1 });
     await server.unsafe(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
   }
 
