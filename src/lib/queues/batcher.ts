@@ -74,8 +74,21 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   let lastKey: string | undefined;
   let sharedUntil = 0;
 
-  function isEnough({ items, weight }: Amount): boolean {
-    return items >= maxOfKey.items || weight >= maxOfKey.weight;
+  /** Counts what one batch takes of each key. */
+  function createShares() {
+    const taken = new Map<string, Amount>();
+    const takenOf = (key: string): Amount => taken.get(key) ?? { items: 0, weight: 0 };
+    return {
+      isHeld(key: string): boolean {
+        const { items, weight } = takenOf(key);
+        return items >= maxOfKey.items || weight >= maxOfKey.weight;
+      },
+      count(item: Item): void {
+        const key = keyOf(item);
+        const { items, weight } = takenOf(key);
+        taken.set(key, { items: items + 1, weight: weight + (weights?.of(item) ?? 0) });
+      },
+    };
   }
 
   function note(key: string): void {
@@ -102,20 +115,16 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   /** Takes the items of the next batch. */
   function take(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
-    const taken = new Map<string, Amount>();
-    const ofKey = (key: string) => taken.get(key) ?? { items: 0, weight: 0 };
-    const isHeld = performance.now() < sharedUntil ? (key: string) => isEnough(ofKey(key)) : undefined;
     const before = queue.weight;
     const fits = (weight: number) =>
       weights === undefined || batch.length === 0 || before - queue.weight + weight <= weights.maxBatch;
+    const shares = performance.now() < sharedUntil ? createShares() : undefined;
+    const conditions = { fits, isHeld: shares?.isHeld };
     while (batch.length < maxBatch) {
-      const next = queue.take({ fits, isHeld });
+      const next = queue.take(conditions);
       if (next === undefined) break;
       batch.push(next);
-      if (isHeld === undefined) continue;
-      const key = keyOf(next.item);
-      const { items, weight } = ofKey(key);
-      taken.set(key, { items: items + 1, weight: weight + (weights?.of(next.item) ?? 0) });
+      shares?.count(next.item);
     }
     return batch;
   }
