@@ -36,7 +36,8 @@ type Times = {
   wait: number;
 };
 
-const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000, wait: 10_000 };
+// Clients wait 10 s to be admitted: of a crowd, those who wait there are told when to return before reads of the others fail.
+const defaultTimes: Times = { statement: 10_000, idleTransaction: 10_000, deadline: 15_000, wait: 12_000 };
 
 type Options = Partial<Times> & {
   /** The tables' owner, who migrates and grants the serving user its access; without it, the serving user migrates. */
