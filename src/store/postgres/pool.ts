@@ -1,7 +1,7 @@
 import type { SQL } from "bun";
 import { unavailable } from "../../contract/errors/errors.ts";
 import { createTurns, type Turn } from "../../lib/queues/turns.ts";
-import { createWindows } from "../../lib/queues/windows.ts";
+import { createWindows } from "../../lib/rates/windows.ts";
 
 /**
  * A bounded number of connections, each of which runs its calls in order. Waiting calls take turns. An organization has at
