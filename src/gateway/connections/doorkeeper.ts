@@ -98,9 +98,9 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
     },
     async renew(owner, token, address) {
       const identity = await identify(owner, token, address);
-      return await refuseInTurn(owner, laneOf(identity.org), async () => {
+      return await refuseInTurn(owner, laneOf(identity.org), () => {
         payForConnect(identity);
-        return await sessions.open(identity);
+        return sessions.open(identity);
       });
     },
     async requireBudget(owner, user) {

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createPool } from "./pool.ts";
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** A pool whose calls, which never reach a server, run until they are ended. Records the highest number in flight. */
+/** A pool whose calls, which never reach a server, run until they are ended. */
 function openPool(share: number) {
   const pool = createPool({
     connect: () => new SQL("postgres://127.0.0.1:1/none", { max: 1 }),

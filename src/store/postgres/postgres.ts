@@ -15,9 +15,10 @@ import { createPlans } from "./plans.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { type Ask, runTransaction, setOrganizations, statementsOf } from "./transaction.ts";
 
-const readConnections = 8;
-const readsOnTheirWay = 4; // in flight per connection; measured in docs/decisions/0003
-const readsOfOne = 8; // in flight per organization
+// How many connections a pool has, and how many calls are in flight per connection and per organization; measured in
+// docs/decisions/0003.
+const single = { connections: 1, depth: 1, share: 1 };
+const reading = { connections: 8, depth: 4, share: 8 };
 const connectTimeoutSeconds = 5;
 
 // A transaction finds all its rows by an index. PostgreSQL expects a hundred rows from any JSON array, and to find those
@@ -79,12 +80,10 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     });
   }
 
-  type Size = { connections: number; depth: number; share: number };
-
-  function open({ connections, depth, share }: Size, settings: Record<string, string> = {}): Pool {
+  function open(size: typeof single, settings: Record<string, string> = {}): Pool {
     let made = 0;
     const connectNext = () => {
-      let isFirst = made++ < connections;
+      let isFirst = made++ < size.connections;
       return connect(() => {
         if (!isFirst) onReconnect?.();
         isFirst = false;
@@ -92,9 +91,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
     const pool = createPool({
       connect: connectNext,
-      connections,
-      depth,
-      share,
+      ...size,
       deadlineMs: deadline,
       waitMs: wait,
       onSilence: (since) => {
@@ -113,10 +110,9 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
   }
 
-  const single = { connections: 1, depth: 1, share: 1 };
   const writer = open(single, byKeys);
   const housekeeper = open(single, byKeys);
-  const readers = open({ connections: readConnections, depth: readsOnTheirWay, share: readsOfOne });
+  const readers = open(reading);
   const plans = createPlans();
   const numbered = createRewriting(numberParameters);
   const limited = createRewriting(withinOrganizations);
