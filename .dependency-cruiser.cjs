@@ -29,7 +29,11 @@ const table = [
     types: ["^src/bus/bus\\.ts$"],
   },
   { name: "server", from: "^src/server(\\.ts$|/)", paths: ["^src/", "^console/index\\.html$"] },
-  { name: "cli", from: "^src/cli/", paths: ["^src/contract/", "^src/config\\.ts$", "^src/server\\.ts$", "^sdk/"] },
+  {
+    name: "cli",
+    from: "^src/cli/",
+    paths: ["^src/contract/", "^src/config\\.ts$", "^src/server\\.ts$", "^src/server/", "^sdk/"],
+  },
   { name: "sdk", from: "^sdk/", paths: [], types: ["^src/contract/"] },
   { name: "console", from: "^console/", paths: ["^sdk/", "^src/contract/"] },
 ];

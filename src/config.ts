@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
-import { isAddressRange, namesPrivateHost } from "./lib/network/addresses.ts";
+import { isAddressRange, isSameAddress, type ListenAddress, namesPrivateHost } from "./lib/network/addresses.ts";
 import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls/tls-ciphers.ts";
 
 /** A setting is unknown or invalid. The message is one line that names the setting and says what to do. */
@@ -52,6 +52,13 @@ const isOrigin = (item: string) =>
     ? !item.includes("*") && URL.parse(item)?.origin === item
     : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(item);
 
+const port = z
+  .string()
+  .refine(
+    (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535,
+    "must be a port from 0 to 65535 (0 picks a free one)",
+  );
+
 const flag = z
   .enum(["0", "1"], "must be 0 or 1")
   .default("0")
@@ -64,15 +71,14 @@ const tokenSecret = z
 /** Every setting, in the order of `herald serve --help`. */
 const settings = {
   HERALD_HOST: text("127.0.0.1").describe("address to listen on"),
-  HERALD_PORT: z
-    .string()
-    .refine(
-      (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535,
-      "must be a port from 0 to 65535 (0 picks a free one)",
-    )
-    .default("7070")
+  HERALD_PORT: port.default("7070").transform(Number).describe("port to listen on; 0 picks a free one"),
+  HERALD_ADMIN_HOST: optionalText.describe("address for HERALD_ADMIN_PORT to listen on; if not set, 127.0.0.1"),
+  HERALD_ADMIN_PORT: port
     .transform(Number)
-    .describe("port to listen on; 0 picks a free one"),
+    .optional()
+    .describe(
+      "port of an internal address; if set, only that one serves the admin API, the console, the documentation, the metrics and /readyz, and HERALD_PORT only /ws, /sse and /healthz",
+    ),
   HERALD_DATA_DIR: text("./data").describe(
     "folder for the embedded database and the secrets generated at the first start",
   ),
@@ -267,6 +273,17 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   throw new ConfigError(`${shownName} ${issue?.message}; \`herald serve --help\` explains it`);
 }
 
+/** The address that serves clients, and everything else unless there is an internal one. */
+export function publicAddressOf({ HERALD_HOST: hostname, HERALD_PORT: port }: Config): ListenAddress {
+  return { hostname, port };
+}
+
+/** The internal address, if there is one. */
+export function internalAddressOf(config: Config): ListenAddress | undefined {
+  const { HERALD_ADMIN_HOST: hostname = "127.0.0.1", HERALD_ADMIN_PORT: port } = config;
+  return port === undefined ? undefined : { hostname, port };
+}
+
 /** The limits of HTTP requests. */
 export function httpLimitsOf(config: Config) {
   return {
@@ -330,6 +347,10 @@ function faultBetween(config: Config): string | undefined {
     return "HERALD_TOKEN_JWKS_URL must begin with https://, because anyone who can alter the keys in transit can forge tokens; set HERALD_TOKEN_JWKS_ALLOW_PRIVATE=1 to allow http:// in a private network";
   if (config.HERALD_MIGRATION_URL !== undefined && config.HERALD_DATABASE_URL === undefined)
     return "HERALD_MIGRATION_URL requires HERALD_DATABASE_URL, which Herald uses for everything but migrations; set both, or neither";
+  if (config.HERALD_ADMIN_HOST !== undefined && config.HERALD_ADMIN_PORT === undefined)
+    return "HERALD_ADMIN_HOST requires HERALD_ADMIN_PORT, without which everything is served on HERALD_PORT; set both, or neither";
+  if (isSameAddress(publicAddressOf(config), internalAddressOf(config)))
+    return "HERALD_ADMIN_PORT is the port of HERALD_PORT on the same address; set it to another one";
   if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
     return "HERALD_TLS_CERT and HERALD_TLS_KEY belong together; set both, or neither";
   const conflict = retentionConflictOf(config);

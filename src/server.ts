@@ -1,14 +1,12 @@
-import type { Server } from "bun";
 import type { Logger } from "pino";
 import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import type { LogEvent } from "./contract/log/log-event.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
-import type { SocketState } from "./gateway/websocket/socket.ts";
 import { createHeldAnswers } from "./http/answers/held-answers.ts";
 import { createApp } from "./http/app.ts";
 import { type Call, callOf, followCalls, realTimeRoutes } from "./http/calls.ts";
-import { createHttpServer, type HttpServer, overTlsOnly, urlOf } from "./lib/network/http-server.ts";
+import type { HttpServer } from "./lib/network/http-server.ts";
 import { createGuard } from "./lib/observing/guard.ts";
 import { tellOutages } from "./lib/observing/outages.ts";
 import type { Secret } from "./lib/secret-file.ts";
@@ -24,6 +22,7 @@ import { createCrowds } from "./server/crowds.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
+import { findPorts, listen, type SharedPorts } from "./server/listen.ts";
 import { createCounting, createNodeFigures } from "./server/observing/figures.ts";
 import { createHealth } from "./server/observing/health.ts";
 import { tellLeaks } from "./server/observing/leaks.ts";
@@ -66,6 +65,8 @@ const logBreakAdvice =
 /** A running node. */
 export type Herald = {
   url: string;
+  /** The internal address, which serves the admin API and the console; \`url\` unless there is one. */
+  adminUrl: string;
   adminKey: Secret;
   /** Set if `HERALD_DEMO` is on and the database holds the demo organization. */
   demo: Demo | undefined;
@@ -81,18 +82,12 @@ export type Herald = {
 };
 
 /** What the workers of one machine share. */
-export type Shared = { url: string; port: number; adminKey: Secret; log: Logger };
+export type Shared = SharedPorts & { adminKey: Secret; log: Logger };
 
-/** Creates what workers must share: the secrets, and a port on which nobody else listens. */
+/** Creates what workers must share: the secrets, and ports on which nobody else listens. */
 export async function prepareWorkers(config: Config): Promise<Shared> {
   prepareDataFolder(config);
-  const { HERALD_HOST: hostname, HERALD_PORT: port } = config;
-  const alone = Bun.serve({ hostname, port, reusePort: false, development: false, fetch: () => new Response(null) });
-  const shared = {
-    url: urlOf(alone, config.HERALD_TLS_CERT !== undefined),
-    port: Number(new URL(alone.url).port),
-  };
-  await alone.stop(true);
+  const shared = await findPorts(config);
   const { log, redaction } = openLog(config);
   warnOfPlainHttp(config, log);
   return { ...shared, adminKey: secretsOf(config, { log, redaction }).adminKey, log };
@@ -286,41 +281,21 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     onError,
   });
 
-  const realTime = {
-    "/ws": (request: Request, running: Server<SocketState>) => {
-      const id = createId();
-      return follow(request, callOf(realTimeRoutes.webSocket, running, id), () =>
-        connections.webSockets.upgrade(request, running, id),
-      );
+  const { server: listening, adminUrl } = listen(
+    { config, tls, isShared: worker !== undefined },
+    {
+      upgrade(request, running) {
+        const requestId = createId();
+        return follow(request, callOf(realTimeRoutes.webSocket, running, { requestId }), () =>
+          connections.webSockets.upgrade(request, running, requestId),
+        );
+      },
+      stream: (request, running) =>
+        follow(request, callOf(realTimeRoutes.stream, running), () => connections.streams.handle(request, running)),
+      handle: app.handle,
+      websocket: connections.webSockets.handlers,
+      onError,
     },
-    "/sse": (request: Request, running: Server<SocketState>) =>
-      follow(request, callOf(realTimeRoutes.stream, running), () => connections.streams.handle(request, running)),
-  };
-  const listening = createHttpServer<SocketState>(
-    (tls, port) =>
-      Bun.serve<SocketState>({
-        hostname: config.HERALD_HOST,
-        port: port ?? config.HERALD_PORT,
-        development: false,
-        // Set explicitly: with `development: false`, Bun lets a second server share the port and take half the calls.
-        reusePort: worker !== undefined,
-        // Also limits how long a TLS handshake or a request's head may take, even if bytes trickle in (measured).
-        idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
-        // Herald itself answers 413 with a problem document, so Bun's own limit must not apply first.
-        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-        ...(tls !== undefined && { tls: { cert: tls.cert, key: tls.key, ciphers: config.HERALD_TLS_CIPHERS } }),
-        routes: {
-          "/ws": overTlsOnly(realTime["/ws"], tls),
-          "/sse": overTlsOnly(realTime["/sse"], tls),
-        },
-        fetch: overTlsOnly(app.handle, tls),
-        websocket: connections.webSockets.handlers,
-        error(error) {
-          onError(error);
-          return new Response(null, { status: 500 });
-        },
-      }),
-    tls,
   );
   server = listening;
   starting.defer(async () => {
@@ -356,16 +331,20 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (worker === undefined) warnOfPlainHttp(config, log);
   if (!state.hasBus)
     log.warn("not connected to the bus yet; until then, messages from other nodes arrive with a delay");
-  log.info({ url, node: nodeId }, worker === undefined ? "listening" : "worker listening");
+  log.info(
+    { url, ...(adminUrl !== url && { admin_url: adminUrl }), node: nodeId },
+    worker === undefined ? "listening" : "worker listening",
+  );
   log.flush(); // the caller may have something to print after it
 
   const engines = starting.move();
   return {
     url,
+    adminUrl,
     adminKey,
     demo,
     metrics,
-    routes: [...app.routes, ...Object.keys(realTime).map((path) => `ALL ${path}`)],
+    routes: [...app.routes, ...Object.values(realTimeRoutes).map(({ path }) => `ALL ${path}`)],
     async stop() {
       if (state.isStopping) return;
       state.isStopping = true;

@@ -58,6 +58,7 @@ function renderPage(nodes: Node[], dataDir: string, engines: { postgres: string;
   const { bold, cyan } = output.resultStyle;
   const started = nodes.map(({ url }) => ({
     url,
+    adminUrl: url,
     adminKey: { value: "", file: join(dataDir, "admin-api-key"), isShown: false },
     demo,
     dataDir,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type AdminClient, createAdminClient } from "../../sdk/index.ts";
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, internalAddressOf, loadConfig, publicAddressOf } from "../config.ts";
 import { CliError, exitCodes } from "./exit-codes.ts";
 
 /** The options of every command that calls a server. */
@@ -17,7 +17,10 @@ const keyFile = "admin-api-key";
 /** Adds `--url`, `--key` and `--config` to a command. */
 export function addClientOptions(command: Command): Command {
   return command
-    .option("--url <url>", "server address (default: from HERALD_HOST and HERALD_PORT, or http://127.0.0.1:7070)")
+    .option(
+      "--url <url>",
+      "server address, the internal one if there is one (default: from the settings HERALD_ADMIN_HOST and HERALD_ADMIN_PORT, or HERALD_HOST and HERALD_PORT, or http://127.0.0.1:7070)",
+    )
     .option(
       "--key <key>",
       "admin API key (default: HERALD_ADMIN_API_KEY, or else the file <HERALD_DATA_DIR>/admin-api-key); other users of this machine can see it in the process list",
@@ -34,14 +37,17 @@ export function accessServer(options: ClientOptions): ServerAccess {
   return { url, admin };
 }
 
-function urlOf({ HERALD_HOST: host, HERALD_PORT: port, HERALD_TLS_CERT: certificate }: Config): string {
-  if (port === 0)
-    throw new CliError(
-      exitCodes.usage,
-      "HERALD_PORT is 0, so the server picks a free port. Give its address with --url.",
-    );
-  const scheme = certificate === undefined ? "http" : "https";
-  return reachableUrl(`${scheme}://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`);
+/** The internal address, if there is one: it serves everything that commands ask for. */
+function urlOf(config: Config): string {
+  const internal = internalAddressOf(config);
+  const { hostname, port } = internal ?? publicAddressOf(config);
+  if (port === 0) {
+    const name = internal === undefined ? "HERALD_PORT" : "HERALD_ADMIN_PORT";
+    throw new CliError(exitCodes.usage, `${name} is 0, so the server picks a free port. Give its address with --url.`);
+  }
+  const scheme = config.HERALD_TLS_CERT === undefined ? "http" : "https";
+  const host = hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
+  return reachableUrl(`${scheme}://${host}:${port}`);
 }
 
 /** The address for reaching a server. Replaces the wildcard addresses `0.0.0.0` and `::`, and leaves others unchanged. */

@@ -22,7 +22,7 @@ import type { Nodes } from "../services/nodes/nodes.ts";
 import type { Presence } from "../services/presence.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
-import { newCall, type TraceCall } from "./calls.ts";
+import { type Door, newCall, type TraceCall } from "./calls.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";
@@ -64,10 +64,13 @@ type Dependencies = {
 /** The HTTP API. */
 export type App = {
   /** Routes a request to its service and returns the response. Never rejects. */
-  handle(request: Request, from: Runtime): Promise<Response>;
+  handle(request: Request, from: Runtime, door: Door): Promise<Response>;
   /** All routes, as `GET /admin/organizations/:org`. */
   routes: string[];
 };
+
+/** What the public address serves besides sockets and streams, if the rest has an internal one. */
+const publicPaths: ReadonlySet<string> = new Set(["/healthz"]);
 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
@@ -95,11 +98,13 @@ export function createApp(dependencies: Dependencies): App {
   });
 
   return {
-    handle(request, runtime) {
-      const call = newCall(request, runtime);
+    handle(request, runtime, door) {
+      const call = newCall(request, runtime, door);
       return follow(request, call, () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
+        if (door === "public" && !publicPaths.has(new URL(request.url).pathname))
+          return problemResponse(new HeraldError("not_found"), requestIdOf(request));
         return app.fetch(request, { runtime, call });
       });
     },

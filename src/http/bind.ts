@@ -18,7 +18,7 @@ import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import { type LongAnswers, rememberBytes } from "./answers/long-answers.ts";
 import { type Answer, discard, rowsIn, toResponse, toStream } from "./answers/response.ts";
 import { createTrails } from "./audit-trail.ts";
-import type { Call } from "./calls.ts";
+import type { Call, Door } from "./calls.ts";
 import { createBills } from "./requests/bills.ts";
 import { organizationIn, readJsonBody } from "./requests/body.ts";
 import { listsOf, readQuery } from "./requests/query.ts";
@@ -38,6 +38,8 @@ export type Input<Params extends z.ZodType, Query extends z.ZodType, Body extend
 export type LongCall = {
   /** The address of the caller; empty if unknown. */
   address: string;
+  /** The address of the node that the call came to. */
+  door: Door;
   /** Its signal aborts when the caller hangs up. Bun creates the signal when it is first read. */
   request: Pick<Request, "signal">;
   /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */
@@ -194,6 +196,7 @@ export function createBind({
         const endSoon = () => runtime.timeout(request, endedWithinSeconds);
         answer = await handler(input, {
           address,
+          door: call.door,
           request,
           endSoon,
           permit: async () => {

@@ -3,11 +3,15 @@ import type { Peers } from "../lib/network/client-address.ts";
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
 
+/** The address of the node that a call came to: its only one, or the public or the internal one of two. */
+export type Door = "only" | "public" | "internal";
+
 /** A call from arrival to response; for a stream or a socket, to its opening. Handlers fill in what they learn. */
 export type Call = {
   route: Route;
   /** The server that accepted it, which knows its address. */
   readonly from: Peers;
+  readonly door: Door;
   /** The caller's address, if it was determined; empty if unknown. */
   address: string | undefined;
   /** The API key that was accepted. */
@@ -33,11 +37,14 @@ export const realTimeRoutes: Record<"webSocket" | "stream", Route> = {
   stream: { method: "GET", path: "/sse" },
 };
 
+type CallStart = { requestId?: string; door?: Door };
+
 /** Creates a call of a route. */
-export function callOf(route: Route, from: Peers, requestId?: string): Call {
+export function callOf(route: Route, from: Peers, { requestId, door = "only" }: CallStart = {}): Call {
   return {
     route,
     from,
+    door,
     address: undefined,
     keyId: undefined,
     org: undefined,
@@ -49,8 +56,8 @@ export function callOf(route: Route, from: Peers, requestId?: string): Call {
 }
 
 /** Creates a call whose route is not known yet. Callers can invent methods and paths, so neither is kept. */
-export function newCall({ method }: Request, from: Peers): Call {
-  return callOf(unmatched.get(method) ?? unknownMethod, from);
+export function newCall({ method }: Request, from: Peers, door: Door = "only"): Call {
+  return callOf(unmatched.get(method) ?? unknownMethod, from, { door });
 }
 
 /** Answers a call while observing it. */

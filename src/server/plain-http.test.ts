@@ -19,3 +19,8 @@ test.each(["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1", "localhost", "he
     expect(adviceFor({ HERALD_HOST: host })).toBeUndefined();
   },
 );
+
+test("warns of plain HTTP on the internal address, too", () => {
+  expect(adviceFor({ HERALD_ADMIN_HOST: "10.0.0.4", HERALD_ADMIN_PORT: "7071" })).toContain("HERALD_TLS_CERT");
+  expect(adviceFor({ HERALD_ADMIN_PORT: "7071" })).toBeUndefined();
+});

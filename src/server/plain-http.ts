@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import { type Config, internalAddressOf, publicAddressOf } from "../config.ts";
 import { isLoopbackHost } from "../lib/network/addresses.ts";
 
 const advice =
@@ -7,8 +7,11 @@ const advice =
 
 /** The warning for keys and tokens sent in the clear; `undefined` with TLS, behind a proxy, and on loopback. */
 export function plainHttpAdvice(config: Config): string | undefined {
-  const { HERALD_HOST: host, HERALD_TLS_CERT: cert, HERALD_TRUSTED_PROXIES: proxies } = config;
-  return cert !== undefined || proxies.length > 0 || isLoopbackHost(host) ? undefined : advice;
+  const { HERALD_TLS_CERT: cert, HERALD_TRUSTED_PROXIES: proxies } = config;
+  if (cert !== undefined || proxies.length > 0) return undefined;
+  const { hostname } = publicAddressOf(config);
+  const isOpen = [hostname, internalAddressOf(config)?.hostname ?? hostname].some((host) => !isLoopbackHost(host));
+  return isOpen ? advice : undefined;
 }
 
 /** Logs that warning, if it applies. */

@@ -34,12 +34,14 @@ type Options = { config?: string; workers: number };
 
 async function serve({ config: configFile, workers }: Options, output: Output): Promise<void> {
   const config = loadConfig(process.env, configFile);
-  const welcome = async ({ url, adminKey, demo }: Pick<Herald, "url" | "adminKey" | "demo">) => {
+  const welcome = async (herald: Pick<Herald, "url" | "adminUrl" | "adminKey" | "demo">) => {
+    const { url, adminUrl, adminKey, demo } = herald;
     if (!output.isTerminal && demo === undefined && !adminKey.isNew) return;
     await setImmediate(); // the log writes at the end of a turn, and "listening" should come first
     const { value, file } = adminKey;
     const started = {
       url: reachableUrl(url),
+      adminUrl: reachableUrl(adminUrl),
       // Output that does not go to a terminal is kept: in the system log, in a file, at the end of a pipe.
       adminKey: { value, file, isShown: adminKey.isNew && output.isTerminal },
       demo,
@@ -54,7 +56,7 @@ async function serve({ config: configFile, workers }: Options, output: Output): 
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
   const { startHerald } = await import("../../server.ts");
   const herald = await startHerald(config).catch((error: unknown) => {
-    throw explainStart(error, config);
+    throw explainStart(error);
   });
   await welcome(herald);
   await stopped;

@@ -6,6 +6,7 @@ const style = createStyle(false);
 const key = "/srv/herald/data/admin-api-key";
 const started: Started = {
   url: "http://127.0.0.1:7070",
+  adminUrl: "http://127.0.0.1:7070",
   adminKey: { value: "hk_secret", file: key, isShown: false },
   demo: { organization: "demo", users: ["alice", "bob", "carol"], conversation: "welcome" },
   dataDir: "./data",
@@ -49,7 +50,7 @@ test("a new key is shown once on a terminal, with its place", () => {
 });
 
 test("what is not the default is said in the command for the other terminal", () => {
-  const moved = { ...started, url: "http://127.0.0.1:9", dataDir: "/srv/it's here" };
+  const moved = { ...started, url: "http://127.0.0.1:9", adminUrl: "http://127.0.0.1:9", dataDir: "/srv/it's here" };
   expect(
     renderWelcome({ ...moved, adminKey: { ...started.adminKey, file: "/srv/it's here/admin-api-key" } }, style),
   ).toContain(

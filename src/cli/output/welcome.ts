@@ -7,6 +7,8 @@ type Demo = { organization: string; users: string[]; conversation: string };
 /** What `herald serve` shows about a server that has just started. */
 export type Started = {
   url: string;
+  /** The internal address; `url` unless there is one. */
+  adminUrl: string;
   /** `isShown`: the key was just generated, and the output goes to a terminal, which does not store it. */
   adminKey: { value: string; file: string | undefined; isShown: boolean };
   demo: Demo | undefined;
@@ -19,17 +21,18 @@ const defaultUrl = "http://127.0.0.1:7070";
 
 /** The welcome text in the terminal: the first steps in order. */
 export function renderWelcome(started: Started, style: Style): string {
-  const { url, adminKey, demo } = started;
+  const { url, adminUrl, adminKey, demo } = started;
   const keyPlace = adminKey.file === undefined ? "from HERALD_ADMIN_API_KEY" : resolve(adminKey.file);
   const key = adminKey.isShown ? `${adminKey.value}\n${row("", `shown only once; stored in ${keyPlace}`)}` : keyPlace;
   return [
     "",
     `  ${style.bold("Herald")} is listening on ${style.cyan(url)}`,
+    ...(adminUrl === url ? [] : [`  and for the admin API and the console on ${style.cyan(adminUrl)}`]),
     "",
-    ...(demo === undefined ? [] : [...inTheBrowser(url, style), ...firstSteps(started, demo, style)]),
+    ...(demo === undefined ? [] : [...inTheBrowser(adminUrl, style), ...firstSteps(started, demo, style)]),
     row("Admin API key", key),
-    row("Console", `${url}/console`),
-    row("Documentation", `${url}/docs`),
+    row("Console", `${adminUrl}/console`),
+    row("Documentation", `${adminUrl}/docs`),
     ...(demo === undefined
       ? [row("To try it out", "HERALD_DEMO=1 with an empty HERALD_DATA_DIR creates a demo organization")]
       : []),
@@ -70,7 +73,7 @@ function firstSteps(started: Started, demo: Demo, style: Style): string[] {
 }
 
 /** The lines of a command that sends a message to the demo conversation, from any folder on this machine. */
-export function sendCommand({ url, adminKey }: Pick<Started, "url" | "adminKey">, demo: Demo): string[] {
+export function sendCommand({ adminUrl, adminKey }: Pick<Started, "adminUrl" | "adminKey">, demo: Demo): string[] {
   const [sender = "alice"] = demo.users;
   const envelope = {
     organizationId: demo.organization,
@@ -79,7 +82,7 @@ export function sendCommand({ url, adminKey }: Pick<Started, "url" | "adminKey">
   };
   const key = adminKey.file === undefined ? "$HERALD_ADMIN_API_KEY" : `$(cat ${quote(resolve(adminKey.file))})`;
   return [
-    `     curl ${url}/admin/message \\`,
+    `     curl ${adminUrl}/admin/message \\`,
     `       -H "Admin-Api-Key: ${key}" \\`,
     `       -H "Content-Type: application/json" \\`,
     `       -d ${quote(JSON.stringify(envelope))}`,
@@ -87,12 +90,12 @@ export function sendCommand({ url, adminKey }: Pick<Started, "url" | "adminKey">
 }
 
 /** A command that listens. The second terminal does not have the server's settings, so the command includes those that differ from the defaults. */
-export function listenCommand({ url, adminKey, dataDir, configFile }: Started, org: string, user: string): string {
+export function listenCommand({ adminUrl, adminKey, dataDir, configFile }: Started, org: string, user: string): string {
   const isOwnFolder = adminKey.file !== undefined && resolve(dataDir) !== resolve("./data");
   return [
     ...(isOwnFolder && configFile === undefined ? [`HERALD_DATA_DIR=${quote(resolve(dataDir))}`] : []),
     `npx herald listen --org ${quote(org)} --user ${quote(user)}`,
-    ...(url === defaultUrl ? [] : [`--url ${url}`]),
+    ...(adminUrl === defaultUrl ? [] : [`--url ${adminUrl}`]),
     ...(configFile === undefined ? [] : [`--config ${quote(resolve(configFile))}`]),
   ].join(" ");
 }

@@ -12,7 +12,7 @@ type Options = {
   configFile: string | undefined;
   count: number;
   /** Called once, when all workers accept requests. */
-  onReady(herald: Pick<Herald, "url" | "adminKey" | "demo">): Promise<void>;
+  onReady(herald: Pick<Herald, "url" | "adminUrl" | "adminKey" | "demo">): Promise<void>;
 };
 
 /**
@@ -27,8 +27,8 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   }
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
   const { prepareWorkers } = await import("../../server.ts");
-  const { url, port, adminKey, log } = await prepareWorkers(config).catch((error: unknown) => {
-    throw explainStart(error, config);
+  const { url, adminUrl, ports, adminKey, log } = await prepareWorkers(config).catch((error: unknown) => {
+    throw explainStart(error);
   });
   let demo: Herald["demo"];
   const onTold = (told: WorkerReady) => {
@@ -37,7 +37,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   const gathering = createGathering(count);
   const supervisor = createSupervisor({
     count,
-    spawn: (number) => spawnWorker(number, { port, configFile, gathering, onReady: onTold }),
+    spawn: (number) => spawnWorker(number, { ports, configFile, gathering, onReady: onTold }),
     onEnd: (ended) => log.error(ended, "a worker exited unexpectedly and will be restarted"),
   });
   process.on("exit", supervisor.kill);
@@ -53,7 +53,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
   }
   if (start.outcome === "ready") {
     log.info({ url, workers: count }, "listening");
-    await onReady({ url, adminKey, demo });
+    await onReady({ url, adminUrl, adminKey, demo });
     let isReplacing = false;
     process.on("SIGUSR2", () => {
       if (isReplacing) return;

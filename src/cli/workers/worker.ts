@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { loadConfig } from "../../config.ts";
+import type { SharedPorts } from "../../server/listen.ts";
 import type { Herald } from "../../server.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import { explainStart, stopInTime } from "../start-stop.ts";
@@ -33,7 +34,7 @@ export function addWorkerCommand(program: Command): void {
       process.on("message", (message: ToWorker) => metrics.hear(message));
       herald = await startHerald(config, { worker: Number(number), gatherMetrics: metrics.gather }).catch(
         (error: unknown) => {
-          throw explainStart(error, config);
+          throw explainStart(error);
         },
       );
       tell({ kind: "ready", demo: herald.demo });
@@ -43,19 +44,19 @@ export function addWorkerCommand(program: Command): void {
 }
 
 type Options = {
-  port: number;
+  ports: SharedPorts["ports"];
   configFile: string | undefined;
   gathering: ReturnType<typeof createGathering>;
   onReady(told: WorkerReady): void;
 };
 
-/** Starts worker `number` on a port. Calls `onReady` with the worker's report when it accepts requests. */
-export function spawnWorker(number: number, { port, configFile, gathering, onReady }: Options): Worker {
+/** Starts worker `number` on the ports. Calls `onReady` with the worker's report when it accepts requests. */
+export function spawnWorker(number: number, { ports, configFile, gathering, onReady }: Options): Worker {
   const ready = Promise.withResolvers<void>();
   const config = configFile === undefined ? [] : ["--config", configFile];
   let forget = () => {};
   const child = Bun.spawn([process.execPath, Bun.main, "worker", String(number), ...config], {
-    env: { ...process.env, HERALD_PORT: String(port) },
+    env: { ...process.env, ...ports },
     stdio: ["ignore", "inherit", "inherit"],
     ipc(told: Told, worker) {
       const reply = (message: ToWorker) => {

@@ -12,16 +12,17 @@ export type Metrics = { type: string; token: string | undefined; print(): Promis
 const addedByProxies = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 const closed =
-  "without HERALD_METRICS_TOKEN, the metrics are available only to programs on the same machine, and not through a proxy";
+  "without HERALD_METRICS_TOKEN, the metrics are available only at the internal address (HERALD_ADMIN_PORT) and to programs on the same machine, and not through a proxy";
 
 /**
  * Binds the metrics of this node. They are visible only with the configured token, or if there is none, only from this
- * machine; to all others the route does not exist.
+ * machine and at the internal address; to all others the route does not exist.
  */
 export function bindMetrics(bind: Bind, operations: Operations, { type, token, print }: Metrics): void {
   const expected = token === undefined ? undefined : digestOf(token);
-  bind(operations.getMetrics, async ({ headers }, { address }) => {
-    if (expected === undefined && !isFromHere(address, headers)) throw new HeraldError("not_found", closed);
+  bind(operations.getMetrics, async ({ headers }, { address, door }) => {
+    if (expected === undefined && door !== "internal" && !isFromHere(address, headers))
+      throw new HeraldError("not_found", closed);
     if (expected !== undefined && !timingSafeEqual(digestOf(bearerToken(headers) ?? ""), expected)) {
       throw new HeraldError("unauthorized", "send the value of HERALD_METRICS_TOKEN as `Authorization: Bearer …`", {
         headers: { "WWW-Authenticate": "Bearer" },

@@ -71,8 +71,23 @@ export function isLoopbackHost(host: string): boolean {
   return isLoopbackAddress(host) || host === "localhost" || host.endsWith(".localhost");
 }
 
+/** Whether a server on this host listens on all addresses of its machine. */
+export function isWildcardHost(host: string): boolean {
+  return host === "0.0.0.0" || host === "::" || host === "[::]";
+}
+
 /** Whether a URL itself names a host that is not public: `localhost` or a literal private address. */
 export function namesPrivateHost({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   return host === "localhost" || host.endsWith(".localhost") || (isIP(host) !== 0 && !isPublicAddress(host));
+}
+
+/** An address to listen on. */
+export type ListenAddress = { hostname: string; port: number };
+
+/** Whether two servers cannot listen on these addresses at once. Port 0, which picks a free one, is never the same. */
+export function isSameAddress(one: ListenAddress, other: ListenAddress | undefined): boolean {
+  if (other === undefined) return false;
+  const areSame = one.hostname === other.hostname || isWildcardHost(one.hostname) || isWildcardHost(other.hostname);
+  return areSame && one.port !== 0 && one.port === other.port;
 }

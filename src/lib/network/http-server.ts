@@ -42,8 +42,7 @@ export function createHttpServer<Data>(
     },
     publish(topic, frame) {
       if (former.size === 0) return current.publish(topic, frame);
-      const results = all().map((server) => server.publish(topic, frame));
-      return results.includes(-1) ? -1 : Math.max(...results);
+      return joinResults(all().map((server) => server.publish(topic, frame)));
     },
     countSubscribers(topic) {
       let count = current.subscriberCount(topic);
@@ -64,6 +63,34 @@ export function createHttpServer<Data>(
       await Promise.all(all().map((server) => server.stop(true)));
     },
   };
+}
+
+/** Several servers as one, whose URL is that of the first. */
+export function groupServers(servers: readonly [HttpServer, ...HttpServer[]]): HttpServer {
+  const [{ url }] = servers;
+  const sumOf = (of: (server: HttpServer) => number) => servers.reduce((sum, server) => sum + of(server), 0);
+  return {
+    url,
+    get pendingRequests() {
+      return sumOf(({ pendingRequests }) => pendingRequests);
+    },
+    publish: (topic, frame) => joinResults(servers.map((server) => server.publish(topic, frame))),
+    countSubscribers: (topic) => sumOf((server) => server.countSubscribers(topic)),
+    replaceTls(tls) {
+      for (const server of servers) server.replaceTls(tls);
+    },
+    async stop() {
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+    async cut() {
+      await Promise.all(servers.map((server) => server.cut()));
+    },
+  };
+}
+
+/** The result of a native publish over several servers. */
+function joinResults(results: readonly number[]): number {
+  return results.includes(-1) ? -1 : Math.max(...results);
 }
 
 type Handler<Data> = (request: Request, running: Server<Data>) => Promise<Response | undefined>;

@@ -137,6 +137,39 @@ export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
   };
 }
 
+/** How to call a server at a URL with a key. */
+export function callsTo(
+  url: string,
+  { key, ca }: { key: string; ca?: string | undefined },
+): Pick<Herald, "url" | "key" | "http" | "admin"> {
+  const http: Herald["http"] = async (method, path, init = {}) =>
+    readAnswer(
+      await within(
+        fetch(url + path, {
+          method,
+          ...(init.headers === undefined ? {} : { headers: init.headers }),
+          ...(init.body === undefined ? {} : { body: init.body }),
+          ...(ca === undefined ? {} : { tls: { ca } }),
+        }),
+        `the answer to ${method} ${path}`,
+      ),
+    );
+  return {
+    url,
+    key,
+    http,
+    admin: (method, path, body, headers = {}) =>
+      http(method, path, {
+        headers: {
+          "Admin-Api-Key": key,
+          ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+  };
+}
+
 /** Starts a server in a folder of its own and waits until it listens. */
 export async function startHerald(options: HeraldOptions = {}): Promise<Herald> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "herald-test-"));
@@ -176,34 +209,10 @@ export async function startHerald(options: HeraldOptions = {}): Promise<Herald> 
     throw error;
   }
 
-  const http: Herald["http"] = async (method, path, init = {}) =>
-    readAnswer(
-      await within(
-        fetch(url + path, {
-          method,
-          ...(init.headers === undefined ? {} : { headers: init.headers }),
-          ...(init.body === undefined ? {} : { body: init.body }),
-          ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
-        }),
-        `the answer to ${method} ${path}`,
-      ),
-    );
-
   return {
-    url,
-    key,
+    ...callsTo(url, { key, ca: options.ca }),
     dataDir,
     pid: child.pid,
-    http,
-    admin: (method, path, body, headers = {}) =>
-      http(method, path, {
-        headers: {
-          "Admin-Api-Key": key,
-          ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
     async stop() {
       child.kill("SIGTERM");
       const code = await within(

@@ -1,0 +1,110 @@
+import type { Server, WebSocketHandler } from "bun";
+import { type Config, internalAddressOf, publicAddressOf } from "../config.ts";
+import type { SocketState } from "../gateway/websocket/socket.ts";
+import type { Door } from "../http/calls.ts";
+import type { ListenAddress } from "../lib/network/addresses.ts";
+import { createHttpServer, groupServers, type HttpServer, overTlsOnly, urlOf } from "../lib/network/http-server.ts";
+import type { Tls } from "../lib/tls/tls-files.ts";
+import { ListenError } from "./listen-error.ts";
+
+type Handle = (request: Request, running: Server<SocketState>) => Promise<Response | undefined>;
+
+/** What a node does with requests. */
+export type Handlers = {
+  upgrade: Handle;
+  stream: Handle;
+  /** Anything else. `door` is the address that the request came to. */
+  handle(request: Request, running: Server<SocketState>, door: Door): Promise<Response>;
+  websocket: WebSocketHandler<SocketState>;
+  onError(error: unknown): void;
+};
+
+type Options = {
+  config: Config;
+  tls: Tls | undefined;
+  /** Whether other workers share the ports. */
+  isShared: boolean;
+};
+
+/** A node's server, and the URL of its internal address, which is that of its only one by default. */
+export type Listening = { server: HttpServer; adminUrl: string };
+
+/**
+ * Listens on the configured address, or with `HERALD_ADMIN_PORT` on two. Throws `ListenError`; then nothing listens.
+ */
+export function listen({ config, tls, isShared }: Options, handlers: Handlers): Listening {
+  const open = (door: Door, address: ListenAddress) => {
+    const handle: Handle = (request, running) => handlers.handle(request, running, door);
+    const serve = (current: Tls | undefined, taken: number | undefined) =>
+      Bun.serve<SocketState>({
+        hostname: address.hostname,
+        port: taken ?? address.port,
+        development: false,
+        // Set explicitly: with `development: false`, Bun lets a second server share the port and take half the calls.
+        reusePort: isShared,
+        // Also limits how long a TLS handshake or a request's head may take, even if bytes trickle in (measured).
+        idleTimeout: config.HERALD_LIMIT_IDLE_SECONDS / 1000,
+        // Herald itself answers 413 with a problem document, so Bun's own limit must not apply first.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        ...(current !== undefined && {
+          tls: { cert: current.cert, key: current.key, ciphers: config.HERALD_TLS_CIPHERS },
+        }),
+        routes: { "/ws": overTlsOnly(handlers.upgrade, current), "/sse": overTlsOnly(handlers.stream, current) },
+        fetch: overTlsOnly(handle, current),
+        websocket: handlers.websocket,
+        error(error) {
+          handlers.onError(error);
+          return new Response(null, { status: 500 });
+        },
+      });
+    return naming(door, address, () => createHttpServer<SocketState>(serve, tls));
+  };
+
+  const internalAddress = internalAddressOf(config);
+  if (internalAddress === undefined) {
+    const server = open("only", publicAddressOf(config));
+    return { server, adminUrl: server.url };
+  }
+  const internal = open("internal", internalAddress);
+  try {
+    return { server: groupServers([open("public", publicAddressOf(config)), internal]), adminUrl: internal.url };
+  } catch (error) {
+    void internal.cut();
+    throw error;
+  }
+}
+
+/** The URLs of workers, and their ports as the settings of each. */
+export type SharedPorts = {
+  url: string;
+  adminUrl: string;
+  ports: { HERALD_PORT: string; HERALD_ADMIN_PORT?: string };
+};
+
+/** Finds the ports that workers will share, on which nobody else listens. Throws `ListenError`. */
+export async function findPorts(config: Config): Promise<SharedPorts> {
+  const find = async (door: Door, address: ListenAddress) => {
+    const options = { ...address, reusePort: false, development: false, fetch: () => new Response(null) };
+    const alone = naming(door, address, () => Bun.serve(options));
+    const found = { url: urlOf(alone, config.HERALD_TLS_CERT !== undefined), port: String(alone.port) };
+    await alone.stop(true);
+    return found;
+  };
+  const { url, port } = await find("public", publicAddressOf(config));
+  const internalAddress = internalAddressOf(config);
+  const internal = internalAddress && (await find("internal", internalAddress));
+  return {
+    url,
+    adminUrl: internal?.url ?? url,
+    ports: { HERALD_PORT: port, ...(internal && { HERALD_ADMIN_PORT: internal.port }) },
+  };
+}
+
+/** Listens, and names the settings of the address if that fails. */
+function naming<Result>(door: Door, address: ListenAddress, start: () => Result): Result {
+  try {
+    return start();
+  } catch (error) {
+    throw new ListenError(door === "internal" ? "HERALD_ADMIN" : "HERALD", address, error);
+  }
+}
