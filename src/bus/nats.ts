@@ -51,6 +51,16 @@ export type NatsBusOptions = BusEvents & {
   unsigning(): ReadonlySet<string>;
 };
 
+/** Connects once, and returns the server's version and the time of a round trip. Rejects within seconds. */
+export async function probeNats(url: string): Promise<{ version: string; rttMs: number }> {
+  const connection = await connect({ ...parseUrl(url), timeout: connectWithinMs, reconnect: false });
+  try {
+    return { version: connection.info?.version ?? "unknown", rttMs: await connection.rtt() };
+  } finally {
+    await connection.close();
+  }
+}
+
 type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };
 
 /**

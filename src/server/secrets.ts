@@ -10,6 +10,9 @@ import { requestSummary } from "./observing/request-log.ts";
 const ownSecretsAdvice =
   "generated secrets that nodes with another data folder do not know; give all nodes the same HERALD_ADMIN_API_KEY and HERALD_TOKEN_SECRET";
 
+/** The files in the data folder with generated secrets. */
+export const secretFiles = ["admin-api-key", "token-secret", "key-secret"] as const;
+
 const isSecret = /_(API_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
 
 /** The configured secrets, or else those in the data folder, which the first start creates. */
@@ -18,12 +21,13 @@ export function secretsOf(
   { log, redaction }: { log: Logger; redaction: Pick<Redaction, "add"> },
 ): { adminKey: Secret; tokenSecret: string; keySecret: string } {
   const { HERALD_DATA_DIR: folder, HERALD_ADMIN_API_KEY: givenKey, HERALD_TOKEN_SECRET: givenSecret } = config;
-  const adminKey = givenOrMade(givenKey, join(folder, "admin-api-key"), () => createApiKey().key);
-  const tokenSecret = givenOrMade(givenSecret, join(folder, "token-secret"), createSecret);
+  const [adminKeyFile, tokenSecretFile, keySecretFile] = secretFiles;
+  const adminKey = givenOrMade(givenKey, join(folder, adminKeyFile), () => createApiKey().key);
+  const tokenSecret = givenOrMade(givenSecret, join(folder, tokenSecretFile), createSecret);
   if (config.HERALD_BUS_URL !== undefined && (adminKey.isNew || tokenSecret.isNew)) log.warn(ownSecretsAdvice);
   // The secret for the digests of API keys. Nodes that share a database must share it, so there it is the token secret.
   const isShared = config.HERALD_DATABASE_URL !== undefined;
-  const keySecret = isShared ? tokenSecret : givenOrMade(undefined, join(folder, "key-secret"), createSecret);
+  const keySecret = isShared ? tokenSecret : givenOrMade(undefined, join(folder, keySecretFile), createSecret);
   redaction.add([adminKey, tokenSecret, keySecret].map(({ value }) => value));
   return { adminKey, tokenSecret: tokenSecret.value, keySecret: keySecret.value };
 }

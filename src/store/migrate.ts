@@ -1,7 +1,7 @@
 import { lastOfOld, type Migration, migrations, type Step } from "./migrations.ts";
 import { lastOfFirst } from "./retention/remove-first.ts";
 import type { Dialect } from "./sql/dialect.ts";
-import type { Driver, MigrationSession, Row, Sql, SqlValue, TellMigration, Transaction } from "./sql/driver.ts";
+import type { Driver, MigrationSession, Reader, Row, Sql, SqlValue, TellMigration, Transaction } from "./sql/driver.ts";
 import { between } from "./sql/key-range.ts";
 
 const rowsAtOnce = 500;
@@ -68,6 +68,36 @@ export async function migrateStore(
   }, tell);
 }
 
+/** The schema of a database, as this version of Herald finds it. */
+export type SchemaState = {
+  /** The number of the last finished migration; 0 for an empty database. */
+  version: number;
+  /** The last one that this version knows. */
+  known: number;
+  /** The names of those that the next start runs, in order. */
+  pending: string[];
+  /** Whether versions before this one can still use the database afterwards. */
+  keepsOlder: boolean;
+  /** Whether only a newer version can use the database. */
+  isTooNew: boolean;
+};
+
+/** Reads what a start would do to a database, and changes nothing. */
+export async function readSchema(reader: Reader, known: readonly Migration[] = migrations): Promise<SchemaState> {
+  const exists = async (table: string) => (await reader.all(reader.dialect.findTable, table)).length > 0;
+  const oldest = (await exists("schema_version")) ? await readVersion(reader) : 0;
+  const steps = (await exists("schema_step")) ? await readSteps(reader) : [];
+  const version = lastDone(known, oldest, steps);
+  const pending = known.slice(version);
+  return {
+    version,
+    known: known.length,
+    pending: pending.map(({ name }) => name),
+    keepsOlder: pending.every(({ kind }) => kind === "expand"),
+    isTooNew: oldest > known.length,
+  };
+}
+
 /** The progress of the database: the number of the last finished migration, and the recorded steps of later ones. */
 async function readState({ session, dialect }: Omit<Run, "tell">, known: readonly Migration[]) {
   await session.transaction(async (sql) => {
@@ -81,13 +111,22 @@ async function readState({ session, dialect }: Omit<Run, "tell">, known: readonl
       `the database has schema version ${oldest}, but this version of Herald only knows ${known.length}; start the newer Herald version that migrated it`,
     );
   }
-  const steps = await session.all<StepRow>("SELECT migration, step, place, rows, took_ms, done_at FROM schema_step");
+  const steps = await readSteps(session);
+  return { from: lastDone(known, oldest, steps), steps };
+}
+
+function readSteps(sql: Pick<Sql, "all">): Promise<StepRow[]> {
+  return sql.all<StepRow>("SELECT migration, step, place, rows, took_ms, done_at FROM schema_step");
+}
+
+/** The number of the last finished migration. */
+function lastDone(known: readonly Migration[], oldest: number, steps: readonly StepRow[]): number {
   const isDone = (number: number, index: number) => findStep(steps, number, index)?.done_at != null;
   const firstUndone = known.findIndex((migration, index) =>
     index < lastOfOld ? index >= oldest : !migration.steps.every((_, step) => isDone(index + 1, step)),
   );
-  const newest = Math.max(known.length, ...steps.map(({ migration }) => Number(migration)));
-  return { from: firstUndone === -1 ? newest : firstUndone, steps };
+  if (firstUndone !== -1) return firstUndone;
+  return Math.max(known.length, ...steps.map(({ migration }) => Number(migration)));
 }
 
 async function runMigration(run: Run, of: Numbered, begun: readonly StepRow[]): Promise<void> {
@@ -202,7 +241,7 @@ async function record(sql: Sql, { number, migration }: Numbered, index: number, 
   );
 }
 
-async function readVersion(sql: Sql): Promise<number> {
+async function readVersion(sql: Pick<Sql, "all">): Promise<number> {
   const [row] = await sql.all<{ version: number }>("SELECT version FROM schema_version");
   return Number(row?.version ?? 0);
 }

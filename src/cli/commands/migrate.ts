@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { loadConfig } from "../../config.ts";
+import { type Config, loadConfig } from "../../config.ts";
 import type { Output } from "../output/output.ts";
 
 /** `herald migrate`. */
@@ -10,18 +10,19 @@ export function addMigrateCommand(program: Command, output: Output): void {
     .option("--config <file>", "settings file with one HERALD_NAME=value per line; environment variables override it")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExamples:\n  herald migrate\n  HERALD_DATA_DIR=/var/lib/herald herald migrate --json")
-    .action(async (options: { config?: string; json?: true }) => {
-      const config = loadConfig(process.env, options.config);
-      const { migrate } = await import("../../server.ts");
-      const { from, to } = await migrate(config, (message, facts) =>
-        output.note([message, ...Object.entries(facts).map(([name, fact]) => `${name}=${fact}`)].join(" ")),
-      );
-      if (options.json) output.json({ from, to });
-      else
-        output.result(
-          from === to
-            ? `The database is already at version ${to}.`
-            : `Migrated the database from version ${from} to ${to}.`,
-        );
-    });
+    .action((options: { config?: string; json?: true }) =>
+      migrateDatabase(loadConfig(process.env, options.config), options.json, output),
+    );
+}
+
+/** Migrates the configured database, reporting progress. */
+export async function migrateDatabase(config: Config, json: true | undefined, output: Output): Promise<void> {
+  const { migrate } = await import("../../server.ts");
+  const { from, to } = await migrate(config, (message, facts) =>
+    output.note([message, ...Object.entries(facts).map(([name, fact]) => `${name}=${fact}`)].join(" ")),
+  );
+  if (json) return output.json({ from, to });
+  output.result(
+    from === to ? `The database is already at version ${to}.` : `Migrated the database from version ${from} to ${to}.`,
+  );
 }
