@@ -1,7 +1,9 @@
 import type { Row, Rows, Sql, SqlValue } from "./driver.ts";
 
 /** Prepares a statement; the result runs it synchronously with values and returns its rows. */
-export type Prepare = (text: string) => (...values: SqlValue[]) => Row[];
+export type Prepare = (text: string) => Run;
+
+type Run = (...values: SqlValue[]) => Row[];
 
 const nameOf = (column: string) => `"${column}"`;
 
@@ -11,10 +13,25 @@ export function createRowsOneByOne(prepare: Prepare): Rows {
     columns.map((column) => `${nameOf(column)} = ?`).join(separator);
   const valuesOf = (row: Row, columns: readonly string[]) => columns.map((column) => row[column] ?? null);
 
+  const findIn = keepLast((table, columns, key) =>
+    prepare(`SELECT ${columns.map(nameOf).join(", ")} FROM "${table}" WHERE ${equals(key, " AND ")}`),
+  );
+  const updateIn = keepLast((table, columns, key) =>
+    prepare(`UPDATE "${table}" SET ${equals(columns, ", ")} WHERE ${equals(key, " AND ")}`),
+  );
+  const insertInto = (onConflict: "skip" | undefined) =>
+    keepLast((table, columns) => {
+      const places = columns.map(() => "?").join(", ");
+      return prepare(
+        `INSERT INTO "${table}" (${columns.map(nameOf).join(", ")}) VALUES (${places})${endOf(onConflict)}`,
+      );
+    });
+  const [insertNew, insertMissing] = [insertInto(undefined), insertInto("skip")];
+
   async function find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
     if (keys.length === 0) return [];
     const key = columnsOf(keys);
-    const run = prepare(`SELECT ${columns.map(nameOf).join(", ")} FROM "${table}" WHERE ${equals(key, " AND ")}`);
+    const run = findIn(table, columns, key);
     // The caller names the shape, as everywhere in the driver.
     return keys.flatMap((values) => run(...valuesOf(values, key))) as Shape[];
   }
@@ -25,18 +42,34 @@ export function createRowsOneByOne(prepare: Prepare): Rows {
     async insert(table, rows, onConflict) {
       if (rows.length === 0) return;
       const columns = columnsOf(rows);
-      const names = columns.map(nameOf).join(", ");
-      const places = columns.map(() => "?").join(", ");
-      const run = prepare(`INSERT INTO "${table}" (${names}) VALUES (${places})${endOf(onConflict)}`);
+      const run = (onConflict === "skip" ? insertMissing : insertNew)(table, columns, []);
       for (const row of rows) run(...valuesOf(row, columns));
     },
     async update(table, key, rows) {
       if (rows.length === 0) return;
       const changed = columnsOf(rows).filter((column) => !key.includes(column));
-      const run = prepare(`UPDATE "${table}" SET ${equals(changed, ", ")} WHERE ${equals(key, " AND ")}`);
+      const run = updateIn(table, changed, key);
       for (const row of rows) run(...valuesOf(row, [...changed, ...key]));
     },
   };
+}
+
+type Statements = (table: string, columns: readonly string[], key: readonly string[]) => Run;
+
+/** Keeps the last statement of each table: sends, which are most of all, always name the same columns. */
+function keepLast(make: Statements): Statements {
+  const kept = new Map<string, { columns: readonly string[]; key: readonly string[]; run: Run }>();
+  return (table, columns, key) => {
+    const last = kept.get(table);
+    if (last !== undefined && areSame(last.columns, columns) && areSame(last.key, key)) return last.run;
+    const run = make(table, columns, key);
+    kept.set(table, { columns, key, run });
+    return run;
+  };
+}
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  return some === others || (some.length === others.length && some.every((one, index) => one === others[index]));
 }
 
 /**

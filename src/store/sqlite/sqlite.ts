@@ -35,6 +35,7 @@ export function openSqlite(file: string): Driver {
   const writer = connect(file, { create: true, readwrite: true });
   writer.run("PRAGMA journal_mode = WAL");
   writer.run("PRAGMA synchronous = FULL");
+  const [begin, commit] = [writer.prepare("BEGIN IMMEDIATE"), writer.prepare("COMMIT")];
   const reader = openSqliteReader(file);
   const rows = createRowsOneByOne((text) => {
     const statement = writer.query<Row, SqlValue[]>(text);
@@ -53,11 +54,11 @@ export function openSqlite(file: string): Driver {
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, turn: Turn): Promise<Result> {
     try {
       checkpointEvery(turn === "shared" ? pagesPerCheckpoint.shared : pagesPerCheckpoint.others);
-      writer.run("BEGIN IMMEDIATE");
+      begin.run();
       const { lastly, settle } = createLastWrites();
       const result = await work({ ...statements, lastly });
       await settle();
-      writer.run("COMMIT");
+      commit.run();
       return result;
     } catch (error) {
       if (writer.inTransaction) writer.run("ROLLBACK");
