@@ -17,7 +17,7 @@ import { followTls } from "./lib/tls/follow-tls.ts";
 import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls/tls-files.ts";
 import { openBootstrap } from "./server/bootstrap-file.ts";
 import { openBus } from "./server/bus.ts";
-import { createConsolePages } from "./server/console-pages.ts";
+import { createConsolePages } from "./server/console/pages.ts";
 import { createCrowds } from "./server/crowds.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { typedCommand } from "../own-command.ts";
 import type { Style } from "./output.ts";
 
 /** The demo data that the first steps use. */
@@ -94,7 +95,7 @@ export function listenCommand({ adminUrl, adminKey, dataDir, configFile }: Start
   const isOwnFolder = adminKey.file !== undefined && resolve(dataDir) !== resolve("./data");
   return [
     ...(isOwnFolder && configFile === undefined ? [`HERALD_DATA_DIR=${quote(resolve(dataDir))}`] : []),
-    `npx herald listen --org ${quote(org)} --user ${quote(user)}`,
+    `${typedCommand} listen --org ${quote(org)} --user ${quote(user)}`,
     ...(adminUrl === defaultUrl ? [] : [`--url ${adminUrl}`]),
     ...(configFile === undefined ? [] : [`--config ${quote(resolve(configFile))}`]),
   ].join(" ");

@@ -3,6 +3,7 @@ import { loadConfig } from "../../config.ts";
 import type { SharedPorts } from "../../server/listen.ts";
 import type { Herald } from "../../server.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
+import { ownCommand } from "../own-command.ts";
 import { explainStart, stopInTime } from "../start-stop.ts";
 import type { Worker } from "./supervisor.ts";
 import { type createGathering, createWorkerMetrics, type FromWorker, type ToWorker } from "./worker-metrics.ts";
@@ -55,7 +56,7 @@ export function spawnWorker(number: number, { ports, configFile, gathering, onRe
   const ready = Promise.withResolvers<void>();
   const config = configFile === undefined ? [] : ["--config", configFile];
   let forget = () => {};
-  const child = Bun.spawn([process.execPath, Bun.main, "worker", String(number), ...config], {
+  const child = Bun.spawn([...ownCommand, "worker", String(number), ...config], {
     env: { ...process.env, ...ports },
     stdio: ["ignore", "inherit", "inherit"],
     ipc(told: Told, worker) {

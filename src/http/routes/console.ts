@@ -15,7 +15,7 @@ export type PageFile = { type: string; etag: string; bytes: Record<Encoding, Uin
  */
 export type Pages = { find(name: string): Promise<PageFile | undefined> };
 
-/** The pages and their files. A new page needs a line here and one in `src/server/console-pages.ts`. */
+/** The pages and their files. A new page needs a line here and one in `src/server/console/bundle.ts`. */
 const pages = { "/console": "index.html", "/console/demo": "demo/index.html" } as const;
 
 const day = 24 * 3600;

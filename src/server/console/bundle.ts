@@ -1,35 +1,17 @@
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { PageFile, Pages } from "../http/routes/console.ts";
+import type { PageFile } from "../../http/routes/console.ts";
 
-const folder = fileURLToPath(new URL("../../console/", import.meta.url));
-const demoPage = "demo/index.html";
-const pages = ["index.html", demoPage];
+const folder = fileURLToPath(new URL("../../../console/", import.meta.url));
+const pages = ["index.html", "demo/index.html"];
 const brotliQuality = 9; // 11 makes files 4 % smaller and takes eight times as long
 
 /**
- * Creates the console's pages, bundled from source when the first file is requested, and cached. Bundling takes tens of
- * milliseconds, so there is no build step, and a server whose console nobody opens never pays for it. A failed build is
- * retried. The demo page exists only with `hasDemo`.
+ * Bundles the console from source, in tens of milliseconds, and returns its files by name. In the binary, which has no
+ * sources, `tools/build` replaces this module with one that contains the files.
  */
-export function createConsolePages({ hasDemo }: { hasDemo: boolean }): Pages {
-  let bundle: Promise<Map<string, PageFile>> | undefined;
-  return {
-    async find(name) {
-      if (name === demoPage && !hasDemo) return undefined;
-      bundle ??= build();
-      try {
-        return (await bundle).get(name);
-      } catch (error) {
-        bundle = undefined;
-        throw error;
-      }
-    },
-  };
-}
-
-async function build(): Promise<Map<string, PageFile>> {
+export async function bundleConsole(): Promise<Map<string, PageFile>> {
   const { outputs } = await Bun.build({
     entrypoints: pages.map((page) => folder + page),
     root: folder,
