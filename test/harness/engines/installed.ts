@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { userInfo } from "node:os";
 
 /** Reports in one line what is skipped because a program is missing; under CI that is a failure. */
@@ -12,6 +13,13 @@ export function reportMissing(program: string, debianPackage: string): undefined
 export function isRoot(purpose: string): boolean {
   if (userInfo().uid === 0) return true;
   skip(`only root may do this: ${purpose}`);
+  return false;
+}
+
+/** Whether npm reaches its registry. Otherwise reports what is skipped; under CI that is a failure. */
+export function hasRegistry(): boolean {
+  if (spawnSync("npm", ["ping", "--silent"]).status === 0) return true;
+  skip("npm does not reach its registry");
   return false;
 }
 

@@ -47,7 +47,8 @@ export type Herald = {
 /**
  * `key: null` starts without `HERALD_ADMIN_API_KEY`. A given `dataDir` is not removed at the end. `prefix` is a command
  * that prepares the environment and becomes the server (`exec`). `ca` is the certificate that TLS requests trust.
- * `revision` is the folder of another revision of Herald to start instead of this one.
+ * `revision` is the folder of another revision of Herald to start instead of this one, and `program` a command that is
+ * Herald itself, as the binary is.
  */
 export type HeraldOptions = {
   env?: Record<string, string>;
@@ -57,6 +58,7 @@ export type HeraldOptions = {
   prefix?: string[];
   ca?: string;
   revision?: string;
+  program?: string[];
 };
 
 const running = new Set<Bun.Subprocess>();
@@ -72,12 +74,17 @@ function cleanEnvironment(env: Record<string, string>): Record<string, string> {
   return { ...clean, ...env };
 }
 
-type Surroundings = Pick<HeraldOptions, "prefix" | "revision">;
+type Surroundings = Pick<HeraldOptions, "prefix" | "revision" | "program">;
 
-function spawnHerald(args: string[], env: Record<string, string>, { prefix = [], revision }: Surroundings = {}) {
+function spawnHerald(
+  args: string[],
+  env: Record<string, string>,
+  { prefix = [], revision, program }: Surroundings = {},
+) {
   const runtime = revision === undefined ? process.execPath : join(revision, "node_modules/.bin/bun");
   const home = revision ?? root;
-  const child = Bun.spawn([...prefix, runtime, join(home, "src/cli/herald.ts"), ...args], {
+  const command = program ?? [runtime, join(home, "src/cli/herald.ts")];
+  const child = Bun.spawn([...prefix, ...command, ...args], {
     cwd: home,
     env: cleanEnvironment(env),
     stdin: "ignore",
@@ -93,8 +100,9 @@ function spawnHerald(args: string[], env: Record<string, string>, { prefix = [],
 export async function runHerald(
   args: string[],
   env: Record<string, string> = {},
+  surroundings: Surroundings = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const child = spawnHerald(args, env);
+  const child = spawnHerald(args, env, surroundings);
   const ended = Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
   try {
     const [code, stdout, stderr] = await within(ended, `herald ${args.join(" ")} to end`, 8_000);
