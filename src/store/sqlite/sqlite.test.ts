@@ -291,6 +291,27 @@ describe("SQLite", () => {
     remove();
   });
 
+  test("gives back the room of a write-ahead log that a long read has let grow", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    let writes = 0;
+    const write = (bytes: number) =>
+      driver.transaction((sql) =>
+        sql.run("UPDATE retention SET ids_after = ?", `${++writes}`.padStart(8).repeat(bytes / 8)),
+      );
+    const logBytes = () => statSync(`${file}-wal`).size;
+    const other = new Database(file, { readonly: true });
+    other.run("BEGIN");
+    other.query("SELECT * FROM retention").all();
+    while (logBytes() < 80 * mebibyte) await write(8 * mebibyte);
+    other.run("COMMIT");
+    other.close();
+    for (let count = 0; count < 3; count++) await write(8); // one runs the checkpoint, the next begins at the start of the file
+    expect(logBytes()).toBeLessThanOrEqual(64 * mebibyte);
+    await driver.close();
+    remove();
+  });
+
   test("answers storage_full when no page is left, and continues when there is room again", async () => {
     const { file, driver, remove } = openInFolder();
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));

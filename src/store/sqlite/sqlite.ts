@@ -13,6 +13,8 @@ const ownerOnly = 0o600;
 // How many pages the write-ahead log may hold before a checkpoint, which delays waiting writers: 1,000 pages take some 4 ms.
 // Batches of sends rewrite the same pages; other changes do not, and each gets a small checkpoint of its own.
 const pagesPerCheckpoint = { shared: 4_000, others: 250 };
+// Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
+const maxIdleLogBytes = 64 * 1024 * 1024;
 const busyTimeoutMs = 5000;
 const outOfSpace = new Set(["SQLITE_FULL"]);
 const passing = /^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY|PROTOCOL)/;
@@ -35,6 +37,7 @@ export function openSqlite(file: string): Driver {
   const writer = connect(file, { create: true, readwrite: true });
   writer.run("PRAGMA journal_mode = WAL");
   writer.run("PRAGMA synchronous = FULL");
+  writer.run(`PRAGMA journal_size_limit = ${maxIdleLogBytes}`);
   const [begin, commit] = [writer.prepare("BEGIN IMMEDIATE"), writer.prepare("COMMIT")];
   const reader = openSqliteReader(file);
   const rows = createRowsOneByOne((text) => {
