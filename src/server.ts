@@ -24,6 +24,7 @@ import { startDeliveryLedger } from "./server/delivery.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
 import { findPorts, listen, type SharedPorts } from "./server/listen.ts";
 import { createCounting, createNodeFigures } from "./server/observing/figures.ts";
+import { startGauges } from "./server/observing/gauges.ts";
 import { createHealth } from "./server/observing/health.ts";
 import { tellLeaks } from "./server/observing/leaks.ts";
 import { createScrape, measure, metricsType } from "./server/observing/metrics.ts";
@@ -217,6 +218,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   gateway = connections;
   const figures = { ...counting.figures, gateway: connections.figures };
   const nodeFigures = createNodeFigures(figures, bus);
+  const gauges = startGauges({ database, folder: config.HERALD_DATA_DIR, clock: steadyClock, onError });
+  starting.defer(gauges.stop);
   const metrics = () => {
     const { organizations, lag } = connections.activity();
     return measure({
@@ -226,8 +229,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       held: connections.held(),
       organizations,
       lagEvents: lag.events,
-      bus: bus.state(),
-      busDropped: bus.dropped,
+      bus,
+      gauges: gauges.current(),
     });
   };
   starting.defer(() => connections.stop());

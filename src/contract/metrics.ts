@@ -30,6 +30,24 @@ export const metricCatalogue = {
     type: "histogram",
     help: "Duration of a commit of sends, including the flush.",
   },
+  herald_database_size_bytes: {
+    type: "gauge",
+    labels: ["engine"],
+    help: "Size of the database. engine=sqlite: its file, which keeps its size when data is removed and reuses the room. engine=postgresql: all of its tables and indexes, the same value on every node. Read every 5 s or less often; absent while it cannot be read.",
+  },
+  herald_database_wal_bytes: {
+    type: "gauge",
+    labels: ["engine"],
+    help: "Size of the write-ahead log. engine=sqlite: the file herald.db-wal. engine=postgresql: pg_wal of the server, the same value on every node; absent unless the database user is a member of pg_monitor.",
+  },
+  herald_disk_free_bytes: {
+    type: "gauge",
+    help: "Bytes that Herald may still write to the disk that holds HERALD_DATA_DIR. That is the disk of the database only with SQLite: the disk of a PostgreSQL server must be watched there.",
+  },
+  herald_disk_size_bytes: {
+    type: "gauge",
+    help: "Size of the disk that holds HERALD_DATA_DIR.",
+  },
   herald_deliveries_total: {
     type: "counter",
     labels: ["kind"],

@@ -40,6 +40,12 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
 /** The writes of a database. */
 export type Writes = ReturnType<typeof createWrites>;
 
+/**
+ * What a database takes up. `bytes`: with SQLite, the file; with PostgreSQL, all tables and indexes. `logBytes`: the
+ * write-ahead log; `undefined` if the database user may not read it.
+ */
+export type DatabaseSizes = { engine: "sqlite" | "postgresql"; bytes: number; logBytes: number | undefined };
+
 /** An open database with an up-to-date schema. */
 export type Database = {
   reader: Reader;
@@ -50,6 +56,7 @@ export type Database = {
   migrated: { from: number; to: number };
   /** How batches of sends overlap, for databases that benefit. */
   pipeline?: Pipeline | undefined;
+  sizes(): Promise<DatabaseSizes>;
   /** A recommendation to the operator, if any. */
   advice?: string | undefined;
   close(): Promise<void>;

@@ -7,6 +7,7 @@ import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Histogram } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Figures } from "./figures.ts";
+import type { Gauges } from "./gauges.ts";
 import { measureProcess } from "./process-figures.ts";
 
 const maxAgeMs = 1_000;
@@ -19,8 +20,8 @@ type Measured = {
   held: HeldFigures;
   organizations: number;
   lagEvents: number;
-  bus: BusState;
-  busDropped: Readonly<Record<DropReason, number>>;
+  bus: { state(): BusState; dropped: Readonly<Record<DropReason, number>> };
+  gauges: Gauges;
 };
 
 /** The media type of the metrics. */
@@ -35,9 +36,10 @@ export function measure({
   organizations,
   lagEvents,
   bus,
-  busDropped,
+  gauges,
 }: Measured): MetricFamily[] {
   const { gateway, sends, commits, calls, eventLoopDelays } = figures;
+  const hasBus = bus.state() !== "none";
   const families: MetricFamily[] = [
     family("herald_build_info", one({ version: about.version, bun: Bun.version }, 1)),
     family("herald_node_info", one({ node: node.id, name: node.name ?? "" }, 1)),
@@ -47,6 +49,7 @@ export function measure({
     ),
     family("herald_commit_batch_size", buckets("herald_commit_batch_size", commits.sizes, 1)),
     family("herald_commit_duration_seconds", seconds("herald_commit_duration_seconds", commits.durations)),
+    ...measureGauges(gauges),
     family(
       "herald_deliveries_total",
       each(gateway.deliveries, (kind) => ({ kind })),
@@ -71,8 +74,8 @@ export function measure({
       each(held, (what) => ({ what })),
     ),
     family("herald_slow_consumers_cut_total", one({}, gateway.slowConsumersCut)),
-    family("herald_bus_connected", bus === "none" ? [] : one({}, bus === "up" ? 1 : 0)),
-    family("herald_bus_hints_dropped_total", bus === "none" ? [] : each(busDropped, (reason) => ({ reason }))),
+    family("herald_bus_connected", hasBus ? one({}, bus.state() === "up" ? 1 : 0) : []),
+    family("herald_bus_hints_dropped_total", hasBus ? each(bus.dropped, (reason) => ({ reason })) : []),
     family("herald_event_loop_delay_seconds", seconds("herald_event_loop_delay_seconds", eventLoopDelays)),
     family(
       "herald_http_requests_total",
@@ -94,6 +97,16 @@ export function measure({
     name,
     values: values.map((sample) => ({ ...sample, labels: { worker, ...sample.labels } })),
   }));
+}
+
+function measureGauges({ database, disk }: Gauges): MetricFamily[] {
+  const engine = { engine: database?.engine ?? "" };
+  return [
+    family("herald_database_size_bytes", oneIf(database?.bytes, engine)),
+    family("herald_database_wal_bytes", oneIf(database?.logBytes, engine)),
+    family("herald_disk_free_bytes", oneIf(disk?.freeBytes)),
+    family("herald_disk_size_bytes", oneIf(disk?.sizeBytes)),
+  ];
 }
 
 /** Formats metrics for Prometheus, of one process or of several whose labels distinguish them. */
@@ -118,6 +131,10 @@ function family(name: MetricName, values: MetricSample[]): MetricFamily {
 
 function one(labels: MetricSample["labels"], value: number): MetricSample[] {
   return [{ labels, value }];
+}
+
+function oneIf(value: number | undefined, labels: MetricSample["labels"] = {}): MetricSample[] {
+  return value === undefined ? [] : one(labels, value);
 }
 
 function each(counts: Record<string, number>, labelsOf: (name: string) => MetricSample["labels"]): MetricSample[] {

@@ -8,6 +8,7 @@ import { describeKeys } from "../testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeRetention } from "../testing/retention-suite.ts";
+import { describeSizes } from "../testing/sizes-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
 setDefaultTimeout(60_000); // starting a server may take long on a busy machine
@@ -33,6 +34,11 @@ if (postgres !== undefined) {
   describeRetention(engine, open);
   describeDeliveries(engine, open);
   describeNodeRegistry(`on ${engine}`, async () => {
+    const url = await postgres.createDatabase();
+    return await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });
+  });
+
+  describeSizes(engine, async () => {
     const url = await postgres.createDatabase();
     return await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });
   });

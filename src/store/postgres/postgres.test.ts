@@ -12,6 +12,7 @@ import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization 
 import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
@@ -50,6 +51,7 @@ if (postgres !== undefined) {
 
   describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
+  describeSizes("PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
 
   describe("PostgreSQL", () => {
     test("is migrated once, however many nodes start together", async () => {
@@ -58,6 +60,18 @@ if (postgres !== undefined) {
       const versions = await Promise.all(drivers.map((driver) => migrateStore(driver)));
       expect(versions.filter(({ from, to }) => from !== to)).toHaveLength(1);
       await Promise.all(drivers.map((driver) => driver.close()));
+    });
+
+    test("tells the size of its write-ahead log only to a user who may list it", async () => {
+      const url = await postgres.createDatabase();
+      const database = await openPostgres(url, () => undefined);
+      expect((await database.sizes()).logBytes).toBeUndefined();
+      const superuser = connectPostgres(postgres.asSuperuser(url));
+      await superuser.run("GRANT pg_monitor TO herald");
+      const segmentBytes = 16 * 1024 * 1024;
+      expect((await database.sizes()).logBytes).toBeGreaterThanOrEqual(segmentBytes);
+      await superuser.run("REVOKE pg_monitor FROM herald");
+      await Promise.all([superuser.close(), database.close()]);
     });
 
     test("is upgraded from the version before API keys with its contents", async () => {

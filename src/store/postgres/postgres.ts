@@ -13,6 +13,7 @@ import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
 import { createPlans } from "./plans.ts";
 import { createPool, type Pool } from "./pool.ts";
+import { readPostgresSizes } from "./sizes.ts";
 import { type Ask, runTransaction, setOrganizations, statementsOf } from "./transaction.ts";
 
 // How many connections a pool has, and how many calls are in flight per connection and per organization; measured in
@@ -193,6 +194,7 @@ export async function openPostgres(
       writes: createWrites({ driver, announce }),
       nodes: createNodeRegistry(driver),
       busSecrets: createBusSecrets(driver),
+      sizes: () => readPostgresSizes(driver),
       migrated,
       advice: role === undefined ? undefined : exemptionAdvice,
       close: driver.close,

@@ -25,6 +25,7 @@ import {
 } from "../testing/log-suite.ts";
 import { describeMigration } from "../testing/migration-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./thread.ts";
@@ -42,21 +43,25 @@ function openInFolder() {
   return { file, driver: openSqlite(file), remove };
 }
 
+async function openThread(announce: Parameters<OpenDatabase>[0] = () => undefined) {
+  const { folder, remove } = createFolder();
+  const onCrash = (error: Error) => {
+    throw error;
+  };
+  const database = await openSqliteThread(join(folder, "herald.db"), { announce, onCrash });
+  return { ...database, close: () => database.close().then(remove) };
+}
+
 const engines: Record<string, OpenDatabase> = {
   async "SQLite in this thread"(announce) {
     const { driver, remove } = openInFolder();
     await migrateStore(driver);
     return { reader: driver, writes: createWrites({ driver, announce }), close: () => driver.close().then(remove) };
   },
-  async "SQLite in a thread of its own"(announce) {
-    const { folder, remove } = createFolder();
-    const onCrash = (error: Error) => {
-      throw error;
-    };
-    const database = await openSqliteThread(join(folder, "herald.db"), { announce, onCrash });
-    return { ...database, close: () => database.close().then(remove) };
-  },
+  "SQLite in a thread of its own": openThread,
 };
+
+describeSizes("SQLite", openThread);
 
 describeMigration("SQLite", async () => {
   const { driver, remove } = openInFolder();

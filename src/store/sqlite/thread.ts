@@ -15,6 +15,7 @@ import {
   unpackOutcomes,
 } from "./protocol.ts";
 import { openSqliteReaders, type SqliteReaders } from "./readers.ts";
+import { readSqliteSizes } from "./sizes.ts";
 
 // One batch is committed while the next is prepared; measured in docs/decisions/0010.
 const pipeline = { depth: 2, from: 24 };
@@ -94,6 +95,7 @@ export async function openSqliteThread(
       reader,
       nodes: createLoneRegistry(),
       busSecrets: createLoneBusSecrets(),
+      sizes: () => readSqliteSizes(file),
       pipeline,
       migrated: { from: migrated.from, to: migrated.to },
       writes: {

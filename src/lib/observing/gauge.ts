@@ -1,0 +1,58 @@
+import type { Clock } from "../time/clock.ts";
+
+const everyMs = 5_000;
+const longestPauseMs = 60_000;
+const pausePerWork = 19; // so that reading takes a twentieth of the time
+
+/** A value as it was read, and how long ago that was. */
+export type Reading<Value> = { value: Value; ageMs: number };
+
+/** A value that is read again and again in the background. */
+export type Gauge<Value> = {
+  /** The last reading; `undefined` before the first one, and while the value cannot be read. */
+  current(): Reading<Value> | undefined;
+  /** Ends the readings. One that is in progress has no effect. */
+  stop(): void;
+};
+
+type Options = {
+  /** A clock that never goes back. */
+  clock: Clock;
+  onError(error: unknown): void;
+};
+
+/**
+ * Reads a value at once, and then 5 s after each reading. After a slow reading, the pause is longer, so that readings
+ * take a twentieth of the time, but never longer than a minute. Of consecutive failures, the first one is reported.
+ */
+export function followValue<Value>(read: () => Promise<Value>, { clock, onError }: Options): Gauge<Value> {
+  let last: { value: Value; at: number } | undefined;
+  let isFailing = false;
+  let isStopped = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function readNow(): Promise<void> {
+    const startedAt = clock.now();
+    try {
+      const value = await read();
+      last = { value, at: clock.now() };
+      isFailing = false;
+    } catch (error) {
+      last = undefined;
+      if (!isFailing && !isStopped) onError(error);
+      isFailing = true;
+    }
+    if (isStopped) return;
+    const pauseMs = Math.min(longestPauseMs, Math.max(everyMs, (clock.now() - startedAt) * pausePerWork));
+    timer = setTimeout(() => void readNow(), pauseMs);
+  }
+
+  void readNow();
+  return {
+    current: () => last && { value: last.value, ageMs: clock.now() - last.at },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
