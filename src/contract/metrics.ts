@@ -48,6 +48,11 @@ export const metricCatalogue = {
     type: "gauge",
     help: "Size of the disk that holds HERALD_DATA_DIR.",
   },
+  herald_oldest_job_age_seconds: {
+    type: "gauge",
+    labels: ["kind"],
+    help: "How long the oldest data that is due for removal has been waiting for it, by kind: deleted (contents of deleted organizations and conversations), messages, ids (retry ids), audit; 0 if none is due. A node looks for such data every minute, so up to two minutes are normal. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
+  },
   herald_deliveries_total: {
     type: "counter",
     labels: ["kind"],

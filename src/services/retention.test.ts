@@ -4,7 +4,7 @@ import { createId } from "../lib/text/ids.ts";
 import { entryAt } from "../store/testing/audit-suite.ts";
 import { messageOf } from "../store/testing/log-suite.ts";
 import { createCatchUp } from "./messages/catch-up.ts";
-import { createRetention, type Keep } from "./retention.ts";
+import { createRetention, type Keep, readOverdue } from "./retention.ts";
 
 const dayMs = 24 * 3600 * 1000;
 const keepAll: Keep = {
@@ -149,4 +149,21 @@ test("messages within reach of `since` are all kept, and a removed one cannot be
     return after === undefined ? undefined : (await catchUp.read(absence, after, 1024 * 1024)).length;
   };
   expect(await Promise.all(ids.map(missed))).toEqual([...Array(5).fill(undefined), 6, 5, 4, 3, 2, 1, 0]);
+});
+
+test("what is due has waited since its retention ended, until it is removed", async () => {
+  await sendDaily(12);
+  const { organizations, conversations, retention } = context.store;
+  await conversations.remove("o1", "c1", context.time.now);
+  await organizations.put("o2", undefined, context.time.now);
+  await organizations.remove("o2", context.time.now);
+  const keep = { ...keepAll, messages: 9, ids: 2 };
+  const waited = () => readOverdue({ ...retention, now: async () => context.time.now }, keep);
+  expect(await waited()).toEqual({ deleted: 0, messages: 3 * dayMs, ids: 10 * dayMs, audit: 0 });
+  context.time.now += dayMs;
+  expect(await waited()).toEqual({ deleted: dayMs, messages: 4 * dayMs, ids: 11 * dayMs, audit: 0 });
+  await createNode(keep).run();
+  expect(await waited()).toEqual({ deleted: 0, messages: 0, ids: 0, audit: 0 });
+  context.time.now += 8 * dayMs; // 7 of recovery and one more
+  expect(await waited()).toMatchObject({ deleted: dayMs });
 });

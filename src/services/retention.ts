@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/time/clock.ts";
-import type { RetentionWrites } from "../store/retention/ports.ts";
+import type { Expiry, Overdue, RetentionReads, RetentionWrites } from "../store/retention/ports.ts";
 
 /** Removes expired data in small steps. Then counts the bytes of stored events that no node has counted. */
 export type Retention = {
@@ -16,7 +16,7 @@ export type Retention = {
 export type Keep = { messages: number; ids: number; audit: number; tokens: number; recovery: number };
 
 type Options = {
-  retention: RetentionWrites;
+  retention: RetentionWrites & Pick<RetentionReads, "now">;
   keep: Keep;
   /** The id of this node. */
   holder: string;
@@ -47,7 +47,6 @@ const recoveryDaysWhenLifted = 7;
 export function createRetention(options: Options): Retention {
   const { retention, keep, holder, clock, onSkew, elapsed, pause = Bun.sleep } = options;
   const { rowsPerStep = defaultRowsPerStep } = options;
-  const recoveryDays = Number.isFinite(keep.recovery) ? keep.recovery : recoveryDaysWhenLifted;
   let isStopped = false;
   let isSkewed = false;
   let running: Promise<number> | undefined;
@@ -65,20 +64,7 @@ export function createRetention(options: Options): Retention {
   async function step(): Promise<number> {
     const now = await readTime();
     if (now === undefined) return 0;
-    const before = (days: number) => (Number.isFinite(days) ? now - days * dayMs : undefined);
-    const changed = await retention.step({
-      holder,
-      leaseMs,
-      now,
-      limit: rowsPerStep,
-      messagesBefore: before(keep.messages),
-      idsBefore: before(keep.ids),
-      auditBefore: before(keep.audit),
-      revocationsBefore: before(keep.tokens + marginDays),
-      // Earlier messages may still have to be played, or be what a client resumes after.
-      deletedBefore: now - (recoveryDays + marginDays) * dayMs,
-    });
-    return changed ?? 0;
+    return (await retention.step({ ...expiryAt(now, keep), holder, leaseMs, now, limit: rowsPerStep })) ?? 0;
   }
 
   async function count(): Promise<number> {
@@ -119,5 +105,24 @@ export function createRetention(options: Options): Retention {
       isStopped = true;
       await running?.catch(() => 0); // reported by the run
     },
+  };
+}
+
+/** Reads how long ago the oldest data of each kind had to be removed, by the database's clock. */
+export async function readOverdue(retention: RetentionReads, keep: Keep): Promise<Overdue> {
+  const now = await retention.now();
+  return await retention.overdue({ ...expiryAt(now, keep), now });
+}
+
+function expiryAt(now: number, keep: Keep): Expiry {
+  const before = (days: number) => (Number.isFinite(days) ? now - days * dayMs : undefined);
+  const recoveryDays = Number.isFinite(keep.recovery) ? keep.recovery : recoveryDaysWhenLifted;
+  return {
+    messagesBefore: before(keep.messages),
+    idsBefore: before(keep.ids),
+    auditBefore: before(keep.audit),
+    revocationsBefore: before(keep.tokens + marginDays),
+    // Earlier messages may still have to be played, or be what a client resumes after.
+    deletedBefore: now - (recoveryDays + marginDays) * dayMs,
   };
 }

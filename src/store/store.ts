@@ -15,6 +15,7 @@ import { type CommitObserver, createSendLog } from "./log/send-log.ts";
 import { createHistory, createMissedMessages } from "./messages/history.ts";
 import { createSentReads } from "./messages/sent.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
+import { createRetentionReads } from "./retention/overdue.ts";
 import { createRetentionWrites } from "./retention/retention.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
 
@@ -108,6 +109,6 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     deliveries: { bounds: deliveryBounds, ...createDeliveryReads({ reader }), ...writes.deliveries },
     sent: createSentReads({ reader }),
     checks: writes.batches,
-    retention: writes.retention,
+    retention: { ...createRetentionReads({ reader }), ...writes.retention },
   };
 }

@@ -13,6 +13,7 @@ import type { Message, Page } from "../harness/clients/wire.ts";
 import { eventually } from "../harness/deadline.ts";
 import { startPostgres } from "../harness/engines/postgres.ts";
 import { expectProblem } from "../harness/reading/expectations.ts";
+import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
 import { type Herald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
@@ -62,6 +63,15 @@ function describeServer(
     let herald: Herald;
     let filled: Awaited<ReturnType<typeof fill>>;
     let dataDir: string;
+    let firstWait: Promise<number>;
+
+    /** How long the oldest job of this kind has been waiting, once that meets a condition. */
+    const waitOf = (kind: string, isThere: (seconds: number) => boolean) =>
+      eventually(async () => {
+        const { samples } = readMetrics((await herald.http<string>("GET", "/metrics")).text);
+        const seconds = sampleOf(samples, "herald_oldest_job_age_seconds", { kind });
+        return seconds !== undefined && isThere(seconds) ? seconds : undefined;
+      }, `the wait of ${kind}`);
 
     beforeAll(async () => {
       const prepared = await prepare();
@@ -69,6 +79,7 @@ function describeServer(
       filled = await fill(prepared.driver);
       const env = { HERALD_RETENTION_MESSAGES_DAYS: "30", HERALD_RETENTION_IDS_DAYS: "1", ...prepared.env };
       herald = await startHerald({ dataDir, env });
+      firstWait = waitOf("messages", () => true);
     });
     afterAll(async () => {
       await herald.stop();
@@ -101,6 +112,12 @@ function describeServer(
       expectProblem(await herald.admin("GET", `${from}?before=${filled.oldest}`), 404, "message_not_found");
       const first = await herald.admin<Page<Message>>("GET", `${from}?before=${filled.firstRecent}`);
       expect(first.body).toEqual({ items: [], cursor: null });
+    });
+
+    test("says in its metrics how long the oldest of it had been waiting, and that nothing waits any more", async () => {
+      expect(((await firstWait) * 1000) / dayMs).toBeWithin(69.9, 70.1); // a hundred days old, to be kept for 30
+      expect(await waitOf("messages", (seconds) => seconds === 0)).toBe(0);
+      expect(await waitOf("ids", (seconds) => seconds === 0)).toBe(0);
     });
 
     test("recovers what it kept, and says so if it cannot", async () => {

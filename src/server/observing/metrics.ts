@@ -99,13 +99,17 @@ export function measure({
   }));
 }
 
-function measureGauges({ database, disk }: Gauges): MetricFamily[] {
+function measureGauges({ database, disk, jobs }: Gauges): MetricFamily[] {
   const engine = { engine: database?.engine ?? "" };
   return [
     family("herald_database_size_bytes", oneIf(database?.bytes, engine)),
     family("herald_database_wal_bytes", oneIf(database?.logBytes, engine)),
     family("herald_disk_free_bytes", oneIf(disk?.freeBytes)),
     family("herald_disk_size_bytes", oneIf(disk?.sizeBytes)),
+    family(
+      "herald_oldest_job_age_seconds",
+      Object.entries(jobs ?? {}).map(([kind, waitMs]) => ({ labels: { kind }, value: waitMs / 1000 })),
+    ),
   ];
 }
 

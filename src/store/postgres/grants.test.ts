@@ -7,6 +7,7 @@ import { describeDirectory } from "../testing/directory-suite.ts";
 import { describeKeys } from "../testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
+import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeRetention } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
@@ -32,6 +33,7 @@ if (postgres !== undefined) {
   describeKeys(engine, open);
   describeAudit(engine, open);
   describeRetention(engine, open);
+  describeOverdue(engine, open);
   describeDeliveries(engine, open);
   describeNodeRegistry(`on ${engine}`, async () => {
     const url = await postgres.createDatabase();

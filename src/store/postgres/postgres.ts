@@ -14,7 +14,7 @@ import { runMigration } from "./migration.ts";
 import { createPlans } from "./plans.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { readPostgresSizes } from "./sizes.ts";
-import { type Ask, runTransaction, setOrganizations, statementsOf } from "./transaction.ts";
+import { type Ask, runTransaction, setEveryOrganization, setOrganizations, statementsOf } from "./transaction.ts";
 
 // How many connections a pool has, and how many calls are in flight per connection and per organization; measured in
 // docs/decisions/0003.
@@ -116,7 +116,8 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
   const readers = open(reading);
   const plans = createPlans();
   const numbered = createRewriting(numberParameters);
-  const limited = createRewriting(withinOrganizations);
+  const limited = createRewriting((query) => within(setOrganizations, query));
+  const everywhere = createRewriting((query) => within(setEveryOrganization, query));
 
   function sqlOn(ask: Ask): Sql {
     return {
@@ -159,6 +160,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
         JSON.stringify([org].flat()),
         ...values,
       ),
+    allOfEvery: (text, ...values) => reads.all(everywhere(text), ...values),
     dialect: postgresDialect,
     transaction: (work, turn = house) => writer.use(turn, begin(work)),
     aside: (work, turn = house) => housekeeper.use(turn, begin(work)),
@@ -206,12 +208,12 @@ export async function openPostgres(
 }
 
 /**
- * Wraps a query so that it first sets the organizations it may see, in a parameter before its own: one statement
- * instead of a transaction of four. The inner offset is always 0, but depends on the setting, so PostgreSQL applies the
+ * Wraps a query so that it first sets the organizations it may see, by another query whose parameters come before its
+ * own: one statement instead of a transaction of four. The inner offset is always 0, but depends on the setting, so PostgreSQL applies the
  * setting before it reads the first row. If it ever read first, it would find none.
  */
-function withinOrganizations(query: string): string {
-  return `WITH limited AS MATERIALIZED (${setOrganizations})
+function within(setting: string, query: string): string {
+  return `WITH limited AS MATERIALIZED (${setting})
     SELECT found.* FROM limited CROSS JOIN LATERAL (SELECT * FROM (${query}) AS asked OFFSET LENGTH(limited.orgs) * 0) AS found`;
 }
 

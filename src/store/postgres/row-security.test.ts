@@ -81,6 +81,19 @@ if (postgres !== undefined) {
       expect(all.flat()).toEqual([]);
     });
 
+    test.each(tables)(
+      "sees all organizations in %s if it asks for that, and the next one on the connection none",
+      async (table) => {
+        await using driver = await openTwo();
+        const { organizations } = createWrites({ driver, announce: () => undefined });
+        await organizations.remove("o2", 2); // its rows are still there
+        const forgetful = `SELECT * FROM ${table} ORDER BY org`;
+        const asked = await Promise.all(Array.from({ length: 40 }, () => driver.allOfEvery(forgetful)));
+        for (const rows of asked) expect(new Set(rows.map(({ org }) => org))).toEqual(new Set(["o1", "o2"]));
+        expect((await Promise.all(asked.map(() => driver.all(forgetful)))).flat()).toEqual([]);
+      },
+    );
+
     test.each([
       { enable_nestloop: "off" },
       { enable_hashjoin: "off", enable_mergejoin: "off", enable_material: "off" },

@@ -7,6 +7,10 @@ import type { Plans } from "./plans.ts";
 /** Sets the organizations that the tables' policies read, until the transaction ends (`migrations/0005-row-security.sql`). */
 export const setOrganizations = "SELECT set_config('herald.orgs', ?, true) AS orgs";
 
+/** Sets all organizations, including deleted ones, in the same way. */
+export const setEveryOrganization =
+  "SELECT set_config('herald.orgs', (SELECT CAST(COALESCE(json_agg(id), '[]') AS text) FROM organization), true) AS orgs";
+
 type Connection = Pick<SQL, "unsafe">;
 
 /** Runs a statement on a connection. */

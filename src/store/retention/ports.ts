@@ -4,10 +4,8 @@
  */
 export type Lease = { holder: string; leaseMs: number; now: number };
 
-/** What is to be removed. Times in milliseconds since the Unix epoch; an absent time keeps everything. */
-export type RetentionOrder = Lease & {
-  /** The maximum number of rows that one step changes. */
-  limit: number;
+/** What has expired. Times in milliseconds since the Unix epoch; an absent time keeps everything. */
+export type Expiry = {
   /** Removes events created before this time. */
   messagesBefore: number | undefined;
   /** Forgets the retry ids of events created before this time. */
@@ -23,6 +21,23 @@ export type RetentionOrder = Lease & {
   deletedBefore: number;
 };
 
+/** What is to be removed, and the maximum number of rows that one step changes. */
+export type RetentionOrder = Lease & Expiry & { limit: number };
+
+/**
+ * How long ago the oldest data that is still stored had to be removed, by kind, in milliseconds; 0 if none is due.
+ * `deleted`: the contents of deleted organizations and conversations; `ids`: retry ids.
+ */
+export type Overdue = { deleted: number; messages: number; ids: number; audit: number };
+
+/** Reads what retention has to do. */
+export type RetentionReads = {
+  /** `now` is the time of the database's clock. */
+  overdue(expiry: Expiry & { now: number }): Promise<Overdue>;
+  /** The time of the database's clock, which all nodes share, in milliseconds since the Unix epoch. */
+  now(): Promise<number>;
+};
+
 /** Removes expired data in small steps. */
 export type RetentionWrites = {
   /**
@@ -35,6 +50,4 @@ export type RetentionWrites = {
    * 0 if there are none, or `undefined` if another node holds the lease.
    */
   count(order: Lease & { limit: number }): Promise<number | undefined>;
-  /** The time of the database's clock, which all nodes share, in milliseconds since the Unix epoch. */
-  now(): Promise<number>;
 };

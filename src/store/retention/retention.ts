@@ -34,10 +34,6 @@ export function createRetentionWrites({ driver }: { driver: Driver }): Retention
         (await isHeld(sql, order)) ? await countSomeEvents(sql, order.limit) : undefined,
       );
     },
-    async now() {
-      const [row] = await driver.all<{ now: number }>(driver.dialect.readTime);
-      return Number(row?.now ?? 0);
-    },
   };
 }
 

@@ -23,6 +23,8 @@ export type Reader = Pick<Sql, "all"> & {
    * these, whatever the query asks for; through `all`, such tables show nothing.
    */
   allOf<Shape extends Row>(org: string | readonly string[], text: string, ...values: SqlValue[]): Promise<Shape[]>;
+  /** Like `allOf` for all organizations, including deleted ones. Only for housekeeping, never for a caller. */
+  allOfEvery<Shape extends Row>(text: string, ...values: SqlValue[]): Promise<Shape[]>;
 };
 
 /**

@@ -152,9 +152,13 @@ export async function openSqliteReaders({ file, onCrash, entry }: Options): Prom
   }
 
   // The caller names the shape, as everywhere in the driver.
+  const all = async <Shape extends Row>(text: string, ...values: SqlValue[]) =>
+    (await read("", text, values)) as Shape[];
+
   return {
     dialect: sqliteDialect,
-    all: async <Shape extends Row>(text: string, ...values: SqlValue[]) => (await read("", text, values)) as Shape[],
+    all,
+    allOfEvery: all,
     allOf: async <Shape extends Row>(org: string | readonly string[], text: string, ...values: SqlValue[]) =>
       (await read(typeof org === "string" ? org : "", text, values)) as Shape[],
     async close() {

@@ -24,6 +24,7 @@ import {
   openStore,
 } from "../testing/log-suite.ts";
 import { describeMigration } from "../testing/migration-suite.ts";
+import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
@@ -76,6 +77,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeKeys(engine, open);
   describeAudit(engine, open);
   describeRetention(engine, open);
+  describeOverdue(engine, open);
   describeDeliveries(engine, open);
 }
 

@@ -99,6 +99,7 @@ export function openSqliteReader(file: string): Sql & Reader & { close(): void }
   return {
     ...sql,
     allOf: (_, text, ...values) => sql.all(text, ...values),
+    allOfEvery: sql.all,
     dialect: sqliteDialect,
     close: () => database.close(),
   };

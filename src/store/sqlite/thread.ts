@@ -124,11 +124,7 @@ export async function openSqliteThread(
           record: remote("deliveries", "record"),
           acknowledge: remote("deliveries", "acknowledge"),
         },
-        retention: {
-          step: remote("retention", "step"),
-          count: remote("retention", "count"),
-          now: remote("retention", "now"),
-        },
+        retention: { step: remote("retention", "step"), count: remote("retention", "count") },
       },
       async close() {
         isClosing = true;

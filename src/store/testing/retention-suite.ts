@@ -198,12 +198,6 @@ export function describeRetention(engine: string, open: OpenDatabase): void {
       expect(await store.users.list(org, { after: undefined, limit: 10 })).toEqual([]);
     });
 
-    test("knows the time", async () => {
-      const before = Date.now();
-      const now = await context.store.retention.now();
-      expect(now).toBeWithin(before - 1_000, Date.now() + 1_000);
-    });
-
     test("lets one holder remove at a time, and the next once that one has not asked for a while", async () => {
       const order = { ...keepAll, leaseMs: 100 };
       const as = (holder: string, at: number) =>
