@@ -218,7 +218,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   gateway = connections;
   const figures = { ...counting.figures, gateway: connections.figures };
   const nodeFigures = createNodeFigures(figures, bus);
-  const gauges = startGauges({ config, database, store, clock: steadyClock, onError });
+  const gauges = startGauges({ config, database, store, clock, steadyClock, onError });
   starting.defer(gauges.stop);
   const metrics = () => {
     const { organizations, lag } = connections.activity();

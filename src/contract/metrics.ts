@@ -53,6 +53,10 @@ export const metricCatalogue = {
     labels: ["kind"],
     help: "How long the oldest data that is due for removal has been waiting for it, by kind: deleted (contents of deleted organizations and conversations), messages, ids (retry ids), audit; 0 if none is due. A node looks for such data every minute, so up to two minutes are normal. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
   },
+  herald_oldest_send_age_seconds: {
+    type: "gauge",
+    help: "How long the oldest send of this node has been waiting for its commit; 0 if none is waiting. It grows while the database hangs.",
+  },
   herald_deliveries_total: {
     type: "counter",
     labels: ["kind"],

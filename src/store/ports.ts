@@ -59,6 +59,12 @@ export type SendLog = {
   append(send: NewSend): Promise<SendOutcome>;
 };
 
+/** Watches sends that wait. */
+export type PendingSends = {
+  /** When the oldest send without an outcome was created; `undefined` if there is none. */
+  oldestPending(): number | undefined;
+};
+
 /** Appends batches of sends to the log. */
 export type BatchLog = {
   /**

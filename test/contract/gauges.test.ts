@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { eventually } from "../harness/deadline.ts";
 import { startPostgres } from "../harness/engines/postgres.ts";
 import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
@@ -31,6 +33,26 @@ async function fill(node: Herald, mebibytes: number): Promise<void> {
     await Promise.all(Array.from({ length: 20 }, () => org.sent("alice", { cid, body: body() })));
 }
 
+/** Holds up a node's sends while `work` runs. */
+type HoldUp = (work: () => Promise<void>) => Promise<void>;
+
+/** Checks that the age of the oldest send grows while sends are held up, and falls when they go on. */
+async function expectAgeOfSend(node: Herald, holdUp: HoldUp): Promise<void> {
+  const org = await createOrganization(node);
+  const cid = await org.conversation(["alice"]);
+  const name = "herald_oldest_send_age_seconds";
+  expect(await valueWhen(node, name, () => true)).toBe(0);
+  let sent: Promise<unknown> | undefined;
+  await holdUp(async () => {
+    const sentAt = performance.now();
+    sent = org.sent("alice", { cid, body: "held up" });
+    const age = await valueWhen(node, name, (seconds) => seconds > 1);
+    expect(age).toBeLessThanOrEqual((performance.now() - sentAt) / 1000);
+  });
+  await sent;
+  await valueWhen(node, name, (seconds) => seconds === 0);
+}
+
 const postgres = await startPostgres();
 if (postgres !== undefined) afterAll(() => postgres.stop());
 
@@ -49,6 +71,28 @@ describe("the metrics of what is stored", () => {
     expect(await valueWhen(node, "herald_disk_free_bytes", () => true)).toBeWithin(1, size);
     const { text } = await node.http("GET", "/metrics");
     expect(text).toContain('herald_database_size_bytes{engine="sqlite"} ');
+  });
+
+  test("with SQLite, show how long a send has been waiting while somebody else writes to the file", async () => {
+    await using node = await startHerald({ env: alone });
+    await expectAgeOfSend(node, async (work) => {
+      using other = new Database(join(node.dataDir, "herald.db"));
+      other.run("BEGIN IMMEDIATE");
+      await work();
+      other.run("ROLLBACK");
+    });
+  });
+
+  test.skipIf(postgres === undefined)("with PostgreSQL, show how long a send has been waiting for a lock", async () => {
+    const url = (await postgres?.createDatabase()) ?? "";
+    await using node = await startHerald({ env: { ...alone, HERALD_DATABASE_URL: url } });
+    await using other = new SQL(url, { max: 1 });
+    await expectAgeOfSend(node, async (work) => {
+      await other.begin(async (transaction) => {
+        await transaction`LOCK TABLE event IN EXCLUSIVE MODE`;
+        await work();
+      });
+    });
   });
 
   test.skipIf(postgres === undefined)(

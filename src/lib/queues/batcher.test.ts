@@ -39,6 +39,21 @@ const refusalOf = (added: Promise<unknown>) =>
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("a batcher", () => {
+  test("shows what has no result yet: its batches, and the first item that waits for the next", async () => {
+    const { batcher, release } = recorded({ isHeld: true });
+    expect([...batcher.pending()]).toEqual([]);
+    const first = Promise.all([1, 2].map(batcher.add));
+    await nextTurn();
+    const second = Promise.all([3, 4].map(batcher.add));
+    expect([...batcher.pending()]).toEqual([1, 2, 3]);
+    release();
+    await first;
+    expect([...batcher.pending()]).toEqual([3, 4]);
+    release();
+    await second;
+    expect([...batcher.pending()]).toEqual([]);
+  });
+
   test("returns each item's own result, in batches that keep the order", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -6,6 +6,8 @@ export type Batcher<Item, Result> = {
   add(item: Item): Promise<Result>;
   /** Whether more is about to end: at the end of a batch, whether items are waiting or another batch is in progress. */
   hasMore(): boolean;
+  /** Items that have no result yet; of those that wait for a batch, only the first of each key. */
+  pending(): Iterable<Item>;
 };
 
 /** When a batch may overlap the previous one: once `from` items wait, with at most `depth` batches in progress. */
@@ -69,7 +71,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     ...(weights !== undefined && { maxWeight: weights.maxWaiting, weightPerTurn: weights.maxBatch / turnsPerBatch }),
     ...(options.keyOf !== undefined && { share: shareOfFree }),
   });
-  let underWay = 0;
+  const underWay = new Set<Waiting<Item, Result>[]>();
   let isTurnAwaited = false;
   let lastKey: string | undefined;
   let sharedUntil = 0;
@@ -131,18 +133,18 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
 
   async function run(): Promise<void> {
     const batch = take();
-    underWay++;
+    underWay.add(batch);
     const tell = await flush(batch);
-    underWay--;
+    underWay.delete(batch);
     if (mayRun()) void run(); // before callers get their results, as what they do then would delay the next batch
     tell();
   }
 
-  const mayOverlap = () => underWay < depth && queue.size >= from;
-  const mayRun = () => mayOverlap() || (underWay === 0 && queue.size > 0);
+  const mayOverlap = () => underWay.size < depth && queue.size >= from;
+  const mayRun = () => mayOverlap() || (underWay.size === 0 && queue.size > 0);
 
   function runAfterTurn(): void {
-    if (underWay > 0 || isTurnAwaited) return;
+    if (underWay.size > 0 || isTurnAwaited) return;
     isTurnAwaited = true;
     setImmediate(() => {
       isTurnAwaited = false;
@@ -162,6 +164,10 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
         else runAfterTurn();
       });
     },
-    hasMore: () => queue.size > 0 || underWay > 1,
+    hasMore: () => queue.size > 0 || underWay.size > 1,
+    *pending() {
+      for (const batch of underWay) for (const { item } of batch) yield item;
+      for (const { item } of queue.firsts()) yield item;
+    },
   };
 }

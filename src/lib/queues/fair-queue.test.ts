@@ -27,6 +27,15 @@ describe("a fair queue", () => {
     expect(drain(queue)).toEqual(["a2", "b2", "c1", "a3", "b3"]);
   });
 
+  test("shows the first item of each key", () => {
+    const queue = filled("a1 a2 b1 c1 c2");
+    expect([...queue.firsts()]).toEqual(["a1", "b1", "c1"]);
+    for (let taken = 0; taken < 3; taken++) queue.take();
+    expect([...queue.firsts()]).toEqual(["a2", "c2"]);
+    drain(queue);
+    expect([...queue.firsts()]).toEqual([]);
+  });
+
   test("returns every item once, and gives no key two turns while another waits", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 60 }), (keys) => {

@@ -17,6 +17,8 @@ export type FairQueue<Item> = {
   add(key: string, item: Item, weight?: number): Link<Waiting<Item>>;
   /** Takes the next item. If it does not fit, it stays the next; keys that are held are passed over. */
   take(conditions?: Conditions): Item | undefined;
+  /** The first waiting item of each key, which has waited longest under it. */
+  firsts(): Iterable<Item>;
   /** Removes a waiting item. */
   remove(link: Link<Waiting<Item>>): void;
   /** The number of waiting items, and their total weight. */
@@ -114,6 +116,9 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
         return next.item;
       }
       return undefined;
+    },
+    *firsts() {
+      for (const { value } of lanes.values()) if (value.items.first !== undefined) yield value.items.first.value.item;
     },
     remove,
     get size() {

@@ -4,6 +4,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { followValue, type Reading } from "../../lib/observing/gauge.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { readOverdue } from "../../services/retention.ts";
+import type { PendingSends } from "../../store/ports.ts";
 import type { Overdue, RetentionReads } from "../../store/retention/ports.ts";
 import type { Database, DatabaseSizes } from "../../store/store.ts";
 
@@ -16,21 +17,25 @@ export type Gauges = {
   disk: DiskSpace | undefined;
   /** How long the oldest job of each kind has been waiting, in milliseconds; 0 if none is. */
   jobs: Overdue | undefined;
+  /** How long the oldest send has been waiting for its commit, in milliseconds; 0 if none is. */
+  oldestSendMs: number;
 };
 
 type Dependencies = {
   config: Config;
   database: Pick<Database, "sizes">;
-  store: { retention: RetentionReads };
-  /** A clock that never goes back. */
+  store: { retention: RetentionReads; sends: PendingSends };
+  /** The clock of the sends. */
   clock: Clock;
+  /** A clock that never goes back. */
+  steadyClock: Clock;
   onError(error: unknown): void;
 };
 
 /** Starts reading the figures, every 5 s or less often. */
-export function startGauges({ config, database, store, clock, onError }: Dependencies) {
+export function startGauges({ config, database, store, clock, steadyClock, onError }: Dependencies) {
   const options = {
-    clock,
+    clock: steadyClock,
     onError(error: unknown) {
       if (!(error instanceof HeraldError)) onError(error); // an outage is logged elsewhere
     },
@@ -42,11 +47,15 @@ export function startGauges({ config, database, store, clock, onError }: Depende
 
   return {
     /** The latest figures. */
-    current: (): Gauges => ({
-      database: sizes.current()?.value,
-      disk: disk.current()?.value,
-      jobs: agedBy(jobs.current()),
-    }),
+    current(): Gauges {
+      const now = clock.now();
+      return {
+        database: sizes.current()?.value,
+        disk: disk.current()?.value,
+        jobs: agedBy(jobs.current()),
+        oldestSendMs: Math.max(0, now - (store.sends.oldestPending() ?? now)),
+      };
+    },
     stop(): void {
       for (const each of [sizes, disk, jobs]) each.stop();
     },

@@ -99,7 +99,7 @@ export function measure({
   }));
 }
 
-function measureGauges({ database, disk, jobs }: Gauges): MetricFamily[] {
+function measureGauges({ database, disk, jobs, oldestSendMs }: Gauges): MetricFamily[] {
   const engine = { engine: database?.engine ?? "" };
   return [
     family("herald_database_size_bytes", oneIf(database?.bytes, engine)),
@@ -110,6 +110,7 @@ function measureGauges({ database, disk, jobs }: Gauges): MetricFamily[] {
       "herald_oldest_job_age_seconds",
       Object.entries(jobs ?? {}).map(([kind, waitMs]) => ({ labels: { kind }, value: waitMs / 1000 })),
     ),
+    family("herald_oldest_send_age_seconds", one({}, oldestSendMs / 1000)),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
-import type { BatchLog, NewSend, SendLog, SendOutcome } from "../ports.ts";
+import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
 
 const maxBatch = 500;
@@ -38,7 +38,13 @@ export type CommitObserver = {
  * Creates a send log with group commit: the sends of one turn of the event loop, and those that arrive during a commit,
  * share one. If another commit is about to end, events wait for it, at most 2 ms, to be announced together.
  */
-export function createSendLog({ log, announce, observer, batchSize = maxBatch, pipeline }: Options): SendLog {
+export function createSendLog({
+  log,
+  announce,
+  observer,
+  batchSize = maxBatch,
+  pipeline,
+}: Options): SendLog & PendingSends {
   const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
       const startedAt = performance.now();
@@ -65,6 +71,11 @@ export function createSendLog({ log, announce, observer, batchSize = maxBatch, p
     append(send) {
       observer?.onAppend?.(send);
       return batcher.add(send);
+    },
+    oldestPending() {
+      let oldest: number | undefined;
+      for (const { createdAt } of batcher.pending()) oldest = Math.min(oldest ?? createdAt, createdAt);
+      return oldest;
     },
   };
 }
