@@ -2,10 +2,15 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { probeNats } from "../../bus/nats.ts";
 import type { Config } from "../../config.ts";
+import { about } from "../../contract/documents/about.ts";
+import { nodeStatus } from "../../contract/nodes.ts";
 import { readSchema, type SchemaState } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
+import { readNodes } from "../../store/nodes/nodes.ts";
+import { readPostgresFacts } from "../../store/postgres/facts.ts";
 import { connectPostgres } from "../../store/postgres/postgres.ts";
-import type { Reader, Row } from "../../store/sql/driver.ts";
+import { readPostgresSizes } from "../../store/postgres/sizes.ts";
+import type { Reader } from "../../store/sql/driver.ts";
 import { openSqliteReader } from "../../store/sqlite/sqlite.ts";
 import { type Finding, ok } from "./finding.ts";
 
@@ -40,10 +45,14 @@ export async function readSchemaOf(config: Config): Promise<SchemaState> {
 /** Whether the database can be used, by which versions, and what the next start does to it. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
-  const found = await withDatabase(config, async (reader) => [
-    ...(url === undefined ? [describeFile(join(folder, "herald.db"))] : await describeServer(reader)),
-    describeSchema(await readSchema(reader)),
-  ]);
+  const found = await withDatabase(config, async (reader) => {
+    const schema = await readSchema(reader);
+    return [
+      ...(url === undefined ? [describeFile(join(folder, "herald.db"))] : await describeServer(reader)),
+      describeSchema(schema),
+      ...(url === undefined || schema.version === 0 ? [] : [await describeNodes(reader)]),
+    ];
+  });
   return found ?? [ok("database", "there is none yet; the first start creates it")];
 }
 
@@ -53,39 +62,33 @@ function describeFile(file: string): Finding {
 
 async function describeServer(reader: Reader): Promise<Finding[]> {
   const askedAt = Date.now();
-  const [row] = await reader.all<{ version: string; number: string; now: number }>(
-    `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
-      CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now`,
-  );
-  const answeredAt = Date.now();
-  const rttMs = answeredAt - askedAt;
-  const [size] = await reader.all<Row>("SELECT pg_database_size(current_database()) / 1048576 AS mebibytes");
-  const detail = `PostgreSQL ${row?.version}, ${size?.mebibytes} MiB`;
-  const findings: Finding[] =
-    Number(row?.number) >= oldestPostgres
-      ? [ok("database", detail)]
-      : [
-          {
-            subject: "database",
-            state: "warning",
-            detail,
-            advice: "upgrade to PostgreSQL 15, which Herald is tested on",
-          },
-        ];
-  const skewMs = Math.round(Number(row?.now) - (askedAt + rttMs / 2));
-  const skew = `this machine's clock and the database's differ by ${Math.abs(skewMs)} ms`;
-  const isSkewed = Math.abs(skewMs) > mostSkewMs + rttMs;
-  findings.push(
-    isSkewed
-      ? {
-          subject: "clock",
-          state: "warning",
-          detail: skew,
-          advice: "synchronize both clocks (NTP): tokens expire by this one",
-        }
-      : ok("clock", skew),
-  );
-  return findings;
+  const { version, versionNumber, nowMs } = await readPostgresFacts(reader);
+  const rttMs = Date.now() - askedAt;
+  const { bytes } = await readPostgresSizes(reader);
+  const detail = `PostgreSQL ${version}, ${Math.ceil(bytes / mebibyte)} MiB`;
+  const isOld = versionNumber < oldestPostgres;
+  const upgrade = "upgrade to PostgreSQL 15, which Herald is tested on";
+  return [
+    isOld ? { subject: "database", state: "warning", detail, advice: upgrade } : ok("database", detail),
+    describeSkew(Math.round(nowMs - (askedAt + rttMs / 2)), rttMs),
+  ];
+}
+
+function describeSkew(skewMs: number, rttMs: number): Finding {
+  const detail = `this machine's clock and the database's differ by ${Math.abs(skewMs)} ms`;
+  if (Math.abs(skewMs) <= mostSkewMs + rttMs) return ok("clock", detail);
+  const advice = "synchronize both clocks (NTP): tokens expire by this one";
+  return { subject: "clock", state: "warning", detail, advice };
+}
+
+async function describeNodes(reader: Reader): Promise<Finding> {
+  const nodes = (await readNodes(reader)).map(({ status }) => nodeStatus.strip().parse(JSON.parse(status)));
+  const versions = [...new Set(nodes.map(({ version }) => version))];
+  if (nodes.length === 0) return ok("nodes", "none is running");
+  const detail = `${nodes.length} of version ${versions.join(" and ")}`;
+  if (versions.length === 1 && versions[0] === about.version) return ok("nodes", detail);
+  const advice = `this is version ${about.version}; two releases may share a database only while nodes are replaced`;
+  return { subject: "nodes", state: "warning", detail, advice };
 }
 
 function describeSchema({ version, known, pending, keepsOlder, isTooNew }: SchemaState): Finding {
@@ -94,6 +97,7 @@ function describeSchema({ version, known, pending, keepsOlder, isTooNew }: Schem
     const detail = `a newer version of Herald has migrated the database, and this one knows only ${known} migrations`;
     return { subject, state: "failure", detail, advice: "start that version, or restore a backup made before it" };
   }
+  if (version === 0) return ok(subject, "none yet; the next start creates it");
   if (pending.length === 0) return ok(subject, `version ${version}, up to date`);
   const older = keepsOlder
     ? "older versions can still use the database afterwards"

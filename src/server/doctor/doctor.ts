@@ -1,11 +1,13 @@
 import type { Config } from "../../config.ts";
+import { about } from "../../contract/documents/about.ts";
 import { checkAddress, checkCertificate, checkOrigins } from "./address-checks.ts";
 import { checkBus, checkDatabase } from "./database-checks.ts";
-import { type Finding, runCheck } from "./finding.ts";
+import { type Finding, ok, runCheck } from "./finding.ts";
 import { checkDataFolder, checkDisk, checkOpenFiles, checkSecrets } from "./machine-checks.ts";
 
 /** Checks what a node needs, one thing after another, beside a running server or without one. Changes nothing. */
 export async function* diagnose(config: Config): AsyncGenerator<Finding> {
+  yield ok("version", `Herald ${about.version} on Bun ${Bun.version}`);
   const checks = [
     runCheck("data folder", "set HERALD_DATA_DIR to a folder that this user may write to", () =>
       checkDataFolder(config),

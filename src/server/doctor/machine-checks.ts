@@ -19,9 +19,9 @@ export function checkDataFolder({ HERALD_DATA_DIR: given }: Config): Finding[] {
   return [ok(subject, folder)];
 }
 
-/** How much room the disk of the data folder has. */
-export function checkDisk({ HERALD_DATA_DIR: folder }: Config): Finding[] {
-  if (!existsSync(folder)) return [];
+/** How much room the disk of the embedded database has. */
+export function checkDisk({ HERALD_DATA_DIR: folder, HERALD_DATABASE_URL: databaseUrl }: Config): Finding[] {
+  if (databaseUrl !== undefined || !existsSync(folder)) return [];
   const { bavail, blocks, bsize } = statfsSync(folder);
   const [free, all] = [bavail * bsize, blocks * bsize];
   const detail = `${(free / gibibyte).toFixed(1)} of ${(all / gibibyte).toFixed(1)} GiB are free`;

@@ -12,15 +12,18 @@ export function createNodeRegistry(sql: Pick<Sql, "all" | "run">): NodeRegistry 
     async beat(id, status) {
       await sql.run(write, id, status);
     },
-    async list() {
-      const rows = await sql.all<NodeRow>("SELECT id, beat, status FROM node ORDER BY id");
-      return rows.map(({ id, beat, status }) => ({ id, beat: Number(beat), status }));
-    },
+    list: () => readNodes(sql),
     async remove(id, beat) {
       if (beat === undefined) await sql.run("DELETE FROM node WHERE id = ?", id);
       else await sql.run("DELETE FROM node WHERE id = ? AND beat = ?", id, beat);
     },
   };
+}
+
+/** Reads the nodes that share a database. */
+export async function readNodes(sql: Pick<Sql, "all">): Promise<RegisteredNode[]> {
+  const rows = await sql.all<NodeRow>("SELECT id, beat, status FROM node ORDER BY id");
+  return rows.map(({ id, beat, status }) => ({ id, beat: Number(beat), status }));
 }
 
 /** Creates the registry of a node that has its database to itself. */
