@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../../config.ts";
+import { readDiskSpace } from "../../lib/disk-space.ts";
 import { secretFiles } from "../secrets.ts";
 import { type Finding, ok } from "./finding.ts";
 
@@ -20,10 +21,10 @@ export function checkDataFolder({ HERALD_DATA_DIR: given }: Config): Finding[] {
 }
 
 /** How much room the disk of the embedded database has. */
-export function checkDisk({ HERALD_DATA_DIR: folder, HERALD_DATABASE_URL: databaseUrl }: Config): Finding[] {
+export async function checkDisk(config: Config): Promise<Finding[]> {
+  const { HERALD_DATA_DIR: folder, HERALD_DATABASE_URL: databaseUrl } = config;
   if (databaseUrl !== undefined || !existsSync(folder)) return [];
-  const { bavail, blocks, bsize } = statfsSync(folder);
-  const [free, all] = [bavail * bsize, blocks * bsize];
+  const { freeBytes: free, sizeBytes: all } = await readDiskSpace(folder);
   const detail = `${(free / gibibyte).toFixed(1)} of ${(all / gibibyte).toFixed(1)} GiB are free`;
   if (free >= littleBytes && free >= all * littleShare) return [ok("disk", detail)];
   const advice = "free some room, or set retention (HERALD_RETENTION_…): once the disk is full, sends are answered 507";

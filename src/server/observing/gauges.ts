@@ -1,15 +1,12 @@
-import { statfs } from "node:fs/promises";
 import { type Config, keepOf } from "../../config.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { type DiskSpace, readDiskSpace } from "../../lib/disk-space.ts";
 import { followValue, type Reading } from "../../lib/observing/gauge.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { readOverdue } from "../../services/retention.ts";
 import type { PendingSends } from "../../store/ports.ts";
 import type { Overdue, RetentionReads } from "../../store/retention/ports.ts";
 import type { Database, DatabaseSizes } from "../../store/store.ts";
-
-/** The room on a disk. `freeBytes` is what Herald's user may still write. */
-export type DiskSpace = { freeBytes: number; sizeBytes: number };
 
 /** Figures that take a moment to read, so they are read in the background. What cannot be read is `undefined`. */
 export type Gauges = {
@@ -41,7 +38,7 @@ export function startGauges({ config, database, store, clock, steadyClock, onErr
     },
   };
   const sizes = followValue(database.sizes, options);
-  const disk = followValue(() => readDisk(config.HERALD_DATA_DIR), options);
+  const disk = followValue(() => readDiskSpace(config.HERALD_DATA_DIR), options);
   const keep = keepOf(config);
   const jobs = followValue(() => readOverdue(store.retention, keep), options);
 
@@ -60,11 +57,6 @@ export function startGauges({ config, database, store, clock, steadyClock, onErr
       for (const each of [sizes, disk, jobs]) each.stop();
     },
   };
-}
-
-async function readDisk(folder: string): Promise<DiskSpace> {
-  const { bavail, blocks, bsize } = await statfs(folder);
-  return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
 }
 
 /** What was waiting when it was read has been waiting for longer since. */
