@@ -20,6 +20,7 @@ const commands = [
   "keys rotate",
   "keys revoke",
   "nodes",
+  "health",
   "migrate",
   "openapi",
   "version",

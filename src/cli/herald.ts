@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBackupCommand } from "./commands/backup.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
+import { addHealthCommand } from "./commands/health.ts";
 import { addKeysCreateCommand } from "./commands/keys/create.ts";
 import { addKeysListCommand } from "./commands/keys/list.ts";
 import { addKeysRevokeCommand } from "./commands/keys/revoke.ts";
@@ -73,6 +74,7 @@ function createProgram(output: Output): Command {
   addBackupCommand(program, output);
   addRestoreCommand(program, output);
   addUpgradeCommand(program, output);
+  addHealthCommand(program, output);
   addMigrateCommand(program, output);
   addOpenapiCommand(program, output);
   addVersionCommand(program, output);
