@@ -1,6 +1,7 @@
-// Writes the generated part of docs/reference/: the two machine-readable documents, and tables of errors, close codes
-// and settings. With `--check`, writes nothing and fails if a checked-in copy differs.
+// Writes the generated part of docs/reference/ (the two machine-readable documents, and tables of errors, close codes and
+// settings), and the schema of the Helm chart's values. With `--check`, writes nothing and fails if a checked-in copy differs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { describeSettings } from "../src/config.ts";
 import { closingRule } from "../src/contract/connections/realtime.ts";
 import { asyncApiDocument, closeCodeTable } from "../src/contract/documents/asyncapi.ts";
@@ -12,8 +13,8 @@ import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { type MetricDescription, metricCatalogue } from "../src/contract/metrics.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
 import type { Operation } from "../src/contract/operations/operation.ts";
+import { chartSchema } from "./release/chart-schema.ts";
 
-const folder = "docs/reference";
 const command = "bun tools/generate-contract.ts";
 const notice = `<!-- Generated from the contract by \`${command}\`; do not edit. -->`;
 
@@ -93,28 +94,29 @@ const metricsPage = (): string =>
   );
 
 const files: Readonly<Record<string, string>> = {
-  "openapi.json": json(openApiDocument()),
-  "asyncapi.json": json(asyncApiDocument()),
-  "errors.md": errorsPage(),
-  "close-codes.md": closeCodesPage(),
-  "scopes.md": scopesPage(),
-  "metrics.md": metricsPage(),
-  "settings.md": settingsPage(),
+  "docs/reference/openapi.json": json(openApiDocument()),
+  "docs/reference/asyncapi.json": json(asyncApiDocument()),
+  "docs/reference/errors.md": errorsPage(),
+  "docs/reference/close-codes.md": closeCodesPage(),
+  "docs/reference/scopes.md": scopesPage(),
+  "docs/reference/metrics.md": metricsPage(),
+  "docs/reference/settings.md": settingsPage(),
+  "deploy/helm/herald/values.schema.json": json(chartSchema()),
 };
 
 const isCurrent = (path: string, content: string): boolean =>
   existsSync(path) && readFileSync(path, "utf8") === content;
 
-const outdated = Object.entries(files).filter(([name, content]) => !isCurrent(`${folder}/${name}`, content));
+const outdated = Object.entries(files).filter(([name, content]) => !isCurrent(name, content));
 
 if (process.argv.includes("--check")) {
-  for (const [name] of outdated) console.error(`${folder}/${name}: differs from the contract; run \`${command}\``);
+  for (const [name] of outdated) console.error(`${name}: differs from the contract; run \`${command}\``);
   console.log(`${Object.keys(files).length} files, ${outdated.length} problems`);
   process.exit(outdated.length === 0 ? 0 : 1);
 }
 
-mkdirSync(folder, { recursive: true });
 for (const [name, content] of outdated) {
-  writeFileSync(`${folder}/${name}`, content);
-  console.log(`wrote ${folder}/${name}`);
+  mkdirSync(dirname(name), { recursive: true });
+  writeFileSync(name, content);
+  console.log(`wrote ${name}`);
 }
