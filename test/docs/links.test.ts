@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describeSettings } from "../../src/config.ts";
 import { closeCodes } from "../../src/contract/connections/close-codes.ts";
@@ -9,6 +9,12 @@ import { allPages, anchorsOf, type Page, proseOf, root } from "./markdown.ts";
 const pages = allPages();
 const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]));
 const each = pages.map((page): [string, Page] => [page.path, page]);
+
+/** The text of all source files below a folder. */
+function sourcesBelow(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+  return files.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
+}
 
 /** Why a link is broken, if it is. Links to other sites are not followed. */
 function faultOf(page: Page, link: string): string | undefined {
@@ -29,6 +35,9 @@ describe("links lead somewhere", () => {
 
 describe("names are those of the code", () => {
   const settings = new Set(describeSettings().map(({ name }) => name));
+  const sources = sourcesBelow(join(root, "src"));
+  const isSentence = /^[a-z][a-z']*(?: [\w…;,:'.-]+){2,}$/;
+  const isCommand = /^(npm|npx|exec|herald|systemctl|sudo|git|apt-get|docker|podman|kubectl|helm) /;
   const folders = /^(src|sdk|test|tools|bench|bin|docs|deploy)\/[\w./-]+$/;
   // Decisions also describe plans, and generated pages are made from the code.
   const present = each.filter(([path]) => !/^docs\/(decisions\/000|reference)/.test(path));
@@ -38,6 +47,16 @@ describe("names are those of the code", () => {
     const files = names.filter((name) => folders.test(name) && !existsSync(join(root, name)));
     const mentioned = [...page.text.matchAll(/\bHERALD_[A-Z_]+[A-Z]\b(?!…)/g)].map(([name]) => name);
     expect({ files, settings: mentioned.filter((name) => !settings.has(name)) }).toEqual({ files: [], settings: [] });
+  });
+
+  test.each(present)("%s quotes lines of the log as they are", (_path, page) => {
+    const quoted = [
+      ...proseOf(page)
+        .replaceAll(/\s+/g, " ")
+        .matchAll(/`([a-z][^`]*)`/g),
+    ].map(([, text]) => text ?? "");
+    const lines = quoted.filter((text) => isSentence.test(text) && !isCommand.test(text));
+    expect(lines.filter((line) => !sources.includes(line))).toEqual([]);
   });
 
   test.each(each)("%s names close codes and error codes that exist", (_path, page) => {
