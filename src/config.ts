@@ -152,7 +152,7 @@ const settings = {
     .regex(/^[\x21-\x7e]{32,200}$/, "must be 32 to 200 visible ASCII characters")
     .optional()
     .describe(
-      "token that GET /metrics requires (Authorization: Bearer); if not set, it serves programs on this machine only",
+      "token that GET /metrics requires (Authorization: Bearer); if not set, it serves only programs on this machine, and the internal address",
     ),
   HERALD_OTLP_URL: url(["http:", "https:"]).describe(
     "OpenTelemetry collector for traces (OTLP over HTTP; Herald appends /v1/traces); defaults to OTEL_EXPORTER_OTLP_ENDPOINT, and without either there are no traces",

@@ -75,7 +75,7 @@ const openOperations = {
     tag: "Operation",
     summary: "Get the metrics of this node, for Prometheus",
     description:
-      "If `HERALD_METRICS_TOKEN` is set, the request must carry it as `Authorization: Bearer …`. Otherwise only programs on the same machine get a response; all others get 404. The metrics are at most one second old. No label names an organization, a user or a key.",
+      "If `HERALD_METRICS_TOKEN` is set, the request must carry it as `Authorization: Bearer …`. Otherwise only programs on the same machine get a response, and callers at the internal address (`HERALD_ADMIN_PORT`); all others get 404. The metrics are at most one second old. No label names an organization, a user or a key.",
     answers: {
       200: {
         description: "The metrics, in the Prometheus text format 0.0.4.",
