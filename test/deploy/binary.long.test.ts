@@ -65,6 +65,10 @@ describe.if(isRoot("run the binary on a machine that has nothing else"))("the bi
     expect((await run("--help")).stdout).toContain("herald serve");
     expect(await run("openapi")).toEqual(await runHerald(["openapi"]));
     expect((await run("migrate")).stdout).toContain("version");
+    expect((await run("backup", "copy.db")).stdout).toContain("checked it");
+    expect((await run("restore", "copy.db", "--data-dir", "restored")).stdout).toContain("Restored");
+    expect((await run("upgrade", "--check")).stdout).toContain("nothing to do");
+    expect((await run("doctor")).stdout).toContain("database");
     expect(await run("no-such-command")).toMatchObject({ code: 2 });
     expect(await run("nodes", "--key", "k", "--url", "http://127.0.0.1:1")).toMatchObject({ code: 3 });
   });
