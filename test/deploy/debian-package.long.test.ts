@@ -32,7 +32,7 @@ if (existsSync("/usr/bin/dpkg-deb") || reportMissing("dpkg-deb", "dpkg"))
   describe("the Debian package", () => {
     let file = "";
     beforeAll(async () => {
-      ({ file } = await packDeb({ architecture: "amd64", folder, compression: "gzip" }));
+      ({ file } = await packDeb({ architecture: "amd64", folder, compression: ["-Zgzip", "-z1"] }));
       run("dpkg-deb", "--extract", file, inFolder(""));
       run("dpkg-deb", "--control", file, inFolder("DEBIAN"));
     });

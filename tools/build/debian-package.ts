@@ -21,8 +21,8 @@ type Options = {
   target?: Target;
   /** The folder of the package. */
   folder?: string;
-  /** `gzip` packs in a second instead of most of a minute, and a third larger. */
-  compression?: "xz" | "gzip";
+  /** Options of dpkg-deb. By default it makes the package small, which takes most of a minute. */
+  compression?: string[];
 };
 
 /**
@@ -33,7 +33,7 @@ export async function packDeb({
   architecture,
   target,
   folder = "dist",
-  compression = "xz",
+  compression = ["-Zxz"],
 }: Options): Promise<{ file: string; bytes: number }> {
   const epoch = process.env.SOURCE_DATE_EPOCH ?? (await $`git -C ${root} log -1 --format=%ct`.text()).trim();
   using stage = createFolder(folder);
@@ -70,7 +70,7 @@ export async function packDeb({
   add("DEBIAN/control", renderControl(architecture, bytes));
 
   const file = join(folder, `herald_${version}_${architecture}.deb`);
-  await $`dpkg-deb --root-owner-group -Z${compression} --build ${stage.path} ${file}`
+  await $`dpkg-deb --root-owner-group ${compression} --build ${stage.path} ${file}`
     .env({ ...process.env, SOURCE_DATE_EPOCH: epoch })
     .quiet();
   return { file, bytes: statSync(file).size };
