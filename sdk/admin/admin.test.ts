@@ -108,6 +108,21 @@ test("a server that is gone is told as unreachable after the retries", async () 
   await expect(client.sendMessage(envelope)).rejects.toMatchObject({ status: 0, code: "unreachable" });
 });
 
+test("a call with its retries ends at its deadline, and tells the error of the system as the cause", async () => {
+  using server = startScript(...Array.from({ length: 9 }, () => problem(503, "unavailable", { "Retry-After": "1" })));
+  const client = createAdminClient({ url: server.url, key: "k", deadlineMs: 1_900 });
+  const startedAt = performance.now();
+  await expect(client.getUser("o", "u")).rejects.toMatchObject({ code: "unavailable" });
+  expect(performance.now() - startedAt).toBeLessThan(1_900);
+  expect(server.calls.length).toBeLessThan(3);
+  await expect(
+    createAdminClient({ url: "http://127.0.0.1:1", key: "k", retries: 0 }).getUser("o", "u"),
+  ).rejects.toMatchObject({
+    detail: "No response from http://127.0.0.1:1: ECONNREFUSED",
+    cause: { code: "ECONNREFUSED" },
+  });
+});
+
 test("the key does not follow a redirect, and a foreign answer is told as such", async () => {
   using elsewhere = startScript();
   using server = startScript(Response.redirect(elsewhere.url, 307), new Response("<h1>hello</h1>"));

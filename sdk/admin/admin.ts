@@ -43,6 +43,8 @@ export type AdminClientOptions = {
   retries?: number | undefined;
   /** The timeout of one attempt in milliseconds (default 30,000). */
   timeoutMs?: number | undefined;
+  /** The time limit of a call with all its retries, in milliseconds (default none). Does not apply to `events`. */
+  deadlineMs?: number | undefined;
 };
 
 /** The options of `request`. `isSafe` says that the call is idempotent, so it may be retried. */
@@ -65,6 +67,7 @@ export function createAdminClient({
   fetch = globalThis.fetch,
   retries = 5,
   timeoutMs = 30_000,
+  deadlineMs = Number.POSITIVE_INFINITY,
 }: AdminClientOptions) {
   const base = new URL(url);
   if (base.protocol !== "http:" && base.protocol !== "https:")
@@ -82,7 +85,17 @@ export function createAdminClient({
     options: RequestOptions = {},
   ): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const attempt = () => call({ url: root + path, method, key, body: text, timeoutMs, fetch });
+    const startedAt = performance.now();
+    const leftMs = () => startedAt + deadlineMs - performance.now();
+    const attempt = () =>
+      call({
+        url: root + path,
+        method,
+        key,
+        body: text,
+        timeoutMs: Math.ceil(Math.max(1, Math.min(timeoutMs, leftMs()))),
+        fetch,
+      });
     const isSafe = options.isSafe ?? method !== "POST";
     const answer = await withRetries(attempt, {
       retries,
@@ -90,6 +103,7 @@ export function createAdminClient({
       minMs: minBackoffMs,
       maxMs: maxBackoffMs,
       maxRetryAfterMs,
+      leftMs,
     });
     return answer.body as Answer;
   }

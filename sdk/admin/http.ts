@@ -1,4 +1,5 @@
 import { type FieldError, HeraldApiError } from "../errors.ts";
+import { networkCode } from "../network-code.ts";
 import { type Failure, readRetryAfter } from "../waiting/retry.ts";
 
 /** The part of `fetch` that the admin client uses. */
@@ -77,12 +78,10 @@ function failureOf(response: Response, json: unknown): Failure {
   return { error: toError(response, json), retryAfterMs: readRetryAfter(response.headers.get("Retry-After")) };
 }
 
-/** The system's error code is on the error in Bun, on its cause in Node, and nowhere in a browser. */
 function describe(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `timed out after ${timeoutMs / 1000} s`;
-  for (const { code } of [error, error.cause ?? {}] as { code?: unknown }[]) if (typeof code === "string") return code;
-  return error.message;
+  if (error.name === "TimeoutError") return `timed out after ${Math.round(timeoutMs / 100) / 10} s`;
+  return networkCode(error) ?? error.message;
 }
 
 function readJson(text: string): unknown {
@@ -99,7 +98,7 @@ function toError(response: Response, json: unknown): HeraldApiError {
   const problem: Partial<Record<string, unknown>> = typeof json === "object" && json !== null ? json : {};
   const requestId = response.headers.get("X-Request-Id") ?? undefined;
   if (response.ok || typeof problem.code !== "string") {
-    const detail = `${new URL(response.url || "http://unknown").origin} responded with ${status}, but not like a Herald server. Check the address.`;
+    const detail = `${new URL(response.url || "http://unknown").origin} responded with ${status}, but not like a Herald server`;
     return new HeraldApiError({ status, code: "not_herald", detail, requestId });
   }
   const detail = typeof problem.detail === "string" ? problem.detail : String(problem.title ?? problem.code);

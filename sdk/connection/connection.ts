@@ -3,8 +3,11 @@ import { withTimeout } from "../waiting/timers.ts";
 import { readFrame, type ServerFrame } from "./frames.ts";
 import type { WebSocketConstructor, WebSocketLike } from "./websocket.ts";
 
-/** Why a connection ended. `code` is the close code, or 1006 if there was no close frame. */
-export type Ending = { code: number; reason: string };
+/**
+ * Why a connection ended. `code` is the close code, or 1006 if there was no close frame. `cause` is the error of the socket, if it
+ * failed and the platform tells why (browsers do not).
+ */
+export type Ending = { code: number; reason: string; cause?: unknown };
 
 /** One socket. `request` sends a request and waits for the response; `end` closes the socket without waiting for the server. */
 export type Connection = {
@@ -33,6 +36,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   let isOpen = false;
   let hasEnded = false;
   let socket: WebSocketLike | undefined;
+  let failure: { cause?: unknown } = {};
   const opening = setTimeout(() => end({ code: 1006, reason: "the server did not respond in time" }), requestTimeoutMs);
 
   function finish(ending: Ending) {
@@ -93,8 +97,10 @@ export function openConnection(options: ConnectionOptions): Connection {
       options.onOpen();
     });
     socket.addEventListener("message", (event) => receive(event.data));
-    socket.addEventListener("error", () => undefined); // a close event with the same information follows
-    socket.addEventListener("close", (event) => finish({ code: event.code ?? 1006, reason: event.reason ?? "" }));
+    socket.addEventListener("error", ({ error }) => {
+      failure = error === undefined || error === null ? {} : { cause: error }; // a close event follows
+    });
+    socket.addEventListener("close", ({ code = 1006, reason = "" }) => finish({ code, reason, ...failure }));
   } catch (error) {
     onError(error);
     queueMicrotask(() => finish({ code: 1006, reason: "the socket could not be created" }));

@@ -8,7 +8,7 @@ export type WebSocketLike = {
 };
 
 /** The members of socket events that the client reads. */
-export type SocketEvent = { data?: unknown; code?: number; reason?: string };
+export type SocketEvent = { data?: unknown; code?: number; reason?: string; error?: unknown };
 
 /** A WebSocket constructor. */
 export type WebSocketConstructor = new (url: string) => WebSocketLike;

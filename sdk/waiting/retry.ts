@@ -5,8 +5,18 @@ import { sleep } from "./timers.ts";
 /** A failure, and the wait that the server asked for (`Retry-After`), in milliseconds. */
 export type Failure = { error: HeraldApiError; retryAfterMs: number | undefined };
 
-/** How often to retry and how long to wait. `isSafe` says that the call is idempotent. */
-export type RetryOptions = { retries: number; isSafe: boolean; minMs: number; maxMs: number; maxRetryAfterMs: number };
+/**
+ * How often to retry and how long to wait. `isSafe` says that the call is idempotent. `leftMs` is the time that is left for the
+ * call: no retry begins after it.
+ */
+export type RetryOptions = {
+  retries: number;
+  isSafe: boolean;
+  minMs: number;
+  maxMs: number;
+  maxRetryAfterMs: number;
+  leftMs: () => number;
+};
 
 const unknownOutcomes = new Set([0, 500, 502, 503, 504, 507]);
 
@@ -30,7 +40,9 @@ export async function withRetries<Value>(
     const { error, retryAfterMs } = outcome;
     const mayRetry = error.status === 429 || (options.isSafe && isUnknownOutcome(error.status));
     if (!mayRetry || left <= 0 || (retryAfterMs ?? 0) > options.maxRetryAfterMs) throw error;
-    await sleep((retryAfterMs ?? 0) + backoff.next());
+    const waitMs = (retryAfterMs ?? 0) + backoff.next();
+    if (waitMs >= options.leftMs()) throw error;
+    await sleep(waitMs);
   }
 }
 
