@@ -101,3 +101,10 @@ export function parseWorkers(text: string): number {
   if (count >= 1 && count <= 128) return count;
   throw new InvalidArgumentError("Write a whole number from 1 to 128.");
 }
+
+/** A limit of an organization: a whole number, 0 for none, or `default`. */
+export function parseLimit(text: string): number | "default" {
+  if (text === "default") return text;
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write a whole number, 0 for no limit, or default.");
+}

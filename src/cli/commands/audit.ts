@@ -1,23 +1,21 @@
-import type { Command } from "commander";
-import type { AdminClient, AuditEntry, AuditFilter } from "../../../sdk/index.ts";
+import { type Command, Option } from "commander";
+import type { AuditEntry, AuditFilter } from "../../../sdk/index.ts";
 import { parsePast, parsePositive } from "../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import type { Output } from "../output/output.ts";
+import { addListOptions, type ListOptions, printList } from "../output/pages.ts";
 import { printableLine } from "../output/printable.ts";
 
-const perPage = 1000;
-
-type AuditOptions = ClientOptions & {
-  org?: string;
-  by?: string;
-  operation?: string;
-  result?: "done" | "refused" | "failed";
-  status?: number;
-  since?: string;
-  until?: string;
-  limit: number;
-  json?: true;
-};
+type AuditOptions = ClientOptions &
+  ListOptions & {
+    org?: string;
+    by?: string;
+    operation?: string;
+    result?: "done" | "refused" | "failed";
+    status?: number;
+    since?: string;
+    until?: string;
+  };
 
 const afterHelp = `
 Examples:
@@ -33,15 +31,18 @@ export function addAuditCommand(program: Command, output: Output): void {
     .option("--org <id>", "only entries of this organization")
     .option("--by <key id>", "only calls with this API key")
     .option("--operation <operationId>", "only calls to this operation, for example deleteUser")
-    .option("--result <result>", "only calls with this result: done, refused or failed")
+    .addOption(
+      new Option("--result <result>", "only calls with this result")
+        .choices(["done", "refused", "failed"])
+        .argParser(String),
+    )
     .option("--status <status>", "only calls with this HTTP status", parsePositive)
     .option("--since <when>", "only calls since this time, or since a duration ago, such as 7d, 12h or 30m", parsePast)
-    .option("--until <when>", "only calls before this time, or before a duration ago", parsePast)
-    .option("--limit <count>", "maximum number of entries", parsePositive, 100)
-    .option("--json", "print each entry as one JSON object on a line");
-  addClientOptions(command)
+    .option("--until <when>", "only calls before this time, or before a duration ago", parsePast);
+  addClientOptions(addListOptions(command))
     .addHelpText("after", afterHelp)
-    .action(async ({ org, by, operation, result, status, since, until, limit, json, ...access }: AuditOptions) => {
+    .action(async (options: AuditOptions) => {
+      const { org, by, operation, result, status, since, until } = options;
       const filter: AuditFilter = {
         ...(org !== undefined && { organization: org }),
         ...(by !== undefined && { key: by }),
@@ -51,29 +52,13 @@ export function addAuditCommand(program: Command, output: Output): void {
         ...(since !== undefined && { since }),
         ...(until !== undefined && { until }),
       };
-      let count = 0;
-      for await (const entry of entriesOf(accessServer(access).admin(), filter, limit)) {
-        count++;
-        if (json) output.json(entry);
-        else for (const line of describe(entry, output)) output.result(line);
-      }
-      if (count === 0 && !json) output.note("No matching entries.");
+      const admin = accessServer(options).admin();
+      const print = (entries: readonly AuditEntry[]) => {
+        for (const entry of entries) for (const line of describe(entry, output)) output.result(line);
+      };
+      const none = "No matching entries.";
+      await printList((page) => admin.listAudit({ ...filter, ...page }), { options, print, none, output });
     });
-}
-
-async function* entriesOf(admin: AdminClient, filter: AuditFilter, limit: number): AsyncGenerator<AuditEntry, void> {
-  let rest = limit;
-  for (let cursor: string | undefined; rest > 0; ) {
-    const page = await admin.listAudit({
-      ...filter,
-      limit: Math.min(rest, perPage),
-      ...(cursor !== undefined && { cursor }),
-    });
-    yield* page.items;
-    rest -= page.items.length;
-    if (page.cursor === null) return;
-    cursor = page.cursor;
-  }
 }
 
 /** Two lines: time, operation and result, then the target and the caller. */

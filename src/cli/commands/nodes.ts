@@ -2,11 +2,9 @@ import type { Command } from "commander";
 import type { Node } from "../../../sdk/index.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import type { Output } from "../output/output.ts";
-import { printableLine } from "../output/printable.ts";
+import { type Column, createTable } from "../output/table.ts";
 
-type Column = { title: string; cell(node: Node): string };
-
-const columns: Column[] = [
+const columns: Column<Node>[] = [
   { title: "NODE", cell: ({ id }) => id },
   { title: "NAME", cell: ({ name }) => name ?? "" },
   { title: "STATE", cell: ({ state }) => state },
@@ -29,20 +27,6 @@ export function addNodesCommand(program: Command, output: Output): void {
     .action(async ({ json, ...access }: ClientOptions & { json?: true }) => {
       const { items } = await accessServer(access).admin().listNodes();
       if (json) for (const node of items) output.json(node);
-      else for (const line of toTable(items)) output.result(line);
+      else createTable(columns, output).print(items);
     });
-}
-
-function toTable(nodes: Node[]): string[] {
-  const rows = [
-    columns.map(({ title }) => title),
-    ...nodes.map((node) => columns.map(({ cell }) => printableLine(cell(node)))),
-  ];
-  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
 }

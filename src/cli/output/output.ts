@@ -17,6 +17,8 @@ export type Output = {
   noteStyle: Style;
   /** Whether results go to a terminal. */
   isTerminal: boolean;
+  /** How many characters fit on a line of that terminal, or `undefined` if results go elsewhere. */
+  width: number | undefined;
 };
 
 /** The output of this process. Uses colours only on a terminal, and not if NO_COLOR is set (no-color.org). */
@@ -28,6 +30,7 @@ export function createOutput(): Output {
     resultStyle: createStyle(hasColours(process.stdout)),
     noteStyle: createStyle(hasColours(process.stderr)),
     isTerminal: process.stdout.isTTY === true,
+    width: process.stdout.isTTY === true ? process.stdout.columns || undefined : undefined,
   };
 }
 

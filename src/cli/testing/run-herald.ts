@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** What a finished command left. */
 export type Finished = { code: number; stdout: string; stderr: string };
 
-/** How a command is run: its environment on top of one without any `HERALD_*`, its folder, its standard input. */
+/** How a command is run: its environment on top of one without any `HERALD_*` or profile, its folder, its standard input. */
 export type RunOptions = { env?: Record<string, string>; cwd?: string; stdin?: string | Uint8Array };
 
 /** A command that runs; `lines` and `errorLines` are those of stdout and stderr, as they come. Disposing kills it. */
@@ -21,14 +21,20 @@ const script = new URL("../herald.ts", import.meta.url).pathname;
 
 function environment(extra: Record<string, string> = {}): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("HERALD_"));
-  return { ...Object.fromEntries(inherited), ...extra };
+  return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...extra };
+}
+
+/** How `herald` is started with these arguments. */
+export function commandLine(args: string[], { env, cwd = tmpdir() }: RunOptions = {}) {
+  return { command: [process.execPath, script, ...args], env: environment(env), cwd };
 }
 
 /** Starts `herald` with these arguments and does not wait. */
-export function startHeraldCommand(args: string[], { env, cwd = tmpdir(), stdin = "" }: RunOptions = {}): Running {
+export function startHeraldCommand(args: string[], options: RunOptions = {}): Running {
+  const { stdin = "" } = options;
   const input = typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin;
-  const command = [process.execPath, script, ...args];
-  const child = Bun.spawn(command, { env: environment(env), cwd, stdin: input, stdout: "pipe", stderr: "pipe" });
+  const { command, env, cwd } = commandLine(args, options);
+  const child = Bun.spawn(command, { env, cwd, stdin: input, stdout: "pipe", stderr: "pipe" });
   return {
     pid: child.pid,
     lines: readLines(child.stdout),

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import type { AdminClient, ApiKey } from "../../../../sdk/index.ts";
+import type { ApiKey } from "../../../../sdk/index.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
+import { printFields, titleOf } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";
-import { printableLine } from "../../output/printable.ts";
-
-const perPage = 1000;
+import { printList } from "../../output/pages.ts";
 
 /** `herald keys list`. */
 export function addKeysListCommand(keys: Command, output: Output): void {
@@ -16,28 +15,18 @@ export function addKeysListCommand(keys: Command, output: Output): void {
     .addHelpText("after", "\nExamples:\n  herald keys list\n  herald keys list --json")
     .action(async ({ json, ...access }: ClientOptions & { json?: true }) => {
       const admin = accessServer(access).admin();
-      let count = 0;
-      for await (const key of allKeys(admin)) {
-        count++;
-        if (json) output.json(key);
-        else for (const line of describe(key, output)) output.result(line);
-      }
-      if (count === 0 && !json) output.note("There are no API keys except the bootstrap key.");
+      const options = { all: true, ...(json && { json }) } as const;
+      const none = "There are no API keys except the bootstrap key.";
+      const print = (items: readonly ApiKey[]) => {
+        for (const key of items) printKey(key, output);
+      };
+      await printList(admin.listKeys, { options, print, none, output });
     });
 }
 
-async function* allKeys(admin: AdminClient): AsyncGenerator<ApiKey, void> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await admin.listKeys({ limit: perPage, ...(cursor !== undefined && { cursor }) });
-    yield* page.items;
-    if (page.cursor === null) return;
-    cursor = page.cursor;
-  }
-}
-
-/** One line with the id and the name, then one line for each other property. */
-function describe(key: ApiKey, { resultStyle }: Output): string[] {
-  const lines = [
+/** Prints one line with the id and the name, then one line for each other property. */
+export function printKey(key: ApiKey, output: Output): void {
+  const fields = [
     ["scopes", key.scopes.join(", ")],
     ["organization", key.organization],
     ["senders", key.allowed_senders?.join(", ")],
@@ -46,6 +35,6 @@ function describe(key: ApiKey, { resultStyle }: Output): string[] {
     ["last used", key.last_used_at ?? "never"],
     ["expires", key.expires_at],
     ["old secret until", key.old_secret_expires_at],
-  ].flatMap(([label, value]) => (value ? [`  ${label}  ${value}`] : []));
-  return [resultStyle.bold(printableLine(`${key.id}  ${key.name}`)), ...lines.map(printableLine)];
+  ] as const;
+  printFields(titleOf(key), fields, output);
 }

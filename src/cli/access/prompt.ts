@@ -1,0 +1,43 @@
+import { CliError, exitCodes } from "../exit-codes.ts";
+
+/** Whether somebody can answer questions: standard input is a terminal. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true;
+}
+
+/** Asks a question on the terminal, and returns the answer. With `isHidden`, the terminal does not show it. */
+export async function ask(question: string, { isHidden = false }: { isHidden?: boolean } = {}): Promise<string> {
+  const { stdin } = process;
+  if (isHidden) stdin.setRawMode(true); // before the question, because the answer may follow at once
+  process.stderr.write(question);
+  try {
+    return await readAnswer(isHidden);
+  } finally {
+    if (isHidden) {
+      stdin.setRawMode(false);
+      process.stderr.write("\n");
+    }
+    stdin.pause();
+  }
+}
+
+/** Reads to the end of the line. In raw mode, edits and interrupts are ours to handle. */
+async function readAnswer(isRaw: boolean): Promise<string> {
+  const { stdin } = process;
+  stdin.setEncoding("utf8");
+  let answer = "";
+  for await (const chunk of stdin) {
+    for (const character of String(chunk)) {
+      if (character === "\r" || character === "\n") return answer;
+      if (isRaw && (character === interrupt || (character === endOfInput && answer === "")))
+        throw new CliError(exitCodes.usage, "cancelled.");
+      if (isRaw && erasers.includes(character)) answer = answer.slice(0, -1);
+      else if (!isRaw || character >= " ") answer += character;
+    }
+  }
+  return answer;
+}
+
+const interrupt = "\u0003";
+const endOfInput = "\u0004";
+const erasers = ["\u007f", "\b"];

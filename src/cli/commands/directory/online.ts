@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import type { OnlineUser } from "../../../../sdk/index.ts";
+import { parseUids } from "../../arguments.ts";
+import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
+import { CliError, exitCodes } from "../../exit-codes.ts";
+import type { Output } from "../../output/output.ts";
+import { addListOptions, type ListOptions, printList } from "../../output/pages.ts";
+import { type Column, createTable } from "../../output/table.ts";
+
+type OnlineOptions = ClientOptions & ListOptions & { org: string; uids?: string[]; devices?: true; count?: true };
+
+const columns: Column<OnlineUser>[] = [
+  { title: "USER", cell: ({ id }) => id },
+  { title: "CONNECTIONS", cell: ({ connections }) => String(connections) },
+];
+
+const deviceColumn: Column<OnlineUser> = {
+  title: "DEVICES",
+  cell: ({ devices = [] }) => devices.map((device) => device ?? "(none)").join(", "),
+};
+
+/** `herald users online`. */
+export function addOnlineCommand(users: Command, output: Output): void {
+  const command = users
+    .command("online")
+    .description("list the users who are connected now, on all nodes")
+    .requiredOption("--org <id>", "organization")
+    .option("--uids <uid,uid>", "exactly these users, also those who are offline; may be repeated", parseUids)
+    .option("--devices", "show the device label of each connection, for the first 20 of --uids")
+    .option("--count", "print only how many users and connections there are");
+  addClientOptions(addListOptions(command))
+    .addHelpText(
+      "after",
+      "\nExamples:\n  herald users online --org demo\n  herald users online --org demo --count\n  herald users online --org demo --uids alice,bob --devices",
+    )
+    .action(async (options: OnlineOptions) => {
+      const { org, uids, devices, count, json } = options;
+      if (devices && uids === undefined) throw new CliError(exitCodes.usage, "--devices needs --uids.");
+      const admin = accessServer(options).admin();
+      if (count) {
+        const answer = await admin.countOnline(org, uids === undefined ? {} : { uids });
+        if (json) return output.json(answer);
+        return output.result(`${answer.count} users online, on ${answer.connections} connections`);
+      }
+      const filter = { ...(uids !== undefined && { uids }), ...(devices && { devices }) };
+      const { print } = createTable(devices ? [...columns, deviceColumn] : columns, output);
+      const none = "Nobody is online.";
+      await printList((page) => admin.listOnline(org, { ...page, ...filter }), { options, print, none, output });
+    });
+}
