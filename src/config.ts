@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
 import { isAddressRange, isSameAddress, type ListenAddress, namesPrivateHost } from "./lib/network/addresses.ts";
+import { readAssignments } from "./lib/text/assignments.ts";
 import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls/tls-ciphers.ts";
 
 /** A setting is unknown or invalid. The message is one line that names the setting and says what to do. */
@@ -245,6 +246,9 @@ function defaultText(type: z.ZodType): string {
   return json.default === undefined ? "" : String(json.default);
 }
 
+/** The variables of commands that call a server (`src/cli/access`). They are no settings, and a server ignores them. */
+export const clientVariables = ["HERALD_PROFILE", "HERALD_URL"];
+
 /**
  * Reads `HERALD_*` settings from a file of `NAME=value` lines and from the environment, which overrides the file.
  * Throws a one-line `ConfigError` if a setting is unknown or invalid.
@@ -252,7 +256,7 @@ function defaultText(type: z.ZodType): string {
 export function loadConfig(environment: Record<string, string | undefined> = process.env, file?: string): Config {
   const given: Record<string, string> = file === undefined ? {} : readSettingsFile(file);
   for (const [name, value] of Object.entries(environment)) {
-    if (name.startsWith("HERALD_") && value !== undefined) given[name] = value;
+    if (name.startsWith("HERALD_") && value !== undefined && !clientVariables.includes(name)) given[name] = value;
   }
   // OpenTelemetry's own name for this setting, which other programs in the environment read, too.
   const { OTEL_EXPORTER_OTLP_ENDPOINT: collector } = environment;
@@ -385,16 +389,7 @@ function readSettingsFile(file: string): Record<string, string> {
   } catch (cause) {
     throw new ConfigError(`--config ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
-  const given: Record<string, string> = {};
-  for (const [index, line] of content.split(/\r?\n/).entries()) {
-    if (/^\s*(#|$)/.test(line)) continue;
-    const match = /^\s*(HERALD_[A-Z0-9_]+)\s*=\s*(.*?)\s*$/.exec(line);
-    if (match?.[1] === undefined || match[2] === undefined) {
-      throw new ConfigError(
-        `--config ${file}, line ${index + 1}, is not a setting; write one HERALD_NAME=value per line`,
-      );
-    }
-    given[match[1]] = match[2].replace(/^(["'])(.*)\1$/, "$2");
-  }
-  return given;
+  const { values, faultyLine } = readAssignments(content, /^HERALD_[A-Z0-9_]+$/);
+  if (faultyLine === undefined) return values;
+  throw new ConfigError(`--config ${file}, line ${faultyLine}, is not a setting; write one HERALD_NAME=value per line`);
 }

@@ -133,11 +133,7 @@ test("a text may come from standard input, byte for byte but one last line break
 });
 
 test.each([
-  [
-    [...toWelcome.slice(0, -1), "nowhere", "hi"],
-    "404 conversation_not_found",
-    "PUT /admin/organizations/{org}/conversations/{cid}",
-  ],
+  [[...toWelcome.slice(0, -1), "nowhere", "hi"], "404 conversation_not_found", "herald conversations put"],
   [
     ["send", "message", "--org", "demo", "--from", "mallory", "--to", "welcome", "hi"],
     "403 sender_not_participant",

@@ -1,5 +1,9 @@
 import { writeSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { type ClientOptions, describeTarget } from "./client-options.ts";
+import { addLoginCommand } from "./commands/access/login.ts";
+import { addLogoutCommand, addProfilesCommand } from "./commands/access/profiles.ts";
+import { addWhoamiCommand } from "./commands/access/whoami.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBackupCommand } from "./commands/backup.ts";
 import { addConversationsCommands } from "./commands/directory/conversations.ts";
@@ -8,13 +12,14 @@ import { addParticipantsCommands } from "./commands/directory/participants.ts";
 import { addTokenCommands } from "./commands/directory/tokens.ts";
 import { addUsersCommands } from "./commands/directory/users.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
+import { addListenCommand } from "./commands/events/listen.ts";
+import { addTailCommand } from "./commands/events/tail.ts";
 import { addHealthCommand } from "./commands/health.ts";
 import { addKeysCreateCommand } from "./commands/keys/create.ts";
 import { addKeysGetCommand } from "./commands/keys/get.ts";
 import { addKeysListCommand } from "./commands/keys/list.ts";
 import { addKeysRevokeCommand } from "./commands/keys/revoke.ts";
 import { addKeysRotateCommand } from "./commands/keys/rotate.ts";
-import { addListenCommand } from "./commands/listen.ts";
 import { addMigrateCommand } from "./commands/migrate.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
 import { addOpenapiCommand } from "./commands/openapi.ts";
@@ -23,9 +28,9 @@ import { addRestoreCommand } from "./commands/restore.ts";
 import { addSendMessageCommand } from "./commands/send/message.ts";
 import { addSendSystemCommand } from "./commands/send/system.ts";
 import { addServeCommand } from "./commands/serve.ts";
-import { addTailCommand } from "./commands/tail.ts";
 import { addUpgradeCommand } from "./commands/upgrade.ts";
-import { exitCodes, explain } from "./exit-codes.ts";
+import { explain } from "./errors/explain.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { createOutput, type Output } from "./output/output.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
 import { addWorkerCommand } from "./workers/worker.ts";
@@ -56,8 +61,17 @@ function createProgram(output: Output): Command {
       outputError: (text, write) => write(text.replace(/^error: /, `${output.noteStyle.red("herald:")} `)),
     })
     .exitOverride();
+  program.commandsGroup("Server:");
   addServeCommand(program, output);
   addWorkerCommand(program);
+  addNodesCommand(program, output);
+  addHealthCommand(program, output);
+  addDoctorCommand(program, output);
+  addBackupCommand(program, output);
+  addRestoreCommand(program, output);
+  addUpgradeCommand(program, output);
+  addMigrateCommand(program, output);
+  program.commandsGroup("Messages:");
   const send = program
     .command("send")
     .description("send a message to a conversation, or a system message to users")
@@ -67,11 +81,17 @@ function createProgram(output: Output): Command {
   addReportCommands(program, output);
   addListenCommand(program, output);
   addTailCommand(program, output);
+  program.commandsGroup("Directory:");
   addOrgsCommands(program, output);
   addUsersCommands(program, output);
   addConversationsCommands(program, output);
   addParticipantsCommands(program, output);
   addTokenCommands(program, output);
+  program.commandsGroup("Access:");
+  addLoginCommand(program, output);
+  addLogoutCommand(program, output);
+  addProfilesCommand(program, output);
+  addWhoamiCommand(program, output);
   const keys = program.command("keys").description("create, list, rotate and revoke API keys").helpCommand(false);
   addKeysCreateCommand(keys, output);
   addKeysListCommand(keys, output);
@@ -79,13 +99,7 @@ function createProgram(output: Output): Command {
   addKeysRotateCommand(keys, output);
   addKeysRevokeCommand(keys, output);
   addAuditCommand(program, output);
-  addNodesCommand(program, output);
-  addDoctorCommand(program, output);
-  addBackupCommand(program, output);
-  addRestoreCommand(program, output);
-  addUpgradeCommand(program, output);
-  addHealthCommand(program, output);
-  addMigrateCommand(program, output);
+  program.commandsGroup("This program:");
   addOpenapiCommand(program, output);
   addVersionCommand(program, output);
   return program;
@@ -93,13 +107,18 @@ function createProgram(output: Output): Command {
 
 /** Runs the command line and returns its exit code. `argv` excludes the runtime and the script. */
 async function run(argv: string[], output: Output): Promise<number> {
+  const program = createProgram(output);
+  let options: ClientOptions = {};
+  program.hook("preAction", (_program, command) => {
+    options = command.opts();
+  });
   try {
-    await createProgram(output).parseAsync(argv, { from: "user" });
+    await program.parseAsync(argv, { from: "user" });
     return exitCodes.ok;
   } catch (error) {
     // Commander has already printed the help or the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    const { exitCode, message } = explain(error);
+    const { exitCode, message } = await explain(error, describeTarget(options));
     output.note(`${output.noteStyle.red("herald:")} ${message}`);
     return exitCode;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { describeSettings } from "../../src/config.ts";
+import { clientVariables, describeSettings } from "../../src/config.ts";
 import { closeCodes } from "../../src/contract/connections/close-codes.ts";
 import { errorCatalogue } from "../../src/contract/errors/errors.ts";
 import { allPages, anchorsOf, type Page, proseOf, root } from "./markdown.ts";
@@ -34,7 +34,7 @@ describe("links lead somewhere", () => {
 });
 
 describe("names are those of the code", () => {
-  const settings = new Set(describeSettings().map(({ name }) => name));
+  const settings = new Set([...describeSettings().map(({ name }) => name), ...clientVariables]);
   const sources = sourcesBelow(join(root, "src"));
   const isSentence = /^[a-z][a-z']*(?: [\w…;,:'.-]+){2,}$/;
   const isCommand = /^(npm|npx|exec|herald|systemctl|systemd-analyze|sudo|git|apt-get|docker|podman|kubectl|helm) /;

@@ -37,7 +37,11 @@ export async function runPage(page: Page): Promise<void> {
   });
   const { host, port } = new URL(herald.url);
   const variables = writeSnippet(workspace, ".variables", "");
-  const env = readersEnvironment({ HERALD_PORT: port, VARIABLES: variables });
+  const env = readersEnvironment({
+    HERALD_PORT: port,
+    VARIABLES: variables,
+    XDG_CONFIG_HOME: join(workspace.folder, ".config"),
+  });
   const background: Started[] = [];
   let printed = "";
 

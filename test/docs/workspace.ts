@@ -40,7 +40,14 @@ export function readersEnvironment(extra: Record<string, string>): Record<string
     if (value !== undefined && !/^(HERALD_|npm_|NODE_ENV$|INIT_CWD$)/i.test(name)) environment[name] = value;
   }
   const path = (environment.PATH ?? "").split(delimiter).filter((part) => !part.includes("node_modules"));
-  return { ...environment, PATH: path.join(delimiter), NO_COLOR: "1", npm_config_loglevel: "error", ...extra };
+  return {
+    ...environment,
+    PATH: path.join(delimiter),
+    NO_COLOR: "1",
+    XDG_CONFIG_HOME: "/nonexistent",
+    npm_config_loglevel: "error",
+    ...extra,
+  };
 }
 
 /** Writes a snippet into the workspace and returns its path. */

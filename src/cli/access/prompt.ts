@@ -21,6 +21,14 @@ export async function ask(question: string, { isHidden = false }: { isHidden?: b
   }
 }
 
+/** Reads all of standard input as one line. Throws a `CliError` if it is empty, or too long for what is asked for. */
+export async function readLine(what: string): Promise<string> {
+  const text = (await Bun.stdin.text()).trim();
+  if (text === "") throw new CliError(exitCodes.usage, `no ${what} given: standard input is empty.`);
+  if (/\s/.test(text)) throw new CliError(exitCodes.usage, `standard input is more than one ${what}.`);
+  return text;
+}
+
 /** Reads to the end of the line. In raw mode, edits and interrupts are ours to handle. */
 async function readAnswer(isRaw: boolean): Promise<string> {
   const { stdin } = process;

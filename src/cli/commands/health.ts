@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
-import { accessServer } from "../client-options.ts";
+import { findAddress } from "../access/target.ts";
+import { nameCause } from "../errors/connection-failures.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { printableLine } from "../output/printable.ts";
@@ -28,7 +29,7 @@ export function addHealthCommand(program: Command, output: Output): void {
 }
 
 async function checkHealth({ live, ...access }: Options, output: Output): Promise<void> {
-  const { url } = accessServer(access);
+  const { url } = findAddress(access);
   const { status, body } = await ask(new URL(live ? "healthz" : "readyz", `${url}/`.replace(/\/+$/, "/")), access);
   const answer = answerSchema.safeParse(body);
   if (!answer.success) throw new CliError(exitCodes.failed, `${url} answered ${status}, but not as Herald does.`);
@@ -46,7 +47,7 @@ async function ask(url: URL, { url: given }: Options): Promise<{ status: number;
     });
     return { status: response.status, body: await response.json().catch(() => undefined) };
   } catch (error) {
-    const reason = error instanceof Error ? printableLine(error.message) : String(error);
+    const reason = nameCause(error, error instanceof Error ? error.message : String(error));
     throw new CliError(exitCodes.unreachable, `${url.origin} cannot be reached: ${reason}`);
   }
 }

@@ -1,11 +1,12 @@
-import type { Command } from "commander";
-import type { AdminClient, FeedFilter, FeedOptions } from "../../../sdk/index.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
-import { CliError, exitCodes } from "../exit-codes.ts";
-import { addPrintOptions, createEventPrinter, type PrintOptions } from "../output/event-printer.ts";
-import type { Output } from "../output/output.ts";
-import { printableLine } from "../output/printable.ts";
-import { onInterrupt } from "../signals.ts";
+import { type Command, Option } from "commander";
+import type { AdminClient, FeedFilter, FeedOptions } from "../../../../sdk/index.ts";
+import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
+import { nameCause } from "../../errors/connection-failures.ts";
+import { CliError, exitCodes } from "../../exit-codes.ts";
+import { addPrintOptions, createEventPrinter, type PrintOptions } from "../../output/event-printer.ts";
+import type { Output } from "../../output/output.ts";
+import { printableLine } from "../../output/printable.ts";
+import { onInterrupt } from "../../signals.ts";
 
 type TailOptions = ClientOptions & PrintOptions & FeedFilter & { org?: string };
 
@@ -23,7 +24,9 @@ export function addTailCommand(program: Command, output: Output): void {
     .command("tail")
     .description("watch everything that is delivered in an organization, live")
     .option("--org <id>", "organization (default: the only one that the key can access)")
-    .option("--kind <kind>", "only events of this kind: message or system_message")
+    .addOption(
+      new Option("--kind <kind>", "only events of this kind").choices(["message", "system_message"]).argParser(String),
+    )
     .option("--cid <id>", "only messages of this conversation")
     .option("--uid <id>", "only events that this user sends or receives");
   addClientOptions(addPrintOptions(command))
@@ -43,7 +46,8 @@ async function tail({ org, kind, cid, uid, count, json, ...access }: TailOptions
 
   const onStateChange: FeedOptions["onStateChange"] = (state, { error, retryInMs = 0 }) => {
     if (state === "reconnecting") {
-      dim(`${error?.detail ?? "the feed was interrupted"}; retrying in ${(retryInMs / 1000).toFixed(1)} s`);
+      const why = error === undefined ? "" : `: ${nameCause(error.cause, error.detail)}`;
+      dim(`the feed was interrupted${why}; retrying in ${(retryInMs / 1000).toFixed(1)} s`);
     } else if (hasConnected) {
       dim("watching again; events delivered in the meantime are not shown, but the history contains the messages");
     } else {

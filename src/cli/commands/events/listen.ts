@@ -1,12 +1,20 @@
 import type { Command } from "commander";
-import { createClient, type FeedEvent, HeraldApiError, type ClientOptions as SdkOptions } from "../../../sdk/index.ts";
-import { tooMany } from "../../../sdk/waiting/return-wait.ts";
-import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
-import { CliError, exitCodes } from "../exit-codes.ts";
-import { addPrintOptions, createEventPrinter, type PrintOptions } from "../output/event-printer.ts";
-import type { Output } from "../output/output.ts";
-import { printableLine } from "../output/printable.ts";
-import { onInterrupt } from "../signals.ts";
+import {
+  createClient,
+  type FeedEvent,
+  HeraldApiError,
+  HeraldConnectionError,
+  type ClientOptions as SdkOptions,
+  type StateDetail,
+} from "../../../../sdk/index.ts";
+import { tooMany } from "../../../../sdk/waiting/return-wait.ts";
+import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
+import { nameCause } from "../../errors/connection-failures.ts";
+import { CliError, exitCodes } from "../../exit-codes.ts";
+import { addPrintOptions, createEventPrinter, type PrintOptions } from "../../output/event-printer.ts";
+import type { Output } from "../../output/output.ts";
+import { printableLine } from "../../output/printable.ts";
+import { onInterrupt } from "../../signals.ts";
 
 type ListenOptions = ClientOptions & PrintOptions & { org?: string; user?: string; token?: string; since?: string };
 
@@ -51,11 +59,13 @@ async function listen(
     client.stop();
   }
 
-  const onStateChange: SdkOptions["onStateChange"] = (state, { code = 0, reason = "", retryInMs = 0 }) => {
-    const why = `(${code}${reason === "" ? "" : ` ${reason}`}), retrying in ${(retryInMs / 1000).toFixed(1)} s`;
+  const onStateChange: SdkOptions["onStateChange"] = (state, detail) => {
+    const { code = 0, reason = "", retryInMs = 0, cause } = detail;
+    const why = `${describeLoss(detail, lastError)}, retrying in ${(retryInMs / 1000).toFixed(1)} s`;
     if (state === "connected") {
       dim(`${hasConnected ? "reconnected" : `connected to ${server.url}`}${user === undefined ? "" : ` as ${user}`}`);
       hasConnected = true;
+      lastError = undefined;
     } else if (state === "closed") {
       done.reject(new CliError(exitCodes.failed, describeClose(code, reason)));
     } else if (state === "reconnecting" && hasConnected) {
@@ -63,7 +73,8 @@ async function listen(
     } else if (state === "reconnecting" && code === tooMany) {
       dim(`the server is busy ${why}`);
     } else if (state === "reconnecting") {
-      done.reject(lastError instanceof HeraldApiError ? lastError : unreachable(server.url, reason));
+      const error = new HeraldConnectionError(describeFailure(reason, cause), { cause });
+      done.reject(lastError instanceof HeraldApiError ? lastError : error);
     }
   };
 
@@ -105,10 +116,21 @@ function createTokenSource(
   return async () => (await admin.createToken(org, user)).token;
 }
 
-function unreachable(url: string, reason: string): CliError {
-  const why = reason === "" ? "" : ` (${printableLine(reason)})`;
-  const message = `cannot connect to ${url}${why}.\nStart the server with \`herald serve\`, or give its address with --url.`;
-  return new CliError(exitCodes.unreachable, message);
+/** Why a connection was lost: the close code with its reason or, while there is no connection at all, the error of the network. */
+function describeLoss({ code = 0, reason = "", cause }: StateDetail, lastError: unknown): string {
+  const error = cause ?? (lastError instanceof HeraldApiError ? lastError.cause : undefined);
+  if (error !== undefined) return `(${code}): ${nameCause(error, reason)}`;
+  return `(${code}${reason === "" ? "" : ` ${reason}`})`;
+}
+
+/** Why a WebSocket could not be opened. The error of a server that answers with something else says so, without a code. */
+function describeFailure(reason: string, cause: unknown): string {
+  if (reason !== "") return reason;
+  const message = cause instanceof Error ? cause.message : "the connection could not be opened";
+  const [, status] = /Expected 101 status code: (\d+)/.exec(message) ?? [];
+  return status === undefined
+    ? message
+    : `it answered ${status} instead of opening a WebSocket; it may not be a Herald server`;
 }
 
 function describeClose(code: number, reason: string): string {

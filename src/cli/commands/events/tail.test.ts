@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { runHerald, startHeraldCommand, startServer, type TestServer } from "../testing/run-herald.ts";
+import { runHerald, startHeraldCommand, startServer, type TestServer } from "../../testing/run-herald.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { accept, message } from "../../../sdk/testing/app.ts";
-import { startFakeServer } from "../../../sdk/testing/fake-server.ts";
-import { startHeraldCommand } from "../testing/run-herald.ts";
+import { accept, message } from "../../../../sdk/testing/app.ts";
+import { startFakeServer } from "../../../../sdk/testing/fake-server.ts";
+import { startHeraldCommand } from "../../testing/run-herald.ts";
 
 test("a server that says when to come back is asked again then, also the first time", async () => {
   using server = startFakeServer();

@@ -1,0 +1,188 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Config, internalAddressOf, loadConfig, publicAddressOf } from "../../config.ts";
+import { CliError, exitCodes } from "../exit-codes.ts";
+import { findProfile, type Profile, readProfiles } from "./profiles.ts";
+
+/** The options that say which server a command calls, and with which key. */
+export type TargetOptions = { url?: string; key?: string; profile?: string; config?: string };
+
+/** A key, and where it comes from, in words. `keyProfile` is the profile, if it comes from one. */
+export type FoundKey = { key: string; keyFrom: string; keyProfile?: string };
+
+/**
+ * The server that a command calls, and where its address comes from, in words. `findKey` throws a `CliError` that says what to do
+ * if there is no key.
+ */
+export type FoundTarget = { url: string; urlFrom: string; findKey: () => FoundKey };
+
+/** A target without the key itself, for messages. */
+export type Target = Omit<FoundTarget, "findKey"> & Omit<FoundKey, "key">;
+
+type Sources = { options: TargetOptions; environment: Record<string, string | undefined>; config: Config };
+
+/** What the environment tells commands, and only them, about the server to call. Empty variables count as not set. */
+export function readClientEnvironment(environment: Record<string, string | undefined> = process.env) {
+  const { HERALD_PROFILE: profile = "", HERALD_URL: url = "" } = environment;
+  return { ...(profile !== "" && { profile }), ...(url !== "" && { url }) };
+}
+
+/** The file in the data folder that holds the key generated at the first start. */
+const keyFile = "admin-api-key";
+
+/** The settings that describe a server on this machine. One of them in the environment is preferred to the current profile. */
+const serverSettings = [
+  "HERALD_HOST",
+  "HERALD_PORT",
+  "HERALD_ADMIN_HOST",
+  "HERALD_ADMIN_PORT",
+  "HERALD_ADMIN_API_KEY",
+  "HERALD_DATA_DIR",
+];
+
+/**
+ * Finds the server to call: by the options, then the environment, then the current profile, then the settings of a server on this
+ * machine. The key of a profile only ever goes to the address of that profile.
+ */
+export function findTarget(
+  options: TargetOptions,
+  environment: Record<string, string | undefined> = process.env,
+): FoundTarget {
+  const sources = { options, environment, config: loadConfig(environment, options.config) };
+  const client = readClientEnvironment(environment);
+  if (options.profile !== undefined) return targetOfProfile(options.profile, sources);
+  if (options.url !== undefined) return targetOfUrl(options.url, "--url", sources);
+  if (client.profile !== undefined) return targetOfProfile(client.profile, sources);
+  if (client.url !== undefined) return targetOfUrl(client.url, "HERALD_URL", sources);
+  const isLocal = options.config !== undefined || serverSettings.some((name) => environment[name] !== undefined);
+  const current = isLocal ? null : readProfiles().current;
+  if (current !== null) return targetOfProfile(current, sources);
+  const findKey = () => optionKey(options) ?? findLocalKey(sources);
+  return { url: urlOf(sources.config), urlFrom: "the settings", findKey };
+}
+
+/** The `keyFrom` of a key that the user has just entered. */
+export const enteredKey = "your input";
+
+/** An address without its key: by the option, then that of the profile, then by the environment and the settings. */
+export function findAddress(
+  { url, config }: Pick<TargetOptions, "url" | "config">,
+  profile?: Profile,
+  environment: Record<string, string | undefined> = process.env,
+): { url: string; urlFrom: string } {
+  if (url !== undefined) return { url: checkUrl(url, "--url"), urlFrom: "--url" };
+  if (profile !== undefined) return { url: profile.url, urlFrom: "the profile" };
+  const { url: given } = readClientEnvironment(environment);
+  if (given !== undefined) return { url: checkUrl(given, "HERALD_URL"), urlFrom: "HERALD_URL" };
+  return { url: urlOf(loadConfig(environment, config)), urlFrom: "the settings" };
+}
+
+/** Whether an address is one of this machine, and of no other. */
+export function isOnThisMachine(url: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+}
+
+function targetOfProfile(name: string, { options }: Sources): FoundTarget {
+  const profile = findProfile(readProfiles(), name);
+  const url = options.url === undefined ? profile.url : checkUrl(options.url, "--url");
+  const findKey = () => {
+    const key = optionKey(options);
+    if (key !== undefined) return key;
+    if (isSameServer(url, profile.url)) return keyOf(name, profile);
+    throw new CliError(
+      exitCodes.usage,
+      `profile ${name} is for ${profile.url}, and its key is not sent to ${url}.\nOmit --url or --profile, or give a key with --key.`,
+    );
+  };
+  return { url, urlFrom: options.url === undefined ? `profile ${name}` : "--url", findKey };
+}
+
+/** Without a key for the address, takes that of a profile with the same address, or that of the server on this machine. */
+function targetOfUrl(given: string, urlFrom: string, sources: Sources): FoundTarget {
+  const url = checkUrl(given, urlFrom);
+  const hasOwnKey = sources.config.HERALD_ADMIN_API_KEY !== undefined;
+  const findProfileKey = () => (hasOwnKey ? undefined : profileKeyFor(url));
+  return { url, urlFrom, findKey: () => optionKey(sources.options) ?? findProfileKey() ?? findLocalKey(sources) };
+}
+
+function optionKey({ key }: TargetOptions): FoundKey | undefined {
+  return key === undefined ? undefined : { key, keyFrom: "--key" };
+}
+
+function keyOf(name: string, { key }: Profile): FoundKey {
+  return { key, keyFrom: `profile ${name}`, keyProfile: name };
+}
+
+/** The key of a profile with this address, preferably the current one. */
+function profileKeyFor(url: string): FoundKey | undefined {
+  const { current, profiles } = readProfiles();
+  const same = Object.entries(profiles).filter(([, profile]) => isSameServer(url, profile.url));
+  const chosen = same.find(([name]) => name === current) ?? same[0];
+  return chosen === undefined ? undefined : keyOf(...chosen);
+}
+
+function isSameServer(one: string, other: string): boolean {
+  return normalizeUrl(one) === normalizeUrl(other);
+}
+
+function normalizeUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, "")}`;
+}
+
+/** The internal address, if there is one: it serves everything that commands ask for. */
+function urlOf(config: Config): string {
+  const internal = internalAddressOf(config);
+  const { hostname, port } = internal ?? publicAddressOf(config);
+  if (port === 0) {
+    const name = internal === undefined ? "HERALD_PORT" : "HERALD_ADMIN_PORT";
+    throw new CliError(exitCodes.usage, `${name} is 0, so the server picks a free port. Give its address with --url.`);
+  }
+  const scheme = config.HERALD_TLS_CERT === undefined ? "http" : "https";
+  const host = hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
+  return reachableUrl(`${scheme}://${host}:${port}`);
+}
+
+/** The address for reaching a server. Replaces the wildcard addresses `0.0.0.0` and `::`, and leaves others unchanged. */
+export function reachableUrl(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  const host = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;
+  return `${protocol}//${host}${port === "" ? "" : `:${port}`}`;
+}
+
+function checkUrl(url: string, from: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (
+    parsed !== undefined &&
+    ["http:", "https:"].includes(parsed.protocol) &&
+    parsed.search + parsed.hash + parsed.username === ""
+  ) {
+    return url;
+  }
+  throw new CliError(
+    exitCodes.usage,
+    `${from} ${url} is not a server address. Give one such as http://127.0.0.1:7070.`,
+  );
+}
+
+/** The key of the server on this machine, from the settings or from the file that its first start wrote. */
+function findLocalKey({ options, config }: Sources): FoundKey {
+  if (config.HERALD_ADMIN_API_KEY !== undefined)
+    return { key: config.HERALD_ADMIN_API_KEY, keyFrom: options.config ?? "HERALD_ADMIN_API_KEY" };
+  const file = resolve(config.HERALD_DATA_DIR, keyFile);
+  let key: string;
+  try {
+    key = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const reason =
+      error instanceof Error && "code" in error && error.code === "ENOENT" ? "does not exist" : "cannot be read";
+    throw new CliError(
+      exitCodes.usage,
+      `no admin API key found: HERALD_ADMIN_API_KEY is not set, and ${file} ${reason}.\n` +
+        "Run the command in the server's working folder or set HERALD_DATA_DIR, or give the key with --key or HERALD_ADMIN_API_KEY, or log in with `herald login`.",
+    );
+  }
+  if (key === "")
+    throw new CliError(exitCodes.usage, `${file} is empty. Give the key with --key or HERALD_ADMIN_API_KEY.`);
+  return { key, keyFrom: file };
+}
