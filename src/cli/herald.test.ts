@@ -2,38 +2,62 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { describeSettings } from "../config.ts";
+import { flatten, readCommandTree } from "./completion/command-tree.ts";
+import { createProgram } from "./herald.ts";
+import { createOutput } from "./output/output.ts";
 import { runHerald } from "./testing/run-herald.ts";
 
-const commands = [
-  "",
-  "serve",
-  "send",
-  "send message",
-  "send system",
-  "listen",
-  "token",
-  "keys",
-  "keys create",
-  "keys list",
-  "keys rotate",
-  "keys revoke",
-  "nodes",
-  "health",
-  "migrate",
-  "openapi",
-  "version",
-];
-/** What only has commands of its own. */
-const groups = ["send", "keys"];
+const program = () => createProgram(createOutput());
+const tree = flatten(readCommandTree(program()));
 const words = (text: string) => text.split(" ").filter((word) => word !== "");
 
-test.each(commands)("herald %s --help explains itself", async (command) => {
-  const { code, stdout, stderr } = await runHerald([...words(command), "--help"]);
+test.each(tree)("herald $path --help explains itself", async ({ path, commands }) => {
+  const { code, stdout, stderr } = await runHerald([...words(path), "--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toStartWith(`Usage: herald ${command}`.trimEnd());
-  expect(stdout.includes("Example")).toBe(!groups.includes(command));
+  expect(stdout).toStartWith(`Usage: herald ${path}`.trimEnd());
+  expect(stdout.includes("Example")).toBe(path === "" || commands.length === 0);
+});
+
+/** The commands of the examples in a help text, split as a shell would, without redirections, pipes and remarks. */
+function readExamples(help: string): string[][] {
+  const calls = Array.from(help.matchAll(/^ {2}(?:HERALD_\S+ |.*\| )*herald (.*)$/gm), ([, call = ""]) => call);
+  const commands = calls.map((call) => call.replace(/ +[|<>] .*$| {4,}.*$/g, ""));
+  const word = /'([^']*)'|"([^"]*)"|(\S+)/g;
+  return commands.map((command) =>
+    Array.from(command.matchAll(word), ([, single, double, plain]) => single ?? double ?? plain ?? ""),
+  );
+}
+
+test.each(tree)("the examples of herald $path are commands that it understands", async ({ path }) => {
+  const { stdout } = await runHerald([...words(path), "--help"]);
+  const examples = readExamples(stdout);
+  if (stdout.includes("Example")) expect(examples).not.toEqual([]);
+  for (const example of examples) {
+    const understood = program().configureOutput({ writeErr: () => undefined });
+    const stub = (command: Command) => {
+      command.action(() => undefined);
+      command.commands.forEach(stub);
+    };
+    for (const command of understood.commands) stub(command);
+    await understood.parseAsync(example, { from: "user" });
+  }
+});
+
+test.each([
+  ["nonsense", "unknown command 'nonsense'"],
+  ["nonsense --help", "unknown command 'nonsense'"],
+  ["--help nonsense", "unknown command 'nonsense'"],
+  ["usr list --org demo", "(Did you mean users?)"],
+  ["users lst --org demo --help", "(Did you mean list?)"],
+  ["keys crate --name x --scope observe", "(Did you mean create?)"],
+  ["users list --org demo --jsn", "(Did you mean --json?)"],
+])("herald %s ends with 2 and names what is unknown", async (command, reason) => {
+  const { code, stdout, stderr } = await runHerald(words(command));
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(reason);
 });
 
 test("herald --help tells the exit codes, herald serve --help every setting", async () => {

@@ -6,6 +6,7 @@ import { addLogoutCommand, addProfilesCommand } from "./commands/access/profiles
 import { addWhoamiCommand } from "./commands/access/whoami.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBackupCommand } from "./commands/backup.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
 import { addConversationsCommands } from "./commands/directory/conversations.ts";
 import { addOrgsCommands } from "./commands/directory/orgs.ts";
 import { addParticipantsCommands } from "./commands/directory/participants.ts";
@@ -35,6 +36,14 @@ import { createOutput, type Output } from "./output/output.ts";
 import { addVersionCommand, heraldVersion } from "./version.ts";
 import { addWorkerCommand } from "./workers/worker.ts";
 
+/** The exit codes with their meanings, as the help shows them. */
+const exitCodesHelp = [
+  [exitCodes.ok, "done"],
+  [exitCodes.failed, "failed: the server refused the request, or an error occurred"],
+  [exitCodes.usage, "usage: invalid arguments or settings"],
+  [exitCodes.unreachable, "the server could not be reached"],
+] as const;
+
 const afterHelp = `
 Examples:
   herald serve                                                        start the server
@@ -42,14 +51,12 @@ Examples:
   herald send message --org demo --from alice --to welcome "Hello"    send to a conversation
 
 Exit codes:
-  0  done
-  1  failed: the server refused the request, or an error occurred
-  2  usage: invalid arguments or settings
-  3  the server could not be reached
+${exitCodesHelp.map(([code, meaning]) => `  ${code}  ${meaning}`).join("\n")}
 
 Run \`herald <command> --help\` for details, and \`herald serve --help\` for the settings.`;
 
-function createProgram(output: Output): Command {
+/** Creates the command line: `herald` with all its commands. */
+export function createProgram(output: Output): Command {
   const program = new Command("herald")
     .description("Real-time delivery of messages and system messages.")
     .version(heraldVersion, "-V, --version", "print the version")
@@ -101,6 +108,7 @@ function createProgram(output: Output): Command {
   addAuditCommand(program, output);
   program.commandsGroup("This program:");
   addOpenapiCommand(program, output);
+  addCompletionCommand(program, output);
   addVersionCommand(program, output);
   return program;
 }
@@ -113,7 +121,7 @@ async function run(argv: string[], output: Output): Promise<number> {
     options = command.opts();
   });
   try {
-    await program.parseAsync(argv, { from: "user" });
+    await program.parseAsync(upToUnknownCommand(program, argv), { from: "user" });
     return exitCodes.ok;
   } catch (error) {
     // Commander has already printed the help or the error.
@@ -124,14 +132,32 @@ async function run(argv: string[], output: Output): Promise<number> {
   }
 }
 
-// A closed pipe (`herald listen | head -1`) is a normal end.
-process.stdout.on("error", (error: Error & { code?: string }) => {
-  if (error.code === "EPIPE") process.exit(exitCodes.ok);
-  writeSync(2, `herald: the result could not be written: ${error.message}\n`);
-  process.exit(exitCodes.failed);
-});
-const exitCode = await run(process.argv.slice(2), createOutput());
-// Exit instead of waiting for the event loop to drain: a failed start may leave engines behind that keep it alive.
-// First wait until a slow reader of a pipe has read everything; the callback of an empty write would come too early.
-for (const stream of [process.stdout, process.stderr]) await new Promise<void>((resolve) => stream.end(resolve));
-process.exit(exitCode);
+/**
+ * The arguments up to the first word that should be a command but is none. Commander then reports it, with the nearest name. With
+ * the rest, it would print the help of the group if `--help` follows, and exit with 0.
+ */
+function upToUnknownCommand(program: Command, argv: string[]): string[] {
+  let group = program;
+  for (const [index, word] of argv.entries()) {
+    if (word.startsWith("-")) continue; // groups have no options with values
+    const command = group.commands.find((each) => each.name() === word);
+    if (command === undefined) return argv.slice(0, index + 1).filter((each) => !each.startsWith("-"));
+    if (command.commands.length === 0) return argv;
+    group = command;
+  }
+  return argv;
+}
+
+if (import.meta.main) {
+  // A closed pipe (`herald listen | head -1`) is a normal end.
+  process.stdout.on("error", (error: Error & { code?: string }) => {
+    if (error.code === "EPIPE") process.exit(exitCodes.ok);
+    writeSync(2, `herald: the result could not be written: ${error.message}\n`);
+    process.exit(exitCodes.failed);
+  });
+  const exitCode = await run(process.argv.slice(2), createOutput());
+  // Exit instead of waiting for the event loop to drain: a failed start may leave engines behind that keep it alive.
+  // First wait until a slow reader of a pipe has read everything; the callback of an empty write would come too early.
+  for (const stream of [process.stdout, process.stderr]) await new Promise<void>((resolve) => stream.end(resolve));
+  process.exit(exitCode);
+}
