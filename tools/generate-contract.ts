@@ -1,5 +1,6 @@
-// Writes the generated part of docs/reference/ (the two machine-readable documents, and tables of errors, close codes and
-// settings), and the schema of the Helm chart's values. With `--check`, writes nothing and fails if a checked-in copy differs.
+// Writes the generated part of docs/reference/ (the two machine-readable documents, and tables of errors, close codes,
+// settings and commands), and the schema of the Helm chart's values. With `--check`, writes nothing and fails if a
+// checked-in copy differs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describeSettings } from "../src/config.ts";
@@ -13,6 +14,7 @@ import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { type MetricDescription, metricCatalogue } from "../src/contract/metrics.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
 import type { Operation } from "../src/contract/operations/operation.ts";
+import { cliReference } from "./cli-reference.ts";
 import { chartSchema } from "./release/chart-schema.ts";
 
 const command = "bun tools/generate-contract.ts";
@@ -101,6 +103,7 @@ const files: Readonly<Record<string, string>> = {
   "docs/reference/scopes.md": scopesPage(),
   "docs/reference/metrics.md": metricsPage(),
   "docs/reference/settings.md": settingsPage(),
+  "docs/reference/cli.md": page("The command line", ...cliReference(table)),
   "deploy/helm/herald/values.schema.json": json(chartSchema()),
 };
 

@@ -37,7 +37,7 @@ import { addVersionCommand, heraldVersion } from "./version.ts";
 import { addWorkerCommand } from "./workers/worker.ts";
 
 /** The exit codes with their meanings, as the help shows them. */
-const exitCodesHelp = [
+export const exitCodesHelp = [
   [exitCodes.ok, "done"],
   [exitCodes.failed, "failed: the server refused the request, or an error occurred"],
   [exitCodes.usage, "usage: invalid arguments or settings"],
