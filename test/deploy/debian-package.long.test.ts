@@ -47,10 +47,13 @@ if (existsSync("/usr/bin/dpkg-deb") || reportMissing("dpkg-deb", "dpkg"))
         "-rw-r----- root/root ./etc/herald/herald.env",
         "-rwxr-xr-x root/root ./usr/bin/herald",
         "-rw-r--r-- root/root ./usr/lib/systemd/system/herald.service",
+        "-rw-r--r-- root/root ./usr/share/bash-completion/completions/herald",
         "-rw-r--r-- root/root ./usr/share/doc/herald/changelog.gz",
         "-rw-r--r-- root/root ./usr/share/doc/herald/copyright",
         "-rw-r--r-- root/root ./usr/share/doc/herald/third-party-licences.txt.gz",
+        "-rw-r--r-- root/root ./usr/share/fish/vendor_completions.d/herald.fish",
         "-rw-r--r-- root/root ./usr/share/lintian/overrides/herald",
+        "-rw-r--r-- root/root ./usr/share/zsh/vendor-completions/_herald",
       ]);
       expect(listed.filter((line) => line.startsWith("d") && !line.startsWith("drwxr-xr-x root/root"))).toEqual([]);
       const notices = run("gzip", "-dc", inFolder("usr/share/doc/herald/third-party-licences.txt.gz"));

@@ -14,6 +14,12 @@ const deploy = (file: string) => join(root, "deploy", file);
 const maintainer = "The Herald maintainers <maintainers@herald.invalid>";
 const version = packageJson.version.replace("-", "~"); // 1.0.0~rc.1 is older than 1.0.0
 
+const completions = {
+  bash: "usr/share/bash-completion/completions/herald",
+  zsh: "usr/share/zsh/vendor-completions/_herald",
+  fish: "usr/share/fish/vendor_completions.d/herald.fish",
+};
+
 type Options = {
   /** What Debian calls the machine. */
   architecture: string;
@@ -26,8 +32,8 @@ type Options = {
 };
 
 /**
- * Makes a Debian package with the binary, the systemd unit and the settings file. The times of its files are those of
- * the last commit, or `SOURCE_DATE_EPOCH`, so that the same commit gives the same package.
+ * Makes a Debian package with the binary, the systemd unit, the settings file and completions. The times of its files are
+ * those of the last commit, or `SOURCE_DATE_EPOCH`, so that the same commit gives the same package.
  */
 export async function packDeb({
   architecture,
@@ -52,6 +58,8 @@ export async function packDeb({
   add("etc/herald/herald.env", readFileSync(deploy("debian/herald.env")), 0o640);
   add("usr/share/doc/herald/copyright", readFileSync(deploy("debian/copyright")));
   add("usr/share/lintian/overrides/herald", readFileSync(deploy("debian/lintian-overrides")));
+  for (const [shell, path] of Object.entries(completions))
+    add(path, await $`${process.execPath} ${root}/src/cli/herald.ts completion ${shell}`.text());
   addDocument("changelog", renderChangelog(new Date(Number(epoch) * 1000)));
   addDocument("third-party-licences.txt", renderNotices());
 
