@@ -12,12 +12,12 @@ const databaseFile = "herald.db";
  * Backs up the embedded database and the generated secrets to one file, while a server uses them or not. Throws
  * `ConfigError` if that cannot be done, or if the database is PostgreSQL.
  */
-export function backUp(config: Config, target: string): BackupFacts {
+export async function backUp(config: Config, target: string): Promise<BackupFacts> {
   if (config.HERALD_DATABASE_URL !== undefined) throw new ConfigError(adviceForPostgres(config.HERALD_DATABASE_URL));
   const { HERALD_DATA_DIR: folder } = config;
   const kept = secretFiles.filter((name) => existsSync(join(folder, name)));
   const secrets = Object.fromEntries(kept.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]));
-  return explained(() => backUpSqlite(join(folder, databaseFile), target, secrets));
+  return await explained(() => backUpSqlite(join(folder, databaseFile), target, secrets));
 }
 
 /** Backs up to a temporary file in the data folder, passes its path to `use`, and removes it. */
@@ -25,7 +25,7 @@ export async function withBackup<Result>(config: Config, use: (file: string) => 
   const folder = mkdtempSync(join(config.HERALD_DATA_DIR, "backup-"));
   try {
     const file = join(folder, databaseFile);
-    backUp(config, file);
+    await backUp(config, file);
     return await use(file);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -36,7 +36,7 @@ export async function withBackup<Result>(config: Config, use: (file: string) => 
  * Restores a backup into the data folder, which must not hold a database yet. Throws `ConfigError` if that cannot be
  * done; then the folder is as before.
  */
-export function restore(config: Config, backup: string): BackupFacts {
+export async function restore(config: Config, backup: string): Promise<BackupFacts> {
   if (config.HERALD_DATABASE_URL !== undefined) throw new ConfigError(adviceForPostgres(config.HERALD_DATABASE_URL));
   const { HERALD_DATA_DIR: folder } = config;
   prepareDataFolder(config);
@@ -46,7 +46,7 @@ export function restore(config: Config, backup: string): BackupFacts {
         `${join(folder, name)} already exists; restore into an empty folder, or move the old files away first`,
       );
   }
-  const { attachments, ...facts } = explained(() => restoreSqlite(backup, join(folder, databaseFile)));
+  const { attachments, ...facts } = await explained(() => restoreSqlite(backup, join(folder, databaseFile)));
   for (const name of secretFiles) {
     const secret = attachments[name];
     if (secret !== undefined) replaceSecret(join(folder, name), secret);
@@ -54,9 +54,9 @@ export function restore(config: Config, backup: string): BackupFacts {
   return facts;
 }
 
-function explained<Result>(work: () => Result): Result {
+async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     if (error instanceof BackupError) throw new ConfigError(error.message, { cause: error });
     throw error;

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migrations } from "../../src/store/migrations.ts";
 import { runHerald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
@@ -38,7 +39,12 @@ describe("herald backup and herald restore", () => {
     await Promise.all(callers);
     expect(made).toMatchObject({ code: 0, stderr: "" });
     const facts = JSON.parse(made.stdout);
-    expect(facts).toMatchObject({ file, organizations: 1, files: ["admin-api-key", "token-secret", "key-secret"] });
+    expect(facts).toMatchObject({
+      file,
+      schema: migrations.length,
+      organizations: 1,
+      files: ["admin-api-key", "token-secret", "key-secret"],
+    });
     expect(facts.messages).toBeWithin(before.length, acknowledged.length + 1);
     expect(modeOf(file)).toBe(0o600);
 

@@ -28,7 +28,7 @@ export function addBackupCommand(program: Command, output: Output): void {
         await withBackup(config, (made) => pipeline(createReadStream(made), process.stdout, { end: false }));
         return;
       }
-      const facts = backUp(config, file);
+      const facts = await backUp(config, file);
       if (options.json) output.json({ file, ...facts });
       else output.result(describeBackup(`Backed up to ${file}, and checked it`, facts));
     });

@@ -19,7 +19,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
       const given = dataDir === undefined ? {} : { HERALD_DATA_DIR: dataDir };
       const config = loadConfig({ ...process.env, ...given }, configFile);
       const { restore } = await import("../../server/backup.ts");
-      const facts = restore(config, file);
+      const facts = await restore(config, file);
       const folder = resolve(config.HERALD_DATA_DIR);
       if (json) output.json({ folder, ...facts });
       else

@@ -1,6 +1,6 @@
 import type { backUp } from "../../server/backup.ts";
 
-type Facts = ReturnType<typeof backUp>;
+type Facts = Awaited<ReturnType<typeof backUp>>;
 
 const mebibyte = 2 ** 20;
 

@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { readSchema } from "../migrate.ts";
+import { openSqliteReader } from "./sqlite.ts";
 
 const ownerOnly = 0o600;
 const busyTimeoutMs = 5_000;
@@ -24,7 +26,7 @@ export type BackupFacts = { bytes: number; organizations: number; messages: numb
  * Copies a database to a new file (mode 0600) as it is at one moment, while its server may be writing, and checks the
  * copy. It takes as much disk as the database. Throws `BackupError`; then there is no file.
  */
-export function backUpSqlite(file: string, target: string, attachments: Attachments): BackupFacts {
+export async function backUpSqlite(file: string, target: string, attachments: Attachments): Promise<BackupFacts> {
   if (!existsSync(file)) throw new BackupError(`there is no database at ${file}`);
   if (existsSync(target)) throw new BackupError(`${target} already exists; choose another file, or remove it first`);
   closeSync(openSync(target, "wx", ownerOnly)); // SQLite fills an empty file, and keeps its mode
@@ -36,7 +38,7 @@ export function backUpSqlite(file: string, target: string, attachments: Attachme
     copy.run(createTable);
     for (const [name, content] of Object.entries(attachments))
       copy.run("INSERT INTO backup_file (name, content) VALUES (?, ?)", [name, content]);
-    const facts = inspect(copy, target);
+    const facts = await inspect(copy, target);
     flush(target);
     return facts;
   } catch (error) {
@@ -49,14 +51,14 @@ export function backUpSqlite(file: string, target: string, attachments: Attachme
  * Restores a backup to a new database file (mode 0600) and returns the files that belong to it. Throws `BackupError`,
  * and then leaves nothing behind.
  */
-export function restoreSqlite(backup: string, file: string): BackupFacts & { attachments: Attachments } {
+export async function restoreSqlite(backup: string, file: string): Promise<BackupFacts & { attachments: Attachments }> {
   if (!existsSync(backup)) throw new BackupError(`there is no backup at ${backup}`);
   const made = `${file}.restoring`;
   rmSync(made, { force: true });
   closeSync(openSync(made, "wx", ownerOnly));
   try {
     using source = openBackup(backup);
-    const facts = inspect(source, backup);
+    const facts = await inspect(source, backup);
     const attachments = attachmentsIn(source);
     source.run("VACUUM INTO ?", [made]);
     using copy = open(made, { readwrite: true });
@@ -89,7 +91,7 @@ function openBackup(file: string): Database {
 }
 
 /** Checks every page of a backup and counts what it holds. */
-function inspect(database: Database, file: string): BackupFacts {
+async function inspect(database: Database, file: string): Promise<BackupFacts> {
   if (!has(database, "schema_version")) throw new BackupError(`${file} is a database, but not one of Herald`);
   const fault = faultOf(database);
   if (fault !== "ok") throw new BackupError(`${file} is damaged: ${fault}`);
@@ -98,9 +100,16 @@ function inspect(database: Database, file: string): BackupFacts {
     bytes: statSync(file).size,
     organizations: count("SELECT COUNT(*) AS n FROM organization WHERE deleted_at IS NULL"),
     messages: count("SELECT COUNT(*) AS n FROM event WHERE kind IN ('message', 'system')"),
-    schema: count("SELECT MAX(version) AS n FROM schema_version"),
+    schema: await schemaOf(file),
     files: Object.keys(attachmentsIn(database)),
   };
+}
+
+async function schemaOf(file: string): Promise<number> {
+  const reader = openSqliteReader(file);
+  const { version } = await readSchema(reader);
+  reader.close();
+  return version;
 }
 
 /** The first fault of a database, or `ok`. */
