@@ -46,8 +46,14 @@ test.each(tree)("the examples of herald $path are commands that it understands",
   }
 });
 
+test("herald help is another way to ask for help", async () => {
+  expect(await runHerald(["help"])).toEqual(await runHerald(["--help"]));
+  expect(await runHerald(["help", "users", "list"])).toEqual(await runHerald(["users", "list", "--help"]));
+});
+
 test.each([
   ["nonsense", "unknown command 'nonsense'"],
+  ["help nonsense", "unknown command 'nonsense'"],
   ["nonsense --help", "unknown command 'nonsense'"],
   ["--help nonsense", "unknown command 'nonsense'"],
   ["usr list --org demo", "(Did you mean users?)"],

@@ -121,7 +121,9 @@ async function run(argv: string[], output: Output): Promise<number> {
     options = command.opts();
   });
   try {
-    await program.parseAsync(upToUnknownCommand(program, argv), { from: "user" });
+    // `herald help users` is another way to write `herald users --help`.
+    const words = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+    await program.parseAsync(upToUnknownCommand(program, words), { from: "user" });
     return exitCodes.ok;
   } catch (error) {
     // Commander has already printed the help or the error.
