@@ -32,7 +32,7 @@ const ofImage = (run: (image: UnpackedImage) => Promise<void> | void) => async (
 };
 
 test(
-  "the image holds the program, glibc, and nothing that could run anything else",
+  "the image holds the program, glibc, their licences, and nothing else",
   ofImage(({ root }) => {
     const files = readdirSync(root, { recursive: true, withFileTypes: true })
       .filter(
@@ -43,6 +43,7 @@ test(
     expect(files.sort()).toEqual(
       [
         ...["etc/group", "etc/nsswitch.conf", "etc/passwd", "lib64", "usr/bin/herald", loader],
+        ...["LICENSE", "glibc-licence.txt", "third-party-licences.txt"].map((name) => `usr/share/doc/herald/${name}`),
         ...["lib/libc.so.6", "lib/libdl.so.2", "lib/libm.so.6", "lib/libpthread.so.0"],
       ].sort(),
     );

@@ -13,16 +13,25 @@ const texts: Readonly<Record<string, string>> = {
   "etc/nsswitch.conf": "hosts: files dns\n",
 };
 
+const documentFolder = "usr/share/doc/herald";
+
+/** What goes into an image: the binary, glibc, and the licences that go with them, by file name. */
+type Contents = {
+  readonly binary: string;
+  readonly libraryFolder: string;
+  readonly documents: Readonly<Record<string, string>>;
+};
+
 /**
  * Lays out the image's files in `folder`, which is emptied first: `root` has the program, the C library that it is linked
  * against, and what programs expect to find; `owned` has what belongs to Herald's user. Throws if a library is missing.
  */
-export function layOut(folder: string, { binary, libraryFolder }: { binary: string; libraryFolder: string }): void {
+export function layOut(folder: string, { binary, libraryFolder, documents }: Contents): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "owned/data"), { recursive: true });
   chmodSync(join(folder, "owned/data"), 0o700);
   const root = join(folder, "root");
-  for (const name of ["etc", "lib", "tmp", "usr/bin"]) mkdirSync(join(root, name), { recursive: true });
+  for (const name of ["etc", "lib", "tmp", "usr/bin", documentFolder]) mkdirSync(join(root, name), { recursive: true });
   chmodSync(join(root, "tmp"), 0o1777);
   symlinkSync("lib", join(root, "lib64")); // where the loader is on x64
   const found = readdirSync(libraryFolder);
@@ -33,6 +42,7 @@ export function layOut(folder: string, { binary, libraryFolder }: { binary: stri
     chmodSync(join(root, "lib", name), 0o755);
   }
   for (const [path, text] of Object.entries(texts)) writeFileSync(join(root, path), text);
+  for (const [name, text] of Object.entries(documents)) writeFileSync(join(root, documentFolder, name), text);
   copyFileSync(binary, join(root, "usr/bin/herald"));
   chmodSync(join(root, "usr/bin/herald"), 0o755);
 }

@@ -1,10 +1,10 @@
 // Makes the container image of deploy/Dockerfile from a fresh binary and this machine's glibc, without pulling a base image:
 // dist/herald-image-amd64.tar, for `docker load` and `podman load`. Needs buildah. `npm run build:image`
 //
-//   -- --arch arm64 --libraries DIR   for another architecture, with Debian's glibc of that architecture in DIR
+//   -- --arch arm64 --libraries DIR   for another architecture, with Debian's glibc of that architecture, and its `copyright`, in DIR
 //   -- --output FILE                  another archive
 //   -- --root-only                    only lays out dist/image/, as the Dockerfile does within its build
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,6 +12,7 @@ import { $ } from "bun";
 import packageJson from "../../package.json" with { type: "json" };
 import { compileHerald } from "../build/compile.ts";
 import { createFolder } from "../build/folder.ts";
+import { renderNotices } from "../build/notices.ts";
 import { binaryOf, findTarget } from "../build/targets.ts";
 import { layOut, ownLibraryFolder } from "./image-root.ts";
 
@@ -41,7 +42,14 @@ const layOutImage = async (folder: string): Promise<void> => {
   const target = arch === own ? undefined : findTarget(targets[arch]);
   const binary = join(root, target === undefined ? "dist/herald" : binaryOf(target));
   await compileHerald(binary, target);
-  layOut(folder, { binary, libraryFolder: values.libraries });
+  const { libraries } = values;
+  const glibc = libraries === ownLibraryFolder() ? "/usr/share/doc/libc6/copyright" : join(libraries, "copyright");
+  const documents = {
+    LICENSE: readFileSync(join(root, "LICENSE"), "utf8"),
+    "third-party-licences.txt": renderNotices(),
+    "glibc-licence.txt": readFileSync(glibc, "utf8"),
+  };
+  layOut(folder, { binary, libraryFolder: libraries, documents });
 };
 
 /** What git says, or `unknown` outside a clone. */
