@@ -37,7 +37,8 @@ describe("names are those of the code", () => {
   const settings = new Set([...describeSettings().map(({ name }) => name), ...clientVariables]);
   const sources = sourcesBelow(join(root, "src"));
   const isSentence = /^[a-z][a-z']*(?: [\w…;,:'.-]+){2,}$/;
-  const isCommand = /^(npm|npx|exec|herald|systemctl|systemd-analyze|sudo|git|apt-get|docker|podman|kubectl|helm) /;
+  const isCommand =
+    /^(npm|npx|exec|herald|systemctl|systemd-analyze|journalctl|sudo|git|apt-get|docker|podman|kubectl|helm) /;
   const folders = /^(src|sdk|test|tools|bench|bin|docs|deploy)\/[\w./-]+$/;
   // Decisions also describe plans, and generated pages are made from the code.
   const present = each.filter(([path]) => !/^docs\/(decisions\/000|reference)/.test(path));
