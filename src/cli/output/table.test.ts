@@ -10,7 +10,7 @@ const columns: Column<Row>[] = [
 ];
 
 /** The lines of a table that is printed in parts, on a terminal of this width, or elsewhere. */
-function printed(parts: Row[][], width?: number): string[] {
+function printed(parts: Row[][], width?: number, shown = columns): string[] {
   const lines: string[] = [];
   const output: Output = {
     result: (line) => void lines.push(line),
@@ -21,7 +21,7 @@ function printed(parts: Row[][], width?: number): string[] {
     isTerminal: width !== undefined,
     width,
   };
-  const { print } = createTable(columns, output);
+  const { print } = createTable(shown, output);
   for (const part of parts) print(part);
   return lines;
 }
@@ -46,6 +46,13 @@ test("on a terminal, the widest column is cut, with a mark, and lines fit", () =
   for (const width of [1, 5, 12, 20, 39]) {
     for (const line of printed([rows], width)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
   }
+});
+
+test("a column that is cut first gives way to the others, as long as that is enough", () => {
+  const text = { title: "TEXT", cell: ({ name }: Row) => name, isCutFirst: true } as const;
+  const row = { id: "0123456789012345678901234567890123456789", name: "some words" };
+  expect(printed([[row]], 50, [columns[0] ?? text, text])[1]).toBe(`${row.id}  some wo…`);
+  expect(printed([[row]], 40, [columns[0] ?? text, text])[1]).toBe("012345678901234567890123456…  some words");
 });
 
 test("wide and joined characters count as the terminal shows them", () => {

@@ -1,8 +1,8 @@
 import type { Output } from "./output.ts";
 import { printableLine } from "./printable.ts";
 
-/** A column of a table. */
-export type Column<Row> = { title: string; cell: (row: Row) => string };
+/** A column of a table. `isCutFirst`: its cells may lose their ends before ids and times do. */
+export type Column<Row> = { title: string; cell: (row: Row) => string; isCutFirst?: true };
 
 /** A table that is printed in parts, each below the other. */
 export type Table<Row> = { print: (rows: readonly Row[]) => void };
@@ -13,8 +13,8 @@ const leastWidth = 6;
 const cutMark = "…";
 
 /**
- * Creates a table, whose headings are printed with its first part. On a terminal no line is longer than it is wide: the widest
- * columns are cut. Elsewhere, cells are complete.
+ * Creates a table, whose headings are printed with its first part. On a terminal no line is longer than it is wide: columns
+ * that are cut first give way, then the widest. Elsewhere, cells are complete.
  */
 export function createTable<Row>(columns: readonly Column<Row>[], output: Output): Table<Row> {
   let widths: readonly number[] = [];
@@ -24,7 +24,7 @@ export function createTable<Row>(columns: readonly Column<Row>[], output: Output
       const titles = columns.map(({ title }) => title);
       const isFirst = widths.length === 0;
       widths = widthsOf(isFirst ? [titles, ...cells] : cells, widths);
-      const shown = output.width === undefined ? widths : fitWidths(widths, output.width);
+      const shown = output.width === undefined ? widths : fitColumns(columns, widths, output.width);
       const print = (row: readonly string[], style = (text: string) => text) => {
         const line = lineOf(row, shown);
         output.result(style(output.width === undefined ? line : cut(line, output.width)));
@@ -41,6 +41,22 @@ function widthsOf(rows: readonly string[][], before: readonly number[]): number[
   return Array.from({ length: count }, (_, index) =>
     rows.reduce((most, row) => Math.max(most, Bun.stringWidth(row[index] ?? "")), before[index] ?? 0),
   );
+}
+
+/** Narrows the columns that are cut first or, if that is not enough, any of them. */
+function fitColumns(
+  columns: readonly Pick<Column<never>, "isCutFirst">[],
+  widths: readonly number[],
+  lineWidth: number,
+): number[] {
+  const isFirst = columns.map(({ isCutFirst = false }) => isCutFirst);
+  const first = widths.filter((_, index) => isFirst[index]);
+  const rest = widths.filter((_, index) => !isFirst[index]);
+  const space = lineWidth - rest.reduce((sum, width) => sum + width + gap.length, 0);
+  const narrowed = fitWidths(first, space);
+  const needed = narrowed.reduce((sum, width) => sum + width + gap.length, -gap.length);
+  if (first.length === 0 || needed > space) return fitWidths(widths, lineWidth);
+  return widths.map((width, index) => (isFirst[index] ? (narrowed.shift() ?? width) : width));
 }
 
 /** Narrows the widest columns until a line fits, but none below the least width. */

@@ -11,7 +11,7 @@ import { addYesOption, confirmDeletion } from "./deletion.ts";
 
 const columns: Column<DirectoryEntry>[] = [
   { title: "CONVERSATION", cell: ({ id }) => id },
-  { title: "NAME", cell: ({ name }) => name ?? "" },
+  { title: "NAME", cell: ({ name }) => name ?? "", isCutFirst: true },
   { title: "CREATED", cell: ({ created_at }) => created_at },
 ];
 
@@ -19,7 +19,7 @@ const messageColumns: Column<Message>[] = [
   { title: "TIME", cell: ({ created_at }) => created_at },
   { title: "ID", cell: ({ _id }) => _id },
   { title: "FROM", cell: ({ from }) => from },
-  { title: "TEXT", cell: ({ body }) => body },
+  { title: "TEXT", cell: ({ body }) => body, isCutFirst: true },
 ];
 
 type ConversationOptions = ClientOptions & { org: string; json?: true };

@@ -17,6 +17,7 @@ const columns: Column<OnlineUser>[] = [
 const deviceColumn: Column<OnlineUser> = {
   title: "DEVICES",
   cell: ({ devices = [] }) => devices.map((device) => device ?? "(none)").join(", "),
+  isCutFirst: true,
 };
 
 /** `herald users online`. */

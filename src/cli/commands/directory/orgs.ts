@@ -11,7 +11,7 @@ import { addYesOption, confirmDeletion } from "./deletion.ts";
 
 const columns: Column<DirectoryEntry>[] = [
   { title: "ORGANIZATION", cell: ({ id }) => id },
-  { title: "NAME", cell: ({ name }) => name ?? "" },
+  { title: "NAME", cell: ({ name }) => name ?? "", isCutFirst: true },
   { title: "CREATED", cell: ({ created_at }) => created_at },
 ];
 

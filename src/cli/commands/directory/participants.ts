@@ -8,7 +8,7 @@ import { type Column, createTable } from "../../output/table.ts";
 
 const columns: Column<DirectoryEntry>[] = [
   { title: "USER", cell: ({ id }) => id },
-  { title: "NAME", cell: ({ name }) => name ?? "" },
+  { title: "NAME", cell: ({ name }) => name ?? "", isCutFirst: true },
 ];
 
 type ParticipantOptions = ClientOptions & { org: string; json?: true };

@@ -11,7 +11,7 @@ import { addOnlineCommand } from "./online.ts";
 
 const columns: Column<User>[] = [
   { title: "USER", cell: ({ id }) => id },
-  { title: "NAME", cell: ({ name }) => name ?? "" },
+  { title: "NAME", cell: ({ name }) => name ?? "", isCutFirst: true },
   { title: "STATE", cell: ({ blocked }) => (blocked ? "blocked" : "active") },
   { title: "CREATED", cell: ({ created_at }) => created_at },
 ];
