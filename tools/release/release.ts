@@ -47,7 +47,7 @@ const parts: readonly Part[] = [
     name: "chart",
     async make() {
       const tools = await findDeployTools();
-      if (tools === undefined) return { missing: "Go is not installed, which builds Helm" };
+      if (tools === undefined) return { missing: "Python with venv is not installed, which installs Helm's builder" };
       await $`${tools.helm} package deploy/helm/herald --destination dist --version ${version} --app-version ${version}`.quiet();
       return [`dist/herald-${version}.tgz`];
     },

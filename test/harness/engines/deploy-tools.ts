@@ -1,6 +1,6 @@
 // Installs what checks the Helm chart and the compose files: Helm, kubeconform and compose-go, built from their Go modules,
 // and the schemas of Kubernetes and the Gateway API. `bun test/harness/engines/deploy-tools.ts`, which .ci/run calls first,
-// because a first build takes more than a minute.
+// because a first build takes one to three minutes.
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { $ } from "bun";
 import { reportMissing } from "./installed.ts";
 
-const requirements = resolve(import.meta.dir, "../../deploy/tools/requirements.txt");
+const pinned = (name: "schemas" | "go"): string => resolve(import.meta.dir, `../../deploy/tools/${name}.txt`);
 
 /** Go verifies each against the checksum database. */
 const programs = {
@@ -32,15 +32,14 @@ const toolsIn = (folder: string): DeployTools => ({
 });
 
 /**
- * Installs the tools below the system's folder for temporary files, or finds them there; `undefined` if Go or Python is
- * missing, which is a failure under CI.
+ * Installs the tools below the system's folder for temporary files, or finds them there; `undefined` if Python is missing,
+ * which is a failure under CI. Go comes from PyPI where it is missing.
  */
 export async function findDeployTools(): Promise<DeployTools | undefined> {
-  const pins = JSON.stringify([programs, gatewayApi, kubernetesVersions, readFileSync(requirements, "utf8")]);
+  const pins = JSON.stringify([programs, gatewayApi, kubernetesVersions, readFileSync(pinned("schemas"), "utf8")]);
   const key = createHash("sha256").update(pins).digest("hex").slice(0, 12);
   const folder = join(tmpdir(), `herald-deploy-tools-${key}`);
   if (existsSync(folder)) return toolsIn(folder);
-  if (Bun.which("go") === null) return reportMissing("Go", "golang-go");
   if (Bun.which("python3") === null) return reportMissing("Python with venv", "python3-venv");
   const unfinished = mkdtempSync(`${folder}-`);
   try {
@@ -53,19 +52,27 @@ export async function findDeployTools(): Promise<DeployTools | undefined> {
 }
 
 async function install(folder: string): Promise<void> {
-  for (const program of Object.values(programs))
-    await $`go install ${program}`.env({ ...process.env, GOBIN: join(folder, "bin") }).quiet();
-  await installSchemas(folder);
-}
-
-async function installSchemas(folder: string): Promise<void> {
   const environment = join(folder, "python");
   await $`python3 -m venv ${environment}`.quiet();
-  const install = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
-  await $`${environment}/bin/pip ${install} --requirement ${requirements}`.quiet();
+  const add = async (name: "schemas" | "go") => {
+    const options = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
+    await $`${environment}/bin/pip ${options} --requirement ${pinned(name)}`.quiet();
+  };
+  await add("schemas");
+  if (Bun.which("go") === null) await add("go");
+  const go = Bun.which("go") ?? join(environment, "bin/go");
+  for (const program of Object.values(programs))
+    await $`${go} install ${program}`.env({ ...process.env, GOBIN: join(folder, "bin") }).quiet();
+  await installSchemas(folder, { environment, go });
+  rmSync(environment, { recursive: true });
+}
+
+type Installed = { environment: string; go: string };
+
+async function installSchemas(folder: string, { environment, go }: Installed): Promise<void> {
   const [library = ""] = readdirSync(join(environment, "lib"));
   const published = join(environment, "lib", library, "site-packages/kubernetes_validate/kubernetes-json-schema");
-  const route = JSON.stringify(await schemaOfRoutes());
+  const route = JSON.stringify(await schemaOfRoutes(go));
   for (const version of kubernetesVersions) {
     const schemas = join(folder, "schemas", `v${version}`);
     mkdirSync(join(folder, "schemas"), { recursive: true });
@@ -78,14 +85,13 @@ async function installSchemas(folder: string): Promise<void> {
     }
     await Bun.write(join(schemas, "httproute-gateway-v1.json"), route);
   }
-  rmSync(environment, { recursive: true });
 }
 
 type Definition = { spec: { versions: { name: string; schema: { openAPIV3Schema: unknown } }[] } };
 
 /** The schema of HTTPRoute, from the definition that the Gateway API publishes. */
-async function schemaOfRoutes(): Promise<unknown> {
-  const { Dir: folder } = (await $`go mod download -json ${gatewayApi}`.cwd(tmpdir()).json()) as { Dir: string };
+async function schemaOfRoutes(go: string): Promise<unknown> {
+  const { Dir: folder } = (await $`${go} mod download -json ${gatewayApi}`.cwd(tmpdir()).json()) as { Dir: string };
   const file = join(folder, "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml");
   const { spec } = Bun.YAML.parse(readFileSync(file, "utf8")) as Definition;
   return refuseOthers(spec.versions.find(({ name }) => name === "v1")?.schema.openAPIV3Schema);
