@@ -306,6 +306,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     void listening.stop();
     connections.hurry();
     held.end();
+    services.imports.stop();
+    services.exports.stop();
     const end = performance.now() + requestsMayTakeMs;
     const unanswered = () => listening.pendingRequests - connections.count("sse") - connections.count("feed");
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);

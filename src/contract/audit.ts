@@ -16,10 +16,13 @@ export const auditTarget = z
     token: id("The `jti` of the revoked token."),
     sender: id("The `senderId` of the send."),
     message: id("The message or system message that the call read."),
+    lines: id("How many lines were imported or exported, in decimal."),
+    failed: id("How many lines of an import failed, in decimal."),
   })
   .meta({
     id: "AuditTarget",
-    description: "The ids that the call referred to, including the id of a key that it created.",
+    description:
+      "The ids that the call referred to, including the id of a key that it created; of an import or export, how much it was.",
   });
 
 /** The ids that a call referred to. */

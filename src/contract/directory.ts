@@ -8,7 +8,8 @@ const mostTokenSeconds = 100 * 365 * 24 * 3600; // the bound when the limit is l
 const defaultTokenSeconds = 3600;
 const maxListLimit = 1000;
 
-const name = text(1, maxNameCharacters)
+/** The name of an organization, user or conversation in a change. */
+export const entityName = text(1, maxNameCharacters)
   .nullable()
   .optional()
   .meta({ description: "The name. `null` clears it. Omit it to leave the name unchanged." });
@@ -38,7 +39,7 @@ export type User = z.infer<typeof user>;
 /** The body of a `PUT` of a user. */
 export const putUserRequest = z
   .strictObject({
-    name,
+    name: entityName,
     blocked: z.boolean().optional().meta({
       description:
         "`true` closes the user's connections and refuses all of the user's tokens, whoever issued them, until it is set to `false`. Omit it to leave it unchanged.",
@@ -66,7 +67,7 @@ function forEachLimit<Member extends z.ZodType>(memberOf: (meaning: string) => M
 /** The body of a `PUT` of an organization. */
 export const putOrganizationRequest = z
   .strictObject({
-    name,
+    name: entityName,
     limits: z
       .strictObject(forEachLimit((description) => z.int().min(0).nullable().optional().meta({ description })))
       .optional()
@@ -112,7 +113,7 @@ export function createPutConversationRequest(limits: PayloadLimits) {
   const participants = userIds({ maximum: limits.participants }).optional().meta({
     description: "Replaces the set of participants. Unknown users are created. Omit it to leave the set unchanged.",
   });
-  return z.strictObject({ name, participants }).meta({ id: "PutConversationRequest" });
+  return z.strictObject({ name: entityName, participants }).meta({ id: "PutConversationRequest" });
 }
 
 /** The body of `POST …/tokens`. */

@@ -20,6 +20,8 @@ import type { Messages } from "../services/messages/messages.ts";
 import type { SystemMessages } from "../services/messages/system-messages.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
 import type { Presence } from "../services/presence.ts";
+import type { Exports } from "../services/transfer/exports.ts";
+import type { Imports } from "../services/transfer/imports.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
 import { type Door, newCall, type TraceCall } from "./calls.ts";
@@ -33,6 +35,7 @@ import { bindMessages } from "./routes/messages.ts";
 import { bindMetrics, type Metrics } from "./routes/metrics.ts";
 import { bindOpen, type HealthChecks } from "./routes/open.ts";
 import { bindPresence } from "./routes/presence.ts";
+import { bindTransfer } from "./routes/transfer.ts";
 
 type Dependencies = {
   authentication: Authentication;
@@ -54,6 +57,8 @@ type Dependencies = {
   health: HealthChecks;
   metrics: Metrics;
   feeds: Feeds;
+  imports: Imports;
+  exports: Exports;
   pages: Pages;
   backlog: AnswerBacklog;
   limits: PayloadLimits & { requestBytes: number };
@@ -85,6 +90,7 @@ export function createApp(dependencies: Dependencies): App {
   bindDelivery(bind, operations, dependencies.deliveryReports);
   bindPresence(bind, operations, dependencies);
   bindFeed(bind, operations, dependencies.feeds);
+  bindTransfer(bind, operations, dependencies);
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindMetrics(bind, operations, dependencies.metrics);

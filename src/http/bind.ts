@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import type { z } from "zod";
-import { toHeraldError, unavailable } from "../contract/errors/errors.ts";
+import type { AuditTarget } from "../contract/audit.ts";
+import { HeraldError, toHeraldError, unavailable } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
 import { toIso } from "../contract/identifiers.ts";
 import type { Scope } from "../contract/keys/scopes.ts";
@@ -19,7 +20,7 @@ import { type LongAnswers, rememberBytes } from "./answers/long-answers.ts";
 import { type Answer, discard, rowsIn, toResponse, toStream } from "./answers/response.ts";
 import { createTrails } from "./audit-trail.ts";
 import type { Call, Door } from "./calls.ts";
-import { createBills } from "./requests/bills.ts";
+import { type Bill, createBills } from "./requests/bills.ts";
 import { organizationIn, readJsonBody } from "./requests/body.ts";
 import { listsOf, readQuery } from "./requests/query.ts";
 
@@ -40,12 +41,20 @@ export type LongCall = {
   address: string;
   /** The address of the node that the call came to. */
   door: Door;
-  /** Its signal aborts when the caller hangs up. Bun creates the signal when it is first read. */
-  request: Pick<Request, "signal">;
+  requestId: string;
+  /**
+   * Its signal aborts when the caller hangs up. Bun creates the signal when it is first read. Only an operation of lines
+   * reads the body.
+   */
+  request: Pick<Request, "signal" | "body" | "headers">;
   /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */
   endSoon(): void;
   /** Checks again whether the key is valid and still permits this; rejects with the error that a new call would get. */
   permit(): Promise<void>;
+  /** Charges more work to the call, in requests. Resolves once its limits allow more. */
+  pay(cost: number): Promise<void>;
+  /** Records the success of the call in the audit log, with what it did. */
+  record(target: AuditTarget): Promise<void>;
 };
 
 /** Binds an operation of the contract to its handler. */
@@ -76,6 +85,7 @@ type Dependencies = {
 };
 
 const endedWithinSeconds = 5;
+const payAgainMs = 50;
 // Limits the work begun per turn of the event loop to about 3 ms: 128 sends, or three of 60 kB. Longer bodies are read
 // one at a time.
 const unitsPerTurn = 128;
@@ -112,6 +122,19 @@ export function createBind({
   // Keys take turns reading long bodies.
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
   const turns = createTurnstile(unitsPerTurn);
+
+  async function payMore(bill: Bill, cost: number): Promise<void> {
+    bills.addWork(bill, cost);
+    for (;;) {
+      try {
+        return bills.mayGoOn(bill);
+      } catch (error) {
+        if (!(error instanceof HeraldError) || error.code !== "rate_limited") throw error;
+        await Bun.sleep(payAgainMs);
+      }
+    }
+  }
+
   return (operation, handler) => {
     type BodyOf = Parameters<typeof handler>[0]["body"];
     const { method, path, params, query, body, scope, limitsItself = false } = operation;
@@ -197,18 +220,25 @@ export function createBind({
         answer = await handler(input, {
           address,
           door: call.door,
+          requestId,
           request,
           endSoon,
+          pay: (cost) => payMore(bill, cost),
+          async record(done) {
+            trail.name(done);
+            await trail.succeed(200);
+          },
           permit: async () => {
             if (scope !== undefined) permit(await authenticate(), scope);
           },
         });
         call.isReplay = answer.isReplay === true;
         if (answer.target !== undefined) trail.name(answer.target);
-        const recorded = trail.succeed(answer.status);
+        const recorded = answer.isRecorded === true ? undefined : trail.succeed(answer.status);
         if (recorded !== undefined) await recorded;
-        if (answer.stream !== undefined)
-          return tellExpiry(caller, await toStream(answer.stream, request, requestId, runtime));
+        const { stream, streamType } = answer;
+        if (stream !== undefined)
+          return tellExpiry(caller, await toStream({ stream, streamType }, request, requestId, runtime));
         const rows = rowsIn(answer.body);
         bills.addWork(bill, Math.floor(rows / rowsPerRequest));
         const weight = Math.floor(rows / rowsPerUnit);

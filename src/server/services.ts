@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import { type Config, httpLimitsOf } from "../config.ts";
 import { rateLimited } from "../contract/errors/errors.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
@@ -22,6 +22,9 @@ import { createSystemMessages } from "../services/messages/system-messages.ts";
 import { createProviderKeys } from "../services/sessions/provider-keys.ts";
 import { createSessions } from "../services/sessions/sessions.ts";
 import { createTokens } from "../services/sessions/tokens.ts";
+import { createExports } from "../services/transfer/exports.ts";
+import { createImports } from "../services/transfer/imports.ts";
+import { createPlaces } from "../services/transfer/places.ts";
 import type { createStore } from "../store/store.ts";
 
 const keySetMayTakeMs = 5_000;
@@ -30,6 +33,8 @@ const maxKeySetBytes = 256 * 1024;
 const longPages = { places: 1, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const pauseAfterLongPageMs = 8;
 const mostUnreadableTold = 1_024;
+// Each holds some megabytes, and those of an organization take turns with the writer.
+const transfersAtOnce = { ofOrganization: 4, ofNode: 64 };
 const unreadableAdvice =
   "a message cannot be read and is omitted from lists, because its row in the database is not what Herald wrote; restore it from a backup";
 
@@ -94,6 +99,19 @@ export function createServices(dependencies: Dependencies) {
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
     deliveryReports: createDeliveryReports(store),
     receipts: createReceipts({ ...store, clock }),
+    exports: createExports({
+      ...store,
+      places: createPlaces({ what: "exports", ...transfersAtOnce }),
+      elapsed: steadyClock,
+    }),
+    imports: createImports({
+      ...store,
+      use,
+      places: createPlaces({ what: "imports", ...transfersAtOnce }),
+      limits: httpLimitsOf(config),
+      clock,
+      elapsed: steadyClock,
+    }),
   };
 }
 

@@ -14,6 +14,7 @@ import blockedUsers from "./migrations/0013-blocked-users.sql" with { type: "tex
 import revokedTokens from "./migrations/0014-revoked-tokens.sql" with { type: "text" };
 import rowSecurityOfTheServer from "./migrations/0015-row-security-of-the-server.sql" with { type: "text" };
 import liveKeys from "./migrations/0016-live-keys.sql" with { type: "text" };
+import imports from "./migrations/0017-imports.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0014-revoked-tokens", revokedTokens),
   migrationOf("0015-row-security-of-the-server", rowSecurityOfTheServer),
   migrationOf("0016-live-keys", liveKeys),
+  migrationOf("0017-imports", imports),
 ];
 
 /** The schema version of the last release without expand and contract. */

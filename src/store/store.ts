@@ -18,6 +18,8 @@ import type { BusSecrets, NodeRegistry } from "./ports.ts";
 import { createRetentionReads } from "./retention/overdue.ts";
 import { createRetentionWrites } from "./retention/retention.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
+import { createExportReads } from "./transfer/export-reads.ts";
+import { createImportWrites } from "./transfer/import-writes.ts";
 
 /**
  * Creates the writes of a database. `announce` is called after each commit, except those of batches, with its events in
@@ -35,6 +37,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     audit: createAuditWrites({ driver }),
     deliveries: createDeliveryWrites({ driver }),
     retention: createRetentionWrites({ driver }),
+    imports: createImportWrites({ driver, writer }),
   };
 }
 
@@ -110,5 +113,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     sent: createSentReads({ reader }),
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
+    exports: createExportReads({ reader }),
+    imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
   };
 }

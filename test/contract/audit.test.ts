@@ -330,6 +330,8 @@ describe("the audit log", () => {
       listMessages: "all",
       getMessage: "all",
       getSystemMessage: "all",
+      exportOrganization: "all",
+      exportUser: "all",
       streamEvents: "all",
     });
   });

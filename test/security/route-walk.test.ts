@@ -95,6 +95,16 @@ const bodies: Record<string, (ids: Ids) => object> = {
   rotateKey: () => ({}),
 };
 
+/** Lines by operation. An operation with lines that is missing here fails the walk. */
+const bodyLines: Record<string, (ids: Ids) => object[]> = {
+  importLines: ({ uid, cid, messageId }) => [
+    { user: { id: uid } },
+    { conversation: { id: cid, participants: [uid] } },
+    { participant: { cid, uid } },
+    { message: { id: messageId, cid, senderId: uid, body: "x", created_at: "2024-01-01T00:00:00Z" } },
+  ],
+};
+
 /** What a request over a socket names. The compiler requires each request of the contract. */
 const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
   connect: [], // handled below, as it takes a token
@@ -109,7 +119,7 @@ const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
   ack: [({ messageId, systemMid }) => ({ ids: [messageId, systemMid] })],
 };
 
-type Call = [method: string, target: string, body: object | undefined];
+type Call = [method: string, target: string, body: object | string | undefined];
 
 const walked = new Map<string, number>();
 
@@ -120,11 +130,17 @@ function entryOf<Entry>(table: Record<string, Entry>, name: string): Entry {
 }
 
 /** Every way to call an operation about these ids: without a query, and with each of its parameters. */
-function callsOf({ operationId, method, path, query, body }: Operation, ids: Ids): Call[] {
+function callsOf({ operationId, method, path, query, body, lines }: Operation, ids: Ids): Call[] {
   const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(entryOf(pathIds, name)(ids)));
   const parameters = Object.keys("shape" in query ? Object(query.shape) : {});
   const searches = ["", ...parameters.map((name) => `?${name}=${entryOf(queries, name)(ids)}`)];
-  const given = body === undefined ? undefined : entryOf(bodies, operationId)(ids);
+  const textOf = (all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const given =
+    lines !== undefined
+      ? textOf(entryOf(bodyLines, operationId)(ids))
+      : body === undefined
+        ? undefined
+        : entryOf(bodies, operationId)(ids);
   return searches.map((search) => [method.toUpperCase(), target + search, given]);
 }
 
@@ -173,7 +189,12 @@ async function createTwo(): Promise<{ mine: Tenant; other: Tenant }> {
 const call = (key: string, operation: Operation, [method, target, body]: Call) => {
   const route = `${operation.method.toUpperCase()} ${operation.path}`;
   walked.set(route, (walked.get(route) ?? 0) + 1);
-  return herald().admin<Problem>(method, target, body, { "Admin-Api-Key": key });
+  const headers = { "Admin-Api-Key": key };
+  if (typeof body !== "string") return herald().admin<Problem>(method, target, body, headers);
+  return herald().http<Problem>(method, target, {
+    body,
+    headers: { ...headers, "Content-Type": "application/x-ndjson" },
+  });
 };
 
 describe("promise 6: the key of one organization, on every route", () => {

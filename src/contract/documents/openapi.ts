@@ -5,6 +5,7 @@ import { scopes } from "../keys/scopes.ts";
 import { defaultPayloadLimits, type PayloadLimits } from "../limits.ts";
 import { createOperations } from "../operations/all.ts";
 import { type Operation, type OperationAnswer, operationTags } from "../operations/operation.ts";
+import { linesType } from "../transfer/lines.ts";
 import { about, conventions, nestingRule } from "./about.ts";
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from "./json-schema.ts";
 
@@ -70,7 +71,7 @@ function describeScopes(): string {
 }
 
 function describe(operation: Operation, components: Components): Record<string, unknown> {
-  const { operationId, tag, summary, description, scope, body, isBodyOptional, bodyExample } = operation;
+  const { operationId, tag, summary, description, scope, body, lines, isBodyOptional, bodyExample } = operation;
   const { schemas } = components;
   const parameters = [
     ...describeParameters("path", schemas.add(operation.params, "input")),
@@ -87,6 +88,12 @@ function describe(operation: Operation, components: Components): Record<string, 
       requestBody: {
         required: isBodyOptional !== true,
         content: { "application/json": { schema: schemas.add(body, "input"), example: bodyExample } },
+      },
+    }),
+    ...(lines !== undefined && {
+      requestBody: {
+        required: true,
+        content: { [linesType]: { schema: schemas.add(lines, "input"), example: bodyExample } },
       },
     }),
     responses: { ...describeAnswers(operation, schemas), ...describeErrors(operation, components) },

@@ -29,7 +29,8 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   imply(scope !== undefined && scope !== "any", "insufficient_scope");
   imply(scope !== undefined && limitsItself !== true, "organization_forbidden");
   imply(takesBody || hasMembers(operation.params) || hasMembers(operation.query), "invalid_request");
-  imply(takesBody, "malformed_json", "payload_too_large", "unsupported_media_type");
+  imply(takesBody, "malformed_json", "payload_too_large");
+  imply(takesBody || operation.lines !== undefined, "unsupported_media_type");
   const inCatalogue = Object.keys(errorCatalogue);
   return [...codes].sort(
     (left, right) =>

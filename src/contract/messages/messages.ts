@@ -40,27 +40,45 @@ function needsMember(name: string, notEmpty: object) {
   return { required: [name], properties: { [name]: notEmpty } };
 }
 
-/** The body of `POST /admin/message` (seed, 2.1 and 2.2). */
-export function createSendMessageRequest(limits: PayloadLimits) {
-  const message = z
-    .strictObject({
-      id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
+/** The members that are the content of a message, and how the documents describe their object. */
+export function contentOfMessage(limits: PayloadLimits) {
+  return {
+    shape: {
       body: text(0, limits.bodyCharacters).default("").meta({ description: "The text." }),
-      cid: identifier.meta({ description: "The conversation." }),
       x: customParameters(limits.xBytes).default({}),
       attachments: z
         .array(attachmentUpload)
         .max(limits.attachments, `must hold at most ${limits.attachments} attachments`)
         .default([]),
-    })
-    .refine(
-      ({ body, attachments }) => body !== "" || attachments.length > 0,
-      "needs a non-empty `body` or an attachment",
-    )
-    .meta({
+    },
+    meta: {
       description: "Needs a non-empty `body` or an attachment.",
       anyOf: [needsMember("body", { minLength: 1 }), needsMember("attachments", { minItems: 1 })],
-    });
+    },
+  };
+}
+
+/** The rule that a message has content. */
+export const hasContent = {
+  check: ({ body, attachments }: { body: string; attachments: readonly unknown[] }) =>
+    body !== "" || attachments.length > 0,
+  message: "needs a non-empty `body` or an attachment",
+};
+
+/** The body of `POST /admin/message` (seed, 2.1 and 2.2). */
+export function createSendMessageRequest(limits: PayloadLimits) {
+  const { shape, meta } = contentOfMessage(limits);
+  const { body, x, attachments } = shape;
+  const message = z
+    .strictObject({
+      id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
+      body,
+      cid: identifier.meta({ description: "The conversation." }),
+      x,
+      attachments,
+    })
+    .refine(hasContent.check, hasContent.message)
+    .meta(meta);
   return z.strictObject({ ...envelope, message }).meta({ id: "SendMessageRequest" });
 }
 

@@ -9,6 +9,7 @@ import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
 import { presenceOperations } from "./presence.ts";
+import { createTransferOperations } from "./transfer.ts";
 
 const health = z
   .strictObject({
@@ -127,6 +128,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createTokenOperations(limits),
     ...createConversationOperations(limits),
     ...deliveryOperations,
+    ...createTransferOperations(limits),
     ...presenceOperations,
     ...feedOperations,
     ...keyOperations,

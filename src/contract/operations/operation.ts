@@ -46,6 +46,11 @@ export type Operation<
   query: Query;
   /** The schema of the body; `undefined` if the operation takes none. */
   body: Body;
+  /**
+   * The schema of one line, of an operation that reads a body of lines (`application/x-ndjson`) while it answers, and checks
+   * each line itself. The body's size has no limit.
+   */
+  lines?: z.ZodType;
   /** An empty body stands for `{}`. */
   isBodyOptional?: boolean;
   bodyExample?: unknown;

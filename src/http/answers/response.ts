@@ -4,12 +4,14 @@ import { isObject } from "../../lib/json/json-values.ts";
 
 /**
  * What a handler returns. Without `body`, the response has none; `stream` is a body of server-sent events that stays
- * open. `isReplay`: an earlier call did the work and got the same answer. `target` goes to the audit log, not into the
+ * open, or of another type that ends. `isRecorded`: the handler records the call in the audit log itself. `isReplay`: an earlier call did the work and got the same answer. `target` goes to the audit log, not into the
  * response.
  */
 export type Answer = {
   status: number;
   stream?: ReadableStream<Uint8Array>;
+  streamType?: string;
+  isRecorded?: boolean;
   headers?: Record<string, string>;
   isReplay?: boolean;
   target?: AuditTarget;
@@ -42,20 +44,20 @@ export function toResponse(
 }
 
 /**
- * Responds with server-sent events, the last response on the connection. HEAD requests get the headers without the
- * stream.
+ * Responds with a stream, the last response on the connection. HEAD requests get the headers without the stream.
+ * Server-sent events stay open however long there are none; other streams end if the caller stops reading and sending.
  */
 export async function toStream(
-  stream: ReadableStream<Uint8Array>,
+  { stream, streamType = "text/event-stream" }: { stream: ReadableStream<Uint8Array>; streamType?: string | undefined },
   request: Request,
   requestId: string,
   runtime: { timeout(request: Request, seconds: number): void },
 ): Promise<Response> {
   if (request.method === "HEAD") await discard(stream);
-  else runtime.timeout(request, 0);
+  else if (streamType === "text/event-stream") runtime.timeout(request, 0);
   return new Response(request.method === "HEAD" ? null : stream, {
     headers: {
-      "Content-Type": "text/event-stream",
+      "Content-Type": streamType,
       "X-Accel-Buffering": "no",
       "X-Request-Id": requestId,
       ...answerHeaders,

@@ -22,6 +22,8 @@ export type Bills = {
    * Checks the limits again after the call has waited. Throws `rate_limited` if it may not continue, and refunds it.
    */
   askAgain(bill: Bill): void;
+  /** Throws `rate_limited` while the limits of the key or its organization are used up. */
+  mayGoOn(bill: Bill): void;
   /** Adds the size of the response. */
   addAnswer(bill: Bill, text: string): void;
   /** Ends the bill of a refused call, charging it to no organization if it never named one. */
@@ -76,6 +78,10 @@ export function createBills({ rateLimit, use }: Dependencies): Bills {
       rateLimit.admit(bill.payer.keyId, 0);
       if (bill.hasOrgPaid) use.admitRequest(bill.org, 0);
       charge(bill, own);
+    },
+    mayGoOn(bill) {
+      rateLimit.admit(bill.payer.keyId, 0);
+      if (bill.hasOrgPaid) use.admitRequest(bill.org, 0);
     },
     addAnswer(bill, text) {
       if (text.length > surelyCheapCharacters) charge(bill, costOfBytes(Buffer.byteLength(text)));

@@ -3,9 +3,9 @@ import { createLinkedList } from "./linked-list.ts";
 
 /**
  * Whose turn work belongs to: `shared` work serves many at once and has every second turn; other work takes turns by
- * what it is `of`.
+ * what it is `of`. `isBulk` tells that it is one of many pieces that touch the same places.
  */
-export type Turn = "shared" | { of: string };
+export type Turn = "shared" | { of: string; isBulk?: true };
 
 /** Items waiting for their turns. */
 export type Turns<Item> = {

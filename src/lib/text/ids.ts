@@ -27,3 +27,10 @@ export function firstIdOf(at: number): string {
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
+
+const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Whether a text is a UUIDv7 in the form in which `createId` writes it. */
+export function isUuidV7(text: string): boolean {
+  return text.length === 36 && uuidV7.test(text);
+}

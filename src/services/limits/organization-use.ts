@@ -35,6 +35,10 @@ export type OrganizationUse = {
    * Rejects with `invalid_request` if the organization's storage is full, unless the send is a retry of a stored one.
    */
   requireRoomFor(send: NewSend): Promise<void>;
+  /**
+   * Reserves room for bytes about to be stored. `error` says why there is none; call `end` with whether they were stored.
+   */
+  reserveRoom(org: string, bytes: number): { error: HeraldError | undefined; end: TellStored };
   /** Like `requireRoomFor`, for events that are not sends. */
   requireRoom(org: string): void;
   ratesOf(org: string): OrganizationRates;
@@ -123,6 +127,10 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     },
     async requireRoomFor(send) {
       if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);
+    },
+    reserveRoom(org, bytes) {
+      if (!hasRoom(org, bytes)) return { error: full(org), end: () => undefined };
+      return { error: undefined, end: limits.reserve(org, bytes) };
     },
     requireRoom(org) {
       if (!hasRoom(org, 1)) throw full(org);

@@ -72,8 +72,11 @@ async function removeSome(sql: Transaction, dialect: Dialect, removal: Removal, 
 
 function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
   const upToThere = { where: `org = ? AND cid = ? AND "offset" <= ?`, values: [org, cid, upTo] };
+  // What was imported since into a conversation that was created again lies before the log, too, and stays.
+  const isOfDeleted = `("offset" > 0 OR "offset" <= COALESCE((SELECT past_start FROM conversation c WHERE c.org = ? AND c.id = ?), 0))`;
+  const events = { where: `${upToThere.where} AND ${isOfDeleted}`, values: [org, cid, upTo, org, cid] };
   return [
-    { table: "event", key: [`"offset"`], ...upToThere },
+    { table: "event", key: [`"offset"`], ...events },
     { table: "delivery", key: ["kind", `"offset"`, "id"], ...upToThere },
     { table: "audience", key: [`"offset"`, "id"], ...upToThere },
   ];

@@ -2,6 +2,7 @@ import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
+import { importedKind } from "./past.ts";
 
 /** An event without an offset. */
 export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
@@ -14,6 +15,20 @@ export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
   createdAt: number;
 };
 
+/**
+ * An imported message: it is given a place before the log, where no player looks. `importId` is its id in the import.
+ */
+export type PastMessage = {
+  org: string;
+  id: string;
+  importId: string;
+  cid: string;
+  sender: string;
+  payload: string;
+  createdAt: number;
+  keyId: string;
+};
+
 /** A transaction that may emit events. */
 export type LogTransaction = {
   sql: Transaction;
@@ -21,6 +36,12 @@ export type LogTransaction = {
   heads: ReadonlyMap<string, number>;
   /** Gives the event the next offset of its organization, which must be among `heads`, and stores it with the transaction. */
   emit(event: NewEvent): Emitted;
+  /** The offset after which the organization's next imported message lies. */
+  pastHead(org: string): number;
+  /** Gives the message the next offset before the log, and stores it with the transaction. Nobody hears of it. */
+  emitPast(message: PastMessage): void;
+  /** Takes the bytes of messages that are removed off the organization's count; needs an `emitPast` in the same transaction. */
+  uncount(org: string, bytes: number): void;
 };
 
 /** The place of an emitted event: its offset and the id of its predecessor, as in `LogEvent`. */
@@ -42,14 +63,26 @@ type LockedRow = {
   head_id_offset: number | null;
   stored_bytes: number;
   counted_to: number;
+  past_head: number;
 };
 
-/** A locked log: its end, and the bytes of its events up to the offset `countedTo`. */
-type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number };
+/** A locked log: its end, the bytes of its events up to the offset `countedTo`, and its last imported message. */
+type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number; pastHead: number };
+
+type PastRow = EventRow & { org: string };
 
 type EmittedEvent = { event: StoredEvent; log: LockedLog };
 
-const lockedColumns = ["id", "head", "deleted_at", "head_id", "head_id_offset", "stored_bytes", "counted_to"];
+const lockedColumns = [
+  "id",
+  "head",
+  "deleted_at",
+  "head_id",
+  "head_id_offset",
+  "stored_bytes",
+  "counted_to",
+  "past_head",
+];
 
 /** Writes events to logs, in one transaction with the rows they concern. */
 export type LogWriter = {
@@ -66,6 +99,8 @@ export type LogWriter = {
   commitBatch<Result, Seen>(orgs: string[], look: Look<Seen>, work: Work<Result, Seen>): Promise<Result>;
   /** Like `commit`, and then announces the events. */
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
+  /** Like `transaction`, for one of the many parts of a change to one organization. */
+  bulk<Result>(org: string, work: Work<Result>): Promise<Result>;
 };
 
 /** Creates a log writer. `announce` is called after each `transaction` that emitted events, in offset order. */
@@ -102,6 +137,19 @@ export function createLogWriter({
     return await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], heads)]);
   }
 
+  async function storePast({ rows }: Transaction, past: PastRow[], logs: Map<string, LockedLog>): Promise<unknown> {
+    for (const row of past) {
+      const log = logs.get(row.org);
+      if (log !== undefined) log.storedBytes += bytesOf(row);
+    }
+    const orgs = [...new Set(past.map(({ org }) => org))];
+    const heads = orgs.map((id) => {
+      const { pastHead, storedBytes } = requireLog(logs, id);
+      return { id, past_head: pastHead, stored_bytes: storedBytes };
+    });
+    return await Promise.all([rows.insert("event", past), rows.update("organization", ["id"], heads)]);
+  }
+
   async function write<Result, Seen>(
     orgs: readonly string[],
     { look, work, turn }: { look: Look<Seen>; work: Work<Result, Seen>; turn: Turn },
@@ -110,22 +158,37 @@ export function createLogWriter({
       const [logs, , seen] = await Promise.all([lock(sql, orgs), sql.limitTo(orgs), look(sql.rows)]);
       const heads = new Map([...logs].map(([org, { place }]) => [org, place.offset]));
       const emitted: EmittedEvent[] = [];
+      const past: PastRow[] = [];
       const emit = (event: NewEvent) => {
-        const log = logs.get(event.org);
-        if (log === undefined) throw new Error(`an event for an organization that was not locked: ${event.kind}`);
+        const log = requireLog(logs, event.org);
         const stored = { ...event, offset: log.place.offset + 1, prev: log.place.id };
         log.place = stored;
         emitted.push({ event: stored, log });
         return stored;
       };
-      const result = await work({ sql, heads, emit }, seen);
+      const pastHead = (org: string) => requireLog(logs, org).pastHead;
+      const emitPast = (message: PastMessage) => {
+        const log = requireLog(logs, message.org);
+        past.push(toPastRow(message, ++log.pastHead));
+      };
+      const uncount = (org: string, bytes: number) => {
+        requireLog(logs, org).storedBytes -= bytes;
+      };
+      const result = await work({ sql, heads, emit, pastHead, emitPast, uncount }, seen);
       sql.lastly(store(sql, emitted));
+      if (past.length > 0) sql.lastly(storePast(sql, past, logs)); // after the events, which write the same count
       return { result, events: emitted.map(({ event }) => event) };
     }, turn);
   }
 
-  const writeInTurn = async <Result>(orgs: string[], work: Work<Result>) =>
-    await write(orgs, { look: async () => undefined, work, turn: turnOf(orgs) });
+  const writeInTurn = async <Result>(orgs: string[], work: Work<Result>, turn = turnOf(orgs)) =>
+    await write(orgs, { look: async () => undefined, work, turn });
+
+  async function writeAndAnnounce<Result>(orgs: string[], work: Work<Result>, turn?: Turn): Promise<Result> {
+    const { result, events } = await writeInTurn(orgs, work, turn);
+    if (events.length > 0) announce(events.map((event) => toLogEvent(event, event)));
+    return result;
+  }
 
   return {
     commit: async (orgs, work) => (await writeInTurn(orgs, work)).result,
@@ -133,23 +196,35 @@ export function createLogWriter({
       const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
       return (await write(distinct, { look, work, turn: "shared" })).result;
     },
-    async transaction(orgs, work) {
-      const { result, events } = await writeInTurn(orgs, work);
-      if (events.length > 0) announce(events.map((event) => toLogEvent(event, event)));
-      return result;
-    },
+    transaction: (orgs, work) => writeAndAnnounce(orgs, work),
+    bulk: (org, work) => writeAndAnnounce([org], work, { of: org, isBulk: true }),
   };
 }
 
 function logOf(row: LockedRow): LockedLog {
-  return { place: headOf(row), storedBytes: Number(row.stored_bytes), countedTo: Number(row.counted_to) };
+  return {
+    place: headOf(row),
+    storedBytes: Number(row.stored_bytes),
+    countedTo: Number(row.counted_to),
+    pastHead: Number(row.past_head),
+  };
+}
+
+function requireLog(logs: ReadonlyMap<string, LockedLog>, org: string): LockedLog {
+  const log = logs.get(org);
+  if (log === undefined) throw new Error("an event for an organization that was not locked");
+  return log;
 }
 
 /** Counts an event, unless earlier ones are still uncounted; then it is counted later with them. */
-function countIn(log: LockedLog, offset: number, { payload, uids }: EventRow): void {
+function countIn(log: LockedLog, offset: number, row: EventRow): void {
   if (log.countedTo !== offset - 1) return;
   log.countedTo = offset;
-  log.storedBytes += Buffer.byteLength(payload) + (uids === null ? 0 : Buffer.byteLength(uids));
+  log.storedBytes += bytesOf(row);
+}
+
+function bytesOf({ payload, uids }: EventRow): number {
+  return Buffer.byteLength(payload) + (uids === null ? 0 : Buffer.byteLength(uids));
 }
 
 function turnOf([org, another]: string[]): Turn {
@@ -178,6 +253,25 @@ function toRow(event: StoredEvent): EventRow {
     created_at: event.createdAt,
     key_id: event.keyId ?? null,
     recipients: event.recipients ?? null,
+  };
+}
+
+/** The row of an imported message, which was sent to nobody. */
+function toPastRow(message: PastMessage, offset: number): PastRow {
+  const { org, id, importId, cid, sender, payload, createdAt, keyId } = message;
+  return {
+    org,
+    offset,
+    kind: importedKind,
+    id,
+    cid,
+    sender,
+    mid: importId,
+    uids: null,
+    payload,
+    created_at: createdAt,
+    key_id: keyId,
+    recipients: 0,
   };
 }
 

@@ -1,4 +1,5 @@
 import { withinBytes } from "../log/page-bytes.ts";
+import { isMessageOf } from "../log/past.ts";
 import type { History, MissedMessage, MissedMessages, StoredMessage } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
 
@@ -6,9 +7,13 @@ type MessageRow = { offset: number; payload: string };
 type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
 
 // Uses one table and one index, so that a page costs a page whatever the planner knows: with a join, PostgreSQL may
-// sort the whole history. Uses one lower bound: of two, SQLite starts the scan at either, even the far one.
-const fromConversation = `FROM event WHERE org = ? AND cid = ? AND kind = 'message'
-  AND "offset" > (SELECT CASE WHEN log_start > ? THEN log_start ELSE ? END FROM conversation WHERE org = ? AND id = ?)`;
+// sort the whole history. Uses one lower bound: of two, SQLite starts the scan at either, even the far one. Imported
+// messages lie before the log, at offsets below zero; the plus leaves the second condition out of the scan.
+const fromConversation = `FROM event WHERE org = ? AND cid = ? AND ${isMessageOf("event")}
+  AND "offset" > (SELECT CASE WHEN COALESCE(past_start, log_start) > ? THEN COALESCE(past_start, log_start) ELSE ? END
+    FROM conversation WHERE org = ? AND id = ?)
+  AND (+"offset" < 0 OR +"offset" > (SELECT log_start FROM conversation WHERE org = ? AND id = ?))`;
+const beginning = Number.MIN_SAFE_INTEGER;
 
 // Reads payloads only once the rows of the page are known: SQLite would otherwise sort and carry those of all
 // candidates.
@@ -25,7 +30,7 @@ const readBackward = readPage("DESC");
 /** Creates the reads of one conversation's messages. */
 export function createHistory({ reader }: { reader: Reader }): History {
   return {
-    async messages(org, cid, { after = 0, before = Number.MAX_SAFE_INTEGER, direction, limit, maxBytes }) {
+    async messages(org, cid, { after = beginning, before = Number.MAX_SAFE_INTEGER, direction, limit, maxBytes }) {
       const rows = await reader.allOf<MessageRow>(
         org,
         direction === "forward" ? readForward : readBackward,
@@ -33,6 +38,8 @@ export function createHistory({ reader }: { reader: Reader }): History {
         cid,
         after,
         after,
+        org,
+        cid,
         org,
         cid,
         before,
@@ -47,8 +54,10 @@ export function createHistory({ reader }: { reader: Reader }): History {
         `SELECT "offset" ${fromConversation} AND id = ?`,
         org,
         cid,
-        0,
-        0,
+        beginning,
+        beginning,
+        org,
+        cid,
         org,
         cid,
         id,

@@ -1,5 +1,6 @@
 import type { SentEvent, SentReads } from "../delivery/ports.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
+import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 
 type SentRow = Row & {
@@ -16,7 +17,7 @@ const idsAtOnce = 1_000;
 // Messages stored before recipients were counted get the current number of participants.
 const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
-  WHERE e.org = ? AND e.id = ? AND e.kind = 'message' AND e."offset" > c.log_start AND ${isLiveOrganization("e.org")}`;
+  WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 
 const findSystem = `SELECT "offset", cid, payload, uids, key_id, recipients FROM event
   WHERE org = ? AND mid = ? AND kind = 'system' AND ${isLiveOrganization("org")}`;

@@ -82,7 +82,8 @@ async function forgetIds(sql: Sql, before: number | undefined, limit: number): P
   const after = row?.ids_after ?? "";
   const [last] = (await lastOfFirst(sql, madeBefore("event", before, after), limit)) ?? [];
   if (last === undefined) return 0;
-  const forget = "UPDATE event SET mid = NULL, fingerprint = NULL WHERE id > ? AND id <= ? AND mid IS NOT NULL";
+  const forget =
+    "UPDATE event SET mid = NULL, fingerprint = NULL WHERE id > ? AND id <= ? AND mid IS NOT NULL AND kind <> 'imported'";
   const forgotten = await sql.run(forget, after, last);
   await sql.run("UPDATE retention SET ids_after = ?", last);
   return Math.max(1, forgotten);

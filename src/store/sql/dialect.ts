@@ -22,6 +22,8 @@ export type Dialect = {
   estimateRows: string | undefined;
   /** How many participants one step of a large change adds or removes; measured in docs/decisions/0035. */
   participantsOfStep: number;
+  /** How many rows one part of an import may write, so that it holds the writer for some ten milliseconds. */
+  rowsOfImport: number;
   /** Statements, run after migrations, that give the planner statistics; none if it collects them itself. */
   statistics: readonly string[];
 };
@@ -38,6 +40,7 @@ export const sqliteDialect: Dialect = {
   hasRowSecurity: false,
   estimateRows: undefined,
   participantsOfStep: 250,
+  rowsOfImport: 1_000,
   statistics,
 };
 
@@ -54,6 +57,7 @@ export const postgresDialect: Dialect = {
   isShared: true,
   hasRowSecurity: true,
   participantsOfStep: 100,
+  rowsOfImport: 500,
   estimateRows: "SELECT CAST(reltuples AS BIGINT) AS rows FROM pg_class WHERE oid = to_regclass(CAST(? AS text))",
   statistics: [],
 };

@@ -3,6 +3,7 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { idSeparator } from "../../lib/text/joined-ids.ts";
 import type { ConversationPut, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Row, SqlValue } from "../sql/driver.ts";
+import type { ImportPart } from "../transfer/ports.ts";
 import { DatabaseInUseError } from "./sqlite.ts";
 
 /**
@@ -112,6 +113,16 @@ export function packPut({ name, participants }: ConversationPut): SentPut {
 /** Restores the change that `packPut` converted. */
 export function unpackPut({ name, participants }: SentPut): ConversationPut {
   return { name, participants: participants === "" ? [] : participants?.split(idSeparator) };
+}
+
+/** Packs a part of an import into one text: cloning its objects takes five times as long. */
+export function packPart(part: ImportPart): string {
+  return JSON.stringify(part);
+}
+
+/** Restores the part that `packPart` packed. */
+export function unpackPart(text: string): ImportPart {
+  return JSON.parse(text);
 }
 
 const fieldsPerSend = 11;

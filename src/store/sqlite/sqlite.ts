@@ -11,7 +11,8 @@ import { createRowsOneByOne } from "../sql/rows.ts";
 
 const ownerOnly = 0o600;
 // How many pages the write-ahead log may hold before a checkpoint, which delays waiting writers: 1,000 pages take some 4 ms.
-// Batches of sends rewrite the same pages; other changes do not, and each gets a small checkpoint of its own.
+// Batches of sends and parts of imports rewrite the same pages; other changes do not, and each gets a small checkpoint of
+// its own.
 const pagesPerCheckpoint = { shared: 4_000, others: 250 };
 // Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
 const maxIdleLogBytes = 64 * 1024 * 1024;
@@ -56,7 +57,8 @@ export function openSqlite(file: string): Driver {
 
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, turn: Turn): Promise<Result> {
     try {
-      checkpointEvery(turn === "shared" ? pagesPerCheckpoint.shared : pagesPerCheckpoint.others);
+      const rewrites = turn === "shared" || turn.isBulk === true;
+      checkpointEvery(rewrites ? pagesPerCheckpoint.shared : pagesPerCheckpoint.others);
       begin.run();
       const { lastly, settle } = createLastWrites();
       const result = await work({ ...statements, lastly });

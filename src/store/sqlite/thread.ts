@@ -4,8 +4,10 @@ import { createLoneBusSecrets } from "../nodes/bus-secrets.ts";
 import { createLoneRegistry } from "../nodes/nodes.ts";
 import type { NewSend, Put, SendOutcome } from "../ports.ts";
 import type { Database, DatabaseEvents, Writes } from "../store.ts";
+import type { ImportOutcome } from "../transfer/ports.ts";
 import {
   type Call,
+  packPart,
   packPut,
   packSends,
   type Report,
@@ -87,6 +89,11 @@ export async function openSqliteThread(
     return (await send({ port: "conversations", method: "put", args })) as Put | undefined;
   }
 
+  /** Here, too, both ends are this code. */
+  async function callPacked(method: "add" | "check", ...args: unknown[]): Promise<ImportOutcome | undefined> {
+    return (await send({ port: "imports", method, args })) as ImportOutcome | undefined;
+  }
+
   try {
     const migrated = await opening.promise;
     const reader = await openSqliteReaders({ file, onCrash: crash });
@@ -118,6 +125,10 @@ export async function openSqliteThread(
           rotate: remote("keys", "rotate"),
           revoke: remote("keys", "revoke"),
           markUsed: remote("keys", "markUsed"),
+        },
+        imports: {
+          add: (part) => callPacked("add", packPart(part)),
+          check: (part, also) => callPacked("check", packPart(part), also),
         },
         audit: { append: remote("audit", "append") },
         deliveries: {

@@ -10,6 +10,7 @@ import {
   type Report,
   type SentPut,
   sendError,
+  unpackPart,
   unpackPut,
   unpackSends,
 } from "./protocol.ts";
@@ -27,7 +28,7 @@ async function open(file: string): Promise<void> {
     report({ kind: "migration", message, facts });
   const versions = await migrateStore(driver, { tell });
   const writes = createWrites({ driver, announce: (events) => report({ kind: "committed", events }) });
-  const { conversations } = writes;
+  const { conversations, imports } = writes;
   const entrance = createTurnstile(1); // unpacking 100,000 participants takes about 10 ms; sends get their turn between two sets
   async function putConversation(org: string, cid: string, put: SentPut, now: number): Promise<unknown> {
     if (put.participants !== undefined && put.participants.length > longText) await entrance.pass(org);
@@ -36,6 +37,10 @@ async function open(file: string): Promise<void> {
   const ports: Record<string, Record<string, (...args: never[]) => Promise<unknown>>> = {
     ...writes,
     conversations: { ...conversations, put: putConversation },
+    imports: {
+      add: (part: string) => imports.add(unpackPart(part)),
+      check: (part: string, also: string[]) => imports.check(unpackPart(part), also),
+    },
     database: { close: driver.close },
   };
 

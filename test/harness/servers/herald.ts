@@ -136,7 +136,7 @@ export async function readAnswer<T>(response: Response): Promise<Answer<T>> {
   const isEndless = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   if (isEndless) await response.body?.cancel();
   const text = isEndless ? "" : await response.text();
-  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
   return {
     status: response.status,
     headers: response.headers,

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { Operation } from "../../operations/operation.ts";
+import { linesType } from "../../transfer/lines.ts";
 import type { JsonSchema } from "../json-schema.ts";
 
 /** A `curl` call of an operation with its example, for a shell with `HERALD` and `HERALD_ADMIN_API_KEY` set. */
-export function curl({ method, path, params, scope, bodyExample, answers }: Operation): string {
+export function curl({ method, path, params, scope, lines, bodyExample, answers }: Operation): string {
   const isStream = Object.values(answers).some(({ contentType }) => contentType === "text/event-stream");
   const verb = isStream ? "-N " : method === "get" ? "" : `-X ${method.toUpperCase()} `;
   return [
@@ -11,7 +12,9 @@ export function curl({ method, path, params, scope, bodyExample, answers }: Oper
     ...(scope === undefined ? [] : [`-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"`]),
     ...(bodyExample === undefined
       ? []
-      : [`-H "Content-Type: application/json"`, `-d ${quoted(JSON.stringify(bodyExample, undefined, 2))}`]),
+      : lines === undefined
+        ? [`-H "Content-Type: application/json"`, `-d ${quoted(JSON.stringify(bodyExample, undefined, 2))}`]
+        : [`-H "Content-Type: ${linesType}"`, `--data-binary ${quoted(JSON.stringify(bodyExample))}`]),
   ].join(" \\\n  ");
 }
 

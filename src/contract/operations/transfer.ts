@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { messageExample } from "../documents/examples.ts";
+import type { PayloadLimits } from "../limits.ts";
+import { createImportLines, exportLine, importLineOf, importReport, linesType } from "../transfer/lines.ts";
+import { defineOperation, noQuery, organizationPath, userPath } from "./operation.ts";
+
+const importQuery = z.strictObject({
+  dry_run: z
+    .enum(["true", "false"], "must be true or false")
+    .default("false")
+    .transform((value) => value === "true")
+    .meta({
+      type: "boolean",
+      enum: undefined,
+      default: false,
+      description: "`true` checks the lines and stores nothing. The response is the same.",
+    }),
+});
+
+const lineExample = {
+  message: {
+    id: "old-4711",
+    cid: messageExample.cid,
+    senderId: messageExample.from,
+    body: messageExample.body,
+    x: messageExample.x,
+    created_at: messageExample.created_at,
+  },
+};
+
+/** Import and export (api.md, section 4.2). */
+export function createTransferOperations(limits: PayloadLimits) {
+  const line = importLineOf(createImportLines(limits));
+  const exported = {
+    method: "get",
+    tag: "Organizations",
+    query: noQuery,
+    body: undefined,
+    audit: "all",
+    answers: {
+      200: {
+        description: "One line each, sent as fast as the caller reads.",
+        contentType: linesType,
+        schema: exportLine,
+        example: lineExample,
+      },
+    },
+  } as const;
+  return {
+    importLines: defineOperation({
+      operationId: "importLines",
+      method: "post",
+      path: `${organizationPath.path}/import`,
+      params: organizationPath.params,
+      tag: "Organizations",
+      scope: "directory:write",
+      summary: "Import users, conversations, participants and messages of the past",
+      description:
+        "Reads one JSON object per line for as long as the caller sends, and answers while it reads. A line adds a user, a conversation, a participant or a message. A bad line fails alone, and the others are imported. Messages are stored in the order of the lines, before all messages that were sent, and are delivered to nobody: `message_list` and the history have them, `since` does not. Participants are added like those of a `PUT`, and connected users hear of it. The same lines again change nothing, so that after a break the caller sends all lines again. Members that a line omits stay as they are, and nothing is removed. A caller that does not read the response stops the import.",
+      query: importQuery,
+      body: undefined,
+      lines: line,
+      bodyExample: lineExample,
+      answers: {
+        200: {
+          description: "A line for each thousand lines, one for each fault, and one at the end.",
+          contentType: linesType,
+          schema: importReport,
+          example: { done: true, lines: 1_000_000, failed: 0 },
+        },
+      },
+      errors: ["organization_not_found", "storage_full"],
+    }),
+    exportOrganization: defineOperation({
+      ...exported,
+      operationId: "exportOrganization",
+      path: `${organizationPath.path}/export`,
+      params: organizationPath.params,
+      scope: "history:read",
+      summary: "Export an organization",
+      description:
+        "All users, then all conversations with their participants, then all messages, as lines that an import takes. Imported elsewhere, they make the same organization; the messages keep their `_id`s unless they are taken there. The messages are those that were stored when the export began. System messages, keys, tokens and limits are not contained.",
+      errors: ["organization_not_found"],
+    }),
+    exportUser: defineOperation({
+      ...exported,
+      operationId: "exportUser",
+      path: `${userPath.path}/export`,
+      params: userPath.params,
+      tag: "Users",
+      scope: "history:read",
+      summary: "Export what is stored of a user",
+      description:
+        "The user, the user's conversations without their other participants, and the messages that the user wrote, in the lines of an export.",
+      errors: ["organization_not_found", "user_not_found"],
+    }),
+  };
+}

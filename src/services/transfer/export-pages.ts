@@ -1,0 +1,162 @@
+import type { Message } from "../../contract/messages/events.ts";
+import type { ExportLine } from "../../contract/transfer/lines.ts";
+import { objectWith } from "../../lib/json/json-values.ts";
+import type {
+  ExportedEntity,
+  ExportedMessage,
+  ExportedParticipant,
+  ExportOf,
+  ExportReads,
+} from "../../store/transfer/ports.ts";
+
+/** Lines of an export, a page at a time. */
+export type ExportPages = AsyncGenerator<ExportLine[], void>;
+
+const rowsOfPage = 500;
+const participantsOfLine = 1_000;
+
+/** All users. */
+export async function* userPages(exports: ExportReads, of: ExportOf): ExportPages {
+  yield* pagesOf(
+    (after) => exports.users(of, after, rowsOfPage),
+    async function* (page) {
+      yield page.map(userLine);
+    },
+  );
+}
+
+/** All conversations with their participants. */
+export async function* conversationPages(exports: ExportReads, of: ExportOf): ExportPages {
+  yield* pagesOf(
+    (after) => exports.conversations(of, after, rowsOfPage),
+    async function* (page, after) {
+      const upTo = page.at(-1)?.id;
+      if (upTo !== undefined) yield* withParticipants(page, participantPages(exports, of, after, upTo));
+    },
+  );
+}
+
+/** The conversations of a user, without their other participants. */
+export async function* conversationPagesOf(exports: ExportReads, of: ExportOf, uid: string): ExportPages {
+  yield* pagesOf(
+    (after) => exports.conversations(of, after, rowsOfPage, uid),
+    async function* (page) {
+      yield page.map(({ id, name }) => ({ conversation: { id, name, participants: [uid] } }));
+    },
+  );
+}
+
+/** The messages of all, or of a user. Those whose rows are damaged are left out. */
+export async function* messagePages(exports: ExportReads, of: ExportOf, sender?: string): ExportPages {
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const page = await exports.messages(of, after, sender);
+    if (page === undefined) return;
+    yield page.messages.flatMap((message) => messageLine(message) ?? []);
+    after = page.last;
+  }
+}
+
+/** The line of a user. */
+export function userLine({ id, name, isBlocked }: ExportedEntity): ExportLine {
+  return { user: { id, name, ...(isBlocked && { blocked: true }) } };
+}
+
+async function* pagesOf(
+  read: (after: string) => Promise<ExportedEntity[]>,
+  write: (page: ExportedEntity[], after: string) => ExportPages,
+): ExportPages {
+  for (let after = "", isMore = true; isMore; ) {
+    const page = await read(after);
+    yield* write(page, after);
+    after = page.at(-1)?.id ?? "";
+    isMore = page.length === rowsOfPage;
+  }
+}
+
+/** The participants of the conversations after one, up to another. */
+async function* participantPages(
+  exports: ExportReads,
+  of: ExportOf,
+  after: string,
+  upTo: string,
+): AsyncGenerator<ExportedParticipant[], void> {
+  for (let from = after; ; ) {
+    let page = await exports.participantsBetween(of, from, upTo, rowsOfPage);
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < rowsOfPage) return;
+    from = last.cid;
+    for (let next = last; page.length === rowsOfPage; next = page.at(-1) ?? next) {
+      page = await exports.participantsAfter(of, next, rowsOfPage);
+      yield page;
+    }
+  }
+}
+
+/** The lines of conversations: one with the first participants, and one for each further one. */
+async function* withParticipants(
+  conversations: ExportedEntity[],
+  participants: AsyncGenerator<ExportedParticipant[], void>,
+): ExportPages {
+  const places = new Map(conversations.map(({ id }, index) => [id, index]));
+  let written = 0;
+  let gathered: string[] = []; // of the first conversation that is not written yet
+
+  function next(): ExportLine[] {
+    const [conversation] = conversations.slice(written++, written);
+    const uids = gathered;
+    gathered = [];
+    return conversation === undefined
+      ? []
+      : [{ conversation: { id: conversation.id, name: conversation.name, participants: uids } }];
+  }
+
+  function upTo(place: number): ExportLine[] {
+    const lines: ExportLine[] = [];
+    while (written < place) lines.push(...next());
+    return lines;
+  }
+
+  for await (const page of participants) {
+    const lines: ExportLine[] = [];
+    for (const { cid, uid } of page) {
+      const place = places.get(cid);
+      if (place === undefined) continue; // of a conversation that was created since
+      lines.push(...upTo(place));
+      if (place < written) lines.push({ participant: { cid, uid } });
+      else if (gathered.push(uid) === participantsOfLine) lines.push(...next());
+    }
+    yield lines;
+  }
+  yield upTo(conversations.length);
+}
+
+function messageLine({ importId, payload }: ExportedMessage): ExportLine | undefined {
+  const message = objectWith(payload, "message")?.message;
+  if (!isMessage(message)) return undefined;
+  const { cid, from, body, x, attachments, created_at } = message;
+  const files = attachments.map(({ file_id, file_name }) => ({ name: file_name, file_id }));
+  return {
+    message: {
+      id: importId,
+      cid,
+      senderId: from,
+      body,
+      x,
+      ...(files.length > 0 && { attachments: files }),
+      created_at,
+    },
+  };
+}
+
+/** Checks what is read of a stored message, which Herald wrote. */
+function isMessage(value: unknown): value is Message {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    "cid" in value &&
+    "from" in value &&
+    "created_at" in value &&
+    "attachments" in value &&
+    Array.isArray(value.attachments)
+  );
+}

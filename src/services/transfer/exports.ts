@@ -1,0 +1,111 @@
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { ExportLine } from "../../contract/transfer/lines.ts";
+import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { LogReader, OrganizationReads, UserReads } from "../../store/ports.ts";
+import type { ExportReads } from "../../store/transfer/ports.ts";
+import { requireOrganization } from "../directory/directory.ts";
+import { type Caller, permitScope } from "../keys/permissions.ts";
+import {
+  conversationPages,
+  conversationPagesOf,
+  type ExportPages,
+  messagePages,
+  userLine,
+  userPages,
+} from "./export-pages.ts";
+import type { TransferCall } from "./imports.ts";
+import type { Places } from "./places.ts";
+
+/** What to export: an organization, or what is stored of a user. */
+export type ExportWish = { caller: Caller; org: string; uid?: string };
+
+/** Exports organizations and users. */
+export type Exports = {
+  /**
+   * Reads page by page as the texts are taken, each of them whole lines. Throws `organization_not_found`,
+   * `user_not_found`, and `rate_limited` if too many exports are running.
+   */
+  open(wish: ExportWish, call: Pick<TransferCall, "pay" | "permit">): Promise<AsyncGenerator<string, void>>;
+  /** Breaks off all exports. */
+  stop(): void;
+};
+
+type Dependencies = {
+  exports: ExportReads;
+  log: Pick<LogReader, "heads">;
+  organizations: Pick<OrganizationReads, "get">;
+  users: Pick<UserReads, "get">;
+  places: Places;
+  /** A clock that never goes back. */
+  elapsed: Clock;
+};
+
+const linesPerUnit = 100;
+const bytesPerUnit = 65_536;
+const permitEveryMs = 1_000;
+
+/** Creates exports from the store. */
+export function createExports({ exports, log, organizations, users, places, elapsed }: Dependencies): Exports {
+  const turns = createTurnstile(1);
+  let isStopping = false;
+
+  async function pagesOf({ org, uid }: ExportWish): Promise<ExportPages> {
+    await requireOrganization(organizations, org);
+    const of = { org, head: (await log.heads([org])).get(org)?.offset ?? 0 };
+    if (uid === undefined) {
+      return concatenated([userPages(exports, of), conversationPages(exports, of), messagePages(exports, of)]);
+    }
+    const user = await users.get(org, uid);
+    if (user === undefined) throw new HeraldError("user_not_found");
+    const itself = userLine({ id: uid, name: user.name, isBlocked: user.isBlocked === true });
+    return concatenated([one([itself]), conversationPagesOf(exports, of, uid), messagePages(exports, of, uid)]);
+  }
+
+  async function* write(
+    pages: ExportPages,
+    { org }: ExportWish,
+    { pay, permit }: Pick<TransferCall, "pay" | "permit">,
+    release: () => void,
+  ): AsyncGenerator<string, void> {
+    let permittedAt = elapsed.now();
+    let cost = 0;
+    try {
+      for await (const lines of pages) {
+        if (isStopping) throw unavailable({ detail: "this node is shutting down; export again" });
+        if (lines.length === 0) continue;
+        await turns.pass(org);
+        const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+        cost += Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit);
+        await pay(Math.floor(cost));
+        cost -= Math.floor(cost);
+        if (elapsed.now() - permittedAt > permitEveryMs) {
+          permittedAt = elapsed.now();
+          await permit();
+        }
+        yield text;
+      }
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    async open(wish, call) {
+      const pages = await pagesOf(wish);
+      permitScope(wish.caller, "directory:read"); // as well as the scope of the operation
+      return write(pages, wish, call, places.take(wish.org));
+    },
+    stop() {
+      isStopping = true;
+    },
+  };
+}
+
+async function* concatenated(all: ExportPages[]): ExportPages {
+  for (const pages of all) yield* pages;
+}
+
+async function* one(lines: ExportLine[]): ExportPages {
+  yield lines;
+}

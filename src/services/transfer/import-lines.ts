@@ -1,0 +1,111 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso, toSeconds } from "../../contract/identifiers.ts";
+import type { PayloadLimits } from "../../contract/limits.ts";
+import type { Message } from "../../contract/messages/events.ts";
+import { parseStrictJson, validate } from "../../contract/requests.ts";
+import { createImportLines } from "../../contract/transfer/lines.ts";
+import { isObject } from "../../lib/json/json-values.ts";
+import { createId, derivedIdOf, isUuidV7, timeOfId } from "../../lib/text/ids.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { ImportItem } from "../../store/transfer/ports.ts";
+
+/** Reads the lines of an import. */
+export type LineReader = {
+  /**
+   * The items that a line stands for, in the order in which they must be imported. Throws what is wrong with it.
+   * `keepsIds`: a message keeps an id that has the form of Herald's.
+   */
+  read(line: string, organization: { org: string; keepsIds: boolean }): ImportItem[];
+};
+
+type Options = {
+  limits: PayloadLimits;
+  /** How many participants one item may hold. */
+  participantsOfItem: number;
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+};
+
+const clocksMayDifferMs = 5 * 60_000;
+const idMayDifferMs = 60_000;
+const expected = 'must be an object with one of the members "user", "conversation", "participant" and "message"';
+
+/** Creates a reader that checks lines against the contract. */
+export function createLineReader({ limits, participantsOfItem, now }: Options): LineReader {
+  const schemas = createImportLines(limits);
+
+  function toParts(cid: string, uids: string[]): ImportItem[] {
+    const items: ImportItem[] = [];
+    for (let from = 0; from < uids.length; from += participantsOfItem)
+      items.push({ kind: "participants", cid, uids: uids.slice(from, from + participantsOfItem) });
+    return items;
+  }
+
+  function toMessage(value: unknown, org: string, keepsIds: boolean): ImportItem {
+    const {
+      id: importId,
+      cid,
+      senderId,
+      body,
+      x,
+      attachments,
+      created_at: createdAt,
+    } = validate(schemas.message, value).message;
+    if (createdAt > now() + clocksMayDifferMs) throw refused("/message/created_at", "must not be in the future");
+    const message: Omit<Message, "_id"> = {
+      t: toSeconds(createdAt),
+      from: senderId,
+      body,
+      cid,
+      x,
+      attachments: attachments.map(({ file_id, name }, index) => ({
+        // Derived, so that the same line again is the same message.
+        file_id: file_id ?? derivedIdOf(createdAt, joinIds(org, importId, index)),
+        file_name: name,
+      })),
+      created_at: toIso(createdAt),
+    };
+    const hasOwnId = keepsIds && isUuidV7(importId) && Math.abs(timeOfId(importId) - createdAt) < idMayDifferMs;
+    return {
+      kind: "message",
+      importId,
+      id: hasOwnId ? importId : createId(createdAt),
+      cid,
+      sender: senderId,
+      rest: `,${JSON.stringify(message).slice(1)}}`,
+      createdAt,
+    };
+  }
+
+  return {
+    read(line, { org, keepsIds }) {
+      const value = parseStrictJson(line, limits.jsonDepth);
+      const [kind, ...others] = isObject(value) ? Object.keys(value) : [];
+      if (kind === undefined || others.length > 0) throw refused("", expected);
+      switch (kind) {
+        case "user": {
+          const { id, name, blocked } = validate(schemas.user, value).user;
+          return [{ kind, id, name, isBlocked: blocked }];
+        }
+        case "conversation": {
+          const { id, name, participants = [] } = validate(schemas.conversation, value).conversation;
+          return [{ kind, id, name }, ...toParts(id, participants)];
+        }
+        case "participant": {
+          const { cid, uid } = validate(schemas.participant, value).participant;
+          return [{ kind: "participants", cid, uids: [uid] }];
+        }
+        case "message":
+          return [toMessage(value, org, keepsIds)];
+        default:
+          throw refused("", expected);
+      }
+    },
+  };
+}
+
+function refused(pointer: string, detail: string): HeraldError {
+  return new HeraldError("invalid_request", pointer === "" ? `the line ${detail}` : `${pointer}: ${detail}`, {
+    fields: [{ pointer, detail }],
+  });
+}

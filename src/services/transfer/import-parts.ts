@@ -1,0 +1,149 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ImportFault, ImportItem, ImportOutcome, ImportPart, ImportWrites } from "../../store/transfer/ports.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+import type { ImportProgress, LineFault } from "./import-progress.ts";
+
+/** Gathers the lines of an import into parts, and stores them one after the other. */
+export type ImportParts = {
+  /** Adds what a line stands for. Waits while enough is being stored; rejects once a part could not be. */
+  add(line: number, items: ImportItem[]): Promise<void>;
+  /** Notes that a line cannot be imported. */
+  refuse(line: number, error: HeraldError): void;
+  /** Stores what there is, and waits until all is. Rejects if something could not be stored. */
+  flush(): Promise<void>;
+  /** Waits until nothing is being stored, whatever came of it. */
+  settle(): Promise<void>;
+  /** Whether something waits to be stored. */
+  readonly isWaiting: boolean;
+  /** Whether messages can keep the ids that they come with: false once another organization was found to have one. */
+  readonly keepsIds: boolean;
+};
+
+type Options = {
+  imports: ImportWrites & { rowsOfPart: number };
+  use: Pick<OrganizationUse, "reserveRoom">;
+  progress: ImportProgress;
+  org: string;
+  keyId: string;
+  isDryRun: boolean;
+  maxParticipants: number;
+  clock: Clock;
+};
+
+type Gathered = {
+  items: ImportItem[];
+  lines: number[];
+  faults: LineFault[];
+  weight: number;
+  bytes: number;
+  last: number;
+};
+
+const bytesOfPart = 512 * 1024;
+const partsAtOnce = 2; // one is stored while the next is read
+const mostDeclared = 1_000_000;
+
+/** Creates the parts of one import. */
+export function createImportParts(options: Options): ImportParts {
+  const { imports, use, progress, org, keyId, isDryRun, maxParticipants, clock } = options;
+  const declared = new Set<string>(); // of a dry run, which creates no conversations
+  const writing: Promise<void>[] = [];
+  let part = newPart(0);
+  let keepsIds = true;
+
+  function write(order: ImportPart): Promise<ImportOutcome | undefined> {
+    if (!isDryRun) return imports.add(order);
+    const named = order.items.flatMap((item) =>
+      item.kind === "participants" || item.kind === "message" ? [item.cid] : [],
+    );
+    const also = [...new Set(named)].filter((cid) => declared.has(cid) || declared.size >= mostDeclared);
+    for (const item of order.items)
+      if (item.kind === "conversation" && declared.size < mostDeclared) declared.add(item.id);
+    return imports.check(order, also);
+  }
+
+  /** Stores a part and returns the faults of its lines. */
+  async function store({ items, lines, faults, bytes, last }: Gathered): Promise<LineFault[]> {
+    if (items.length === 0) return faults;
+    const room = use.reserveRoom(org, bytes);
+    let isStored = false;
+    try {
+      const hasRoom = room.error === undefined;
+      const outcome = await write({ org, items, maxParticipants, hasRoom, keyId, now: clock.now() });
+      if (outcome === undefined) throw new HeraldError("organization_not_found");
+      isStored = !isDryRun && outcome.written > 0;
+      if (outcome.gaveIds) keepsIds = false;
+      const toError = (fault: ImportFault) =>
+        fault === "room" && room.error !== undefined ? room.error : errorOf(fault, maxParticipants);
+      return [
+        ...faults,
+        ...outcome.faults.map(([index, fault]) => ({ line: lines[index] ?? last, error: toError(fault) })),
+      ];
+    } finally {
+      room.end(isStored);
+    }
+  }
+
+  async function begin(): Promise<void> {
+    const gathered = part;
+    part = newPart(gathered.last);
+    if (writing.length >= partsAtOnce) await writing.shift();
+    const before = writing.at(-1);
+    const storing = store(gathered);
+    storing.catch(() => undefined); // seen below, once the part before it is stored
+    const told = (async () => {
+      await before;
+      progress.reach(gathered.last, await storing);
+    })();
+    told.catch(() => undefined); // rejects where it is awaited
+    writing.push(told);
+  }
+
+  return {
+    async add(line, items) {
+      for (const item of items) {
+        part.items.push(item);
+        part.lines.push(line);
+        part.weight += weightOf(item);
+        if (item.kind === "message") part.bytes += item.rest.length;
+        if (item === items.at(-1)) part.last = line;
+        if (part.weight >= imports.rowsOfPart || part.bytes >= bytesOfPart) await begin();
+      }
+      part.last = line;
+    },
+    refuse(line, error) {
+      part.faults.push({ line, error });
+      part.last = line;
+    },
+    async flush() {
+      await begin();
+      await Promise.all(writing.splice(0));
+    },
+    async settle() {
+      await Promise.allSettled(writing.splice(0));
+    },
+    get isWaiting() {
+      return part.items.length + part.faults.length > 0;
+    },
+    get keepsIds() {
+      return keepsIds;
+    },
+  };
+}
+
+/** The number of rows that an item may write. */
+function weightOf(item: ImportItem): number {
+  return item.kind === "participants" ? 2 * item.uids.length : 1;
+}
+
+function newPart(last: number): Gathered {
+  return { items: [], lines: [], faults: [], weight: 0, bytes: 0, last };
+}
+
+function errorOf(fault: ImportFault, maxParticipants: number): HeraldError {
+  if (fault === "conversation") return new HeraldError("conversation_not_found");
+  if (fault === "conflict") return new HeraldError("message_id_conflict");
+  const detail = `a conversation may have at most ${maxParticipants} participants`;
+  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
+}

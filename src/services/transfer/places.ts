@@ -1,0 +1,46 @@
+import { rateLimited } from "../../contract/errors/errors.ts";
+
+/** The places of transfers on this node, of which each holds a bounded number of bytes. */
+export type Places = {
+  /** Takes a place for an organization; returns the function that gives it back. Throws `rate_limited`. */
+  take(org: string): () => void;
+};
+
+type Options = { what: string; ofOrganization: number; ofNode: number };
+
+const retryAfterSeconds = 5;
+
+/** Creates places, all of them free. */
+export function createPlaces({ what, ofOrganization, ofNode }: Options): Places {
+  const taken = new Map<string, number>();
+  let total = 0;
+
+  function give(org: string): void {
+    total--;
+    const left = (taken.get(org) ?? 1) - 1;
+    if (left === 0) taken.delete(org);
+    else taken.set(org, left);
+  }
+
+  return {
+    take(org) {
+      const own = taken.get(org) ?? 0;
+      if (own >= ofOrganization || total >= ofNode) {
+        const [quota, whose] = own >= ofOrganization ? [ofOrganization, "this organization"] : [ofNode, "this node"];
+        throw rateLimited({
+          detail: `${whose} may run ${quota} ${what} at once; try again when one has ended`,
+          policy: what,
+          quota,
+          retryAfterSeconds,
+        });
+      }
+      taken.set(org, own + 1);
+      total++;
+      let isTaken = true;
+      return () => {
+        if (isTaken) give(org);
+        isTaken = false;
+      };
+    },
+  };
+}

@@ -1,0 +1,14 @@
+/**
+ * The kind of an imported message. It lies before the log, at an offset below zero, so that no player meets it, and its
+ * `mid` is its id in the import, which retention keeps.
+ */
+export const importedKind = "imported";
+
+/** The SQL condition that an event is a message of a conversation, sent or imported. */
+export const isMessageOf = (event: string) => `${event}.kind IN ('message', '${importedKind}')`;
+
+/**
+ * The SQL condition that the event `e` belongs to its conversation `c` as it was last created: it was sent since, or
+ * imported since.
+ */
+export const isOfConversation = `(e."offset" > c.log_start OR (e."offset" < 0 AND e."offset" > c.past_start))`;

@@ -1,0 +1,127 @@
+import { isUuidV7 } from "../../lib/text/ids.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import { importedKind } from "../log/past.ts";
+import type { Row, Rows } from "../sql/driver.ts";
+import type { ImportedMessage, ImportPart } from "./ports.ts";
+
+/** A stored user; a deleted one has kept its row. */
+export type FoundUser = { name: string | null; blockedAt: number | null; isDeleted: boolean };
+
+/** A stored conversation. ``pastStart`: its imported messages lie after that offset. */
+export type FoundConversation = {
+  name: string | null;
+  participants: number;
+  createdAt: number;
+  updatedAt: number;
+  logStart: number;
+  pastStart: number | undefined;
+};
+
+/** A stored message, imported or sent. */
+export type FoundMessage = { id: string; cid: string; offset: number; payload: string };
+
+/** What a part names and is there already. */
+export type Found = {
+  users: Map<string, FoundUser>;
+  conversations: Map<string, FoundConversation>;
+  participants: Set<string>;
+  imported: Map<string, FoundMessage>;
+  sent: Map<string, FoundMessage>;
+};
+
+type UserRow = Row & { id: string; name: string | null; blocked_at: number | null; deleted_at: number | null };
+type ConversationRow = Row & {
+  id: string;
+  name: string | null;
+  participants: number;
+  created_at: number;
+  updated_at: number;
+  log_start: number;
+  past_start: number | null;
+};
+type MessageRow = Row & { id: string; cid: string; offset: number; payload: string; mid: string | null };
+
+const userColumns = ["id", "name", "blocked_at", "deleted_at"];
+const conversationColumns = ["id", "name", "participants", "created_at", "updated_at", "log_start", "past_start"];
+const messageColumns = ["id", "cid", "offset", "payload", "mid"];
+
+/** Reads what a part names. */
+export async function lookAt(rows: Pick<Rows, "find">, { org, items }: ImportPart): Promise<Found> {
+  const [uids, cids] = [new Set<string>(), new Set<string>()];
+  const pairs = new Map<string, Row>();
+  const messages: ImportedMessage[] = [];
+  for (const item of items) {
+    if (item.kind === "user") uids.add(item.id);
+    else if (item.kind === "conversation") cids.add(item.id);
+    else {
+      cids.add(item.cid);
+      if (item.kind === "message") messages.push(item);
+      else {
+        for (const uid of item.uids) {
+          uids.add(uid);
+          pairs.set(joinIds(item.cid, uid), { org, cid: item.cid, uid });
+        }
+      }
+    }
+  }
+  const ids = messages.map(({ importId }) => importId);
+  const [users, conversations, participants, imported, sent] = await Promise.all([
+    rows.find<UserRow>(
+      "user",
+      userColumns,
+      keysOf(uids, (id) => ({ org, id })),
+    ),
+    rows.find<ConversationRow>(
+      "conversation",
+      conversationColumns,
+      keysOf(cids, (id) => ({ org, id })),
+    ),
+    rows.find<Row & { cid: string; uid: string }>("participant", ["cid", "uid"], [...pairs.values()]),
+    rows.find<MessageRow>(
+      "event",
+      messageColumns,
+      keysOf(new Set(ids), (id) => ({ mid: id, org, kind: importedKind })),
+    ),
+    rows.find<MessageRow>(
+      "event",
+      messageColumns,
+      keysOf(new Set(ids.filter(isUuidV7)), (id) => ({ id, org, kind: "message" })),
+    ),
+  ]);
+  const elsewhere = [...imported, ...sent].map(({ cid }) => cid).filter((cid) => !cids.has(cid));
+  const others = await rows.find<ConversationRow>(
+    "conversation",
+    conversationColumns,
+    keysOf(new Set(elsewhere), (id) => ({ org, id })),
+  );
+  return {
+    users: new Map(users.map((row) => [row.id, toUser(row)])),
+    conversations: new Map([...conversations, ...others].map((row) => [row.id, toConversation(row)])),
+    participants: new Set(participants.map(({ cid, uid }) => joinIds(cid, uid))),
+    imported: new Map(imported.map((row) => [row.mid ?? "", toMessage(row)])),
+    sent: new Map(sent.map((row) => [row.id, toMessage(row)])),
+  };
+}
+
+function keysOf(ids: ReadonlySet<string>, keyOf: (id: string) => Row): Row[] {
+  return Array.from(ids, keyOf);
+}
+
+function toUser({ name, blocked_at, deleted_at }: UserRow): FoundUser {
+  return { name, blockedAt: blocked_at === null ? null : Number(blocked_at), isDeleted: deleted_at !== null };
+}
+
+function toConversation(row: ConversationRow): FoundConversation {
+  return {
+    name: row.name,
+    participants: Number(row.participants),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    logStart: Number(row.log_start),
+    pastStart: row.past_start === null ? undefined : Number(row.past_start),
+  };
+}
+
+function toMessage({ id, cid, offset, payload }: MessageRow): FoundMessage {
+  return { id, cid, offset: Number(offset), payload };
+}

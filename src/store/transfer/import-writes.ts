@@ -1,0 +1,130 @@
+import { ensureUsers } from "../directory/users.ts";
+import { emitBlock, emitMembership } from "../log/control-events.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { Driver } from "../sql/driver.ts";
+import { isUniqueViolation } from "../sql/unique-violation.ts";
+import { lookAt } from "./import-look.ts";
+import { type ImportPlan, planImport } from "./import-plan.ts";
+import { type ImportOutcome, type ImportPart, type ImportWrites, payloadOf } from "./ports.ts";
+
+const findOrganization = "SELECT id FROM organization WHERE id = ? AND deleted_at IS NULL";
+
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/**
+ * Creates the writes of imports. A part is decided in memory from what it names, and then written table by table, so
+ * that its cost is that of its rows.
+ */
+export function createImportWrites({ driver, writer }: Dependencies): ImportWrites {
+  async function addAll(part: ImportPart, givesIds: boolean): Promise<ImportOutcome | undefined> {
+    const { org } = part;
+    return await writer.bulk(org, async (transaction) => {
+      const head = transaction.heads.get(org);
+      if (head === undefined) return undefined;
+      const found = await lookAt(transaction.sql.rows, part);
+      const plan = planImport(found, part, { pastHead: transaction.pastHead(org), givesIds });
+      await writeAll(driver, transaction, { part, plan, head });
+      return outcomeOf(plan, givesIds);
+    });
+  }
+
+  return {
+    async add(part) {
+      try {
+        return await addAll(part, false);
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error;
+        return await addAll(part, true); // an id that a message shall keep is another organization's
+      }
+    },
+    async check(part, also) {
+      return await driver.aside(
+        async (sql) => {
+          const { org } = part;
+          await sql.limitTo([org]);
+          if ((await sql.all(findOrganization, org)).length === 0) return undefined;
+          const found = await lookAt(sql.rows, part);
+          const declared = {
+            ...part,
+            items: also.map((id) => ({ kind: "conversation", id, name: undefined }) as const),
+          };
+          planImport(found, declared, { pastHead: 0, givesIds: false });
+          return outcomeOf(planImport(found, part, { pastHead: 0, givesIds: false }), false);
+        },
+        { of: part.org },
+      );
+    },
+  };
+}
+
+function outcomeOf({ faults, written }: ImportPlan, gaveIds: boolean): ImportOutcome {
+  return { faults, written, gaveIds };
+}
+
+type Writing = { part: ImportPart; plan: ImportPlan; head: number };
+
+async function writeAll(driver: Driver, transaction: LogTransaction, writing: Writing): Promise<void> {
+  await writeUsers(driver, transaction, writing);
+  await writeConversations(transaction, writing);
+  await writeParticipants(transaction, writing);
+  await writeMessages(driver, transaction, writing);
+}
+
+async function writeUsers(driver: Driver, transaction: LogTransaction, writing: Writing): Promise<void> {
+  const { sql } = transaction;
+  const { org, now } = writing.part;
+  const { found, users } = writing.plan;
+  const { head } = writing;
+  const rowOf = (id: string) => {
+    const { name = null, blockedAt = null } = found.users.get(id) ?? {};
+    return { org, id, name, blocked_at: blockedAt };
+  };
+  const added = Array.from(users.added, (id) => ({ ...rowOf(id), created_at: now, log_start: head }));
+  sql.lastly(sql.rows.insert("user", added));
+  if (users.revived.size > 0) await ensureUsers(driver, sql, { org, uids: [...users.revived], head, now });
+  sql.lastly(sql.rows.update("user", ["org", "id"], Array.from([...users.revived, ...users.changed], rowOf)));
+  for (const uid of users.blocked) emitBlock(transaction, { org, now }, uid);
+}
+
+async function writeConversations({ sql }: LogTransaction, { part, plan, head }: Writing): Promise<void> {
+  const { org, now } = part;
+  const { found, conversations } = plan;
+  const rowsOf = (ids: ReadonlySet<string>) =>
+    [...ids].flatMap((id) => {
+      const conversation = found.conversations.get(id);
+      if (conversation === undefined) return [];
+      const { name, participants, updatedAt, pastStart = null } = conversation;
+      return [{ org, id, name, participants, updated_at: updatedAt, past_start: pastStart }];
+    });
+  const added = rowsOf(conversations.added).map((row) => ({ ...row, created_at: now, log_start: head }));
+  sql.lastly(sql.rows.insert("conversation", added));
+  sql.lastly(sql.rows.update("conversation", ["org", "id"], rowsOf(conversations.changed)));
+}
+
+async function writeParticipants(transaction: LogTransaction, { part, plan, head }: Writing): Promise<void> {
+  const { sql } = transaction;
+  const { org, now } = part;
+  const joined = [...plan.joins].flatMap(([cid, uids]) =>
+    uids.map((uid) => ({ org, cid, uid, created_at: now, log_start: head })),
+  );
+  sql.lastly(sql.rows.insert("participant", joined));
+  for (const [cid, added] of plan.joins) emitMembership(transaction, { org, cid, now }, { added, removed: [] });
+}
+
+async function writeMessages(driver: Driver, transaction: LogTransaction, { part, plan }: Writing): Promise<void> {
+  const { sql } = transaction;
+  const { org, keyId } = part;
+  if (plan.stale.length > 0) {
+    const remove = `DELETE FROM event WHERE org = ? AND id IN (${driver.dialect.textsOf("?")})
+      RETURNING OCTET_LENGTH(payload) AS bytes`;
+    const removed = await sql.all<{ bytes: number }>(remove, org, JSON.stringify(plan.stale));
+    transaction.uncount(
+      org,
+      removed.reduce((sum, { bytes }) => sum + Number(bytes), 0),
+    );
+  }
+  for (const message of plan.messages) {
+    const { id, importId, cid, sender, createdAt } = message;
+    transaction.emitPast({ org, id, importId, cid, sender, payload: payloadOf(message), createdAt, keyId });
+  }
+}
