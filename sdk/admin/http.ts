@@ -2,6 +2,8 @@ import { type FieldError, HeraldApiError } from "../errors.ts";
 import { networkCode } from "../network-code.ts";
 import { type Failure, readRetryAfter } from "../waiting/retry.ts";
 
+const linesType = "application/x-ndjson";
+
 /** The part of `fetch` that the admin client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -65,6 +67,34 @@ export async function openStream({
     return unreachable(url, describe(cause, timeoutMs), cause);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * Sends lines of JSON, or asks for them, for as long as that takes. Resolves with the body of the response when it begins, which
+ * may be before everything is sent, or with the failure.
+ */
+export async function openLines({
+  url,
+  method,
+  key,
+  fetch,
+  body,
+  signal,
+}: Pick<HttpCall, "url" | "method" | "key" | "fetch"> & {
+  body?: ReadableStream<Uint8Array> | undefined;
+  signal?: AbortSignal | undefined;
+}): Promise<{ body: ReadableStream<Uint8Array> } | Failure> {
+  const headers = { "Admin-Api-Key": key, Accept: linesType };
+  const options = { method, redirect: "manual", ...(signal !== undefined && { signal }) } as const;
+  const sent = body && { body, duplex: "half", headers: { ...headers, "Content-Type": linesType } };
+  try {
+    const response = await fetch(url, { ...options, headers, ...sent });
+    const isLines = response.headers.get("Content-Type")?.startsWith(linesType) === true;
+    if (response.ok && isLines && response.body !== null) return { body: response.body };
+    return failureOf(response, readJson(await response.text()));
+  } catch (cause) {
+    return unreachable(url, describe(cause, 0), cause);
   }
 }
 

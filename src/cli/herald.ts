@@ -29,6 +29,8 @@ import { addRestoreCommand } from "./commands/restore.ts";
 import { addSendMessageCommand } from "./commands/send/message.ts";
 import { addSendSystemCommand } from "./commands/send/system.ts";
 import { addServeCommand } from "./commands/serve.ts";
+import { addExportCommand } from "./commands/transfer/export.ts";
+import { addImportCommand } from "./commands/transfer/import.ts";
 import { addUpgradeCommand } from "./commands/upgrade.ts";
 import { explain } from "./errors/explain.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -94,6 +96,8 @@ export function createProgram(output: Output): Command {
   addConversationsCommands(program, output);
   addParticipantsCommands(program, output);
   addTokenCommands(program, output);
+  addImportCommand(program, output);
+  addExportCommand(program, output);
   program.commandsGroup("Access:");
   addLoginCommand(program, output);
   addLogoutCommand(program, output);
