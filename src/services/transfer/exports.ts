@@ -41,8 +41,8 @@ type Dependencies = {
   elapsed: Clock;
 };
 
-const linesPerUnit = 100;
-const bytesPerUnit = 65_536;
+const linesPerUnit = 500;
+const bytesPerUnit = 262_144;
 const permitEveryMs = 1_000;
 
 /** Creates exports from the store. */

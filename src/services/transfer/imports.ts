@@ -52,8 +52,8 @@ type Dependencies = {
 };
 
 const linesPerTurn = 50; // about half a millisecond of the serving thread
-const linesPerUnit = 100;
-const bytesPerUnit = 65_536;
+const linesPerUnit = 500;
+const bytesPerUnit = 262_144;
 const waitForMoreMs = 50;
 const permitEveryMs = 1_000;
 

@@ -22,7 +22,7 @@ export type Dialect = {
   estimateRows: string | undefined;
   /** How many participants one step of a large change adds or removes; measured in docs/decisions/0035. */
   participantsOfStep: number;
-  /** How many rows one part of an import may write, so that it holds the writer for some ten milliseconds. */
+  /** How many rows one part of an import may write, so that it holds the writer for few milliseconds; measured in docs/decisions/0046. */
   rowsOfImport: number;
   /** Statements, run after migrations, that give the planner statistics; none if it collects them itself. */
   statistics: readonly string[];
@@ -40,7 +40,7 @@ export const sqliteDialect: Dialect = {
   hasRowSecurity: false,
   estimateRows: undefined,
   participantsOfStep: 250,
-  rowsOfImport: 1_000,
+  rowsOfImport: 250,
   statistics,
 };
 
