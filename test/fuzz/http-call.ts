@@ -82,8 +82,17 @@ function callOf(random: Random, place: Place): Parts {
   if (operation.bodyExample !== undefined || once(random, 8)) {
     const example = JSON.parse(JSON.stringify(operation.bodyExample ?? {}));
     if ("organizationId" in example) Object.assign(example, { organizationId: place.org, senderId: place.uid });
-    if ("message" in example) Object.assign(example.message, { cid: place.cid, id: undefined });
-    body = encode(random, once(random, 6) ? JSON.stringify(example) : spoil(random, example));
+    if ("message" in example) {
+      const id = operation.lines === undefined ? undefined : pick(random, hostileTexts);
+      Object.assign(example.message, { cid: place.cid, id });
+    }
+    const value = () => encode(random, once(random, 6) ? JSON.stringify(example) : spoil(random, example));
+    const count = operation.lines === undefined ? 1 : random.integer(1, 8);
+    body = Buffer.concat(
+      Array.from({ length: count }, () => [value(), Buffer.from("\n")])
+        .flat()
+        .slice(0, 2 * count - 1),
+    );
     headers.push(
       once(random, 12)
         ? pick(random, [
@@ -93,7 +102,7 @@ function callOf(random: Random, place: Place): Parts {
             "Content-Encoding: gzip",
             "Content-Type: multipart/form-data; boundary=x",
           ])
-        : "Content-Type: application/json",
+        : `Content-Type: application/${operation.lines === undefined ? "json" : "x-ndjson"}`,
     );
   }
   return { method: operation.method.toUpperCase(), target: path + queryOf(random, operation), headers, body };
