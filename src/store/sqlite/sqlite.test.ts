@@ -269,6 +269,18 @@ describe("SQLite", () => {
     remove();
   });
 
+  test("checkpoints sends with long payloads after 2 MiB of them", async () => {
+    const { file, driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));
+    const v = "x".repeat(60_000);
+    for (let count = 0; count < 200; count++)
+      await driver.transaction((sql) => sql.rows.insert("t", [{ v }]), "shared");
+    const pages = statSync(`${file}-wal`).size / (4_096 + 24);
+    expect(pages).toBeWithin(512, 512 + 120);
+    await driver.close();
+    remove();
+  });
+
   test("runs transactions one at a time, and keeps nothing of a failed one", async () => {
     const { driver, remove } = openInFolder();
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v TEXT)"));

@@ -14,6 +14,10 @@ const ownerOnly = 0o600;
 // Batches of sends and parts of imports rewrite the same pages; other changes do not, and each gets a small checkpoint of
 // its own.
 const pagesPerCheckpoint = { shared: 4_000, others: 250 };
+// Long texts fill pages that nothing rewrites, so a checkpoint takes time for each: 4 MiB take some 4 ms, and one comes
+// after half of that, counted in characters.
+const longCharacters = 4_096; // a page
+const longPerCheckpoint = 2 * 1024 * 1024;
 // Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
 const maxIdleLogBytes = 64 * 1024 * 1024;
 const busyTimeoutMs = 5000;
@@ -41,9 +45,15 @@ export function openSqlite(file: string): Driver {
   writer.run(`PRAGMA journal_size_limit = ${maxIdleLogBytes}`);
   const [begin, commit] = [writer.prepare("BEGIN IMMEDIATE"), writer.prepare("COMMIT")];
   const reader = openSqliteReader(file);
+  let longWritten = 0;
   const rows = createRowsOneByOne((text) => {
     const statement = writer.query<Row, SqlValue[]>(text);
-    return (...values) => statement.all(...values);
+    if (!text.startsWith("INSERT")) return (...values) => statement.all(...values);
+    return (...values) => {
+      for (const value of values)
+        if (typeof value === "string" && value.length > longCharacters) longWritten += value.length;
+      return statement.all(...values);
+    };
   });
   const statements = { ...sqlOn(writer), rows, limitTo: async () => undefined };
   const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
@@ -55,6 +65,12 @@ export function openSqlite(file: string): Driver {
     pagesNow = pages;
   }
 
+  function checkpointLongTexts(): void {
+    if (longWritten < longPerCheckpoint) return;
+    longWritten = 0;
+    writer.run("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, turn: Turn): Promise<Result> {
     try {
       const rewrites = turn === "shared" || turn.isBulk === true;
@@ -64,6 +80,7 @@ export function openSqlite(file: string): Driver {
       const result = await work({ ...statements, lastly });
       await settle();
       commit.run();
+      checkpointLongTexts();
       return result;
     } catch (error) {
       if (writer.inTransaction) writer.run("ROLLBACK");
