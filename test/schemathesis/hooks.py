@@ -72,6 +72,16 @@ def before_call(context, case, kwargs):
                 case.body[part]["x"] = storable(case.body[part]["x"])
 
 
+@schemathesis.serializer("application/x-ndjson")
+def one_line(context, value):
+    return {"data": json.dumps(value).encode()}
+
+
+def is_refused_line(case):
+    """A bad line is no bad request: it is refused in a line of the answer, which is 200."""
+    return case.path.endswith("/import") and case.meta is not None and case.meta.generation.mode != GenerationMode.POSITIVE
+
+
 @schemathesis.hook
 def filter_case(context, case):
-    return len(case.formatted_path) + len(str(case.query)) < LARGEST_ADDRESS
+    return not is_refused_line(case) and len(case.formatted_path) + len(str(case.query)) < LARGEST_ADDRESS
