@@ -17,6 +17,10 @@ const leftOut: Readonly<Record<string, string>> = {
     "the settings of one node, which starts again on its data folder with another secret",
   "test/contract/keys/keys-changes.test.ts":
     "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.long.test.ts",
+  "test/contract/backup.test.ts": "the embedded database, which is a file",
+  "test/contract/doctor.test.ts":
+    "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",
+  "test/contract/gauges.long.test.ts": "starts a node on each kind of database by itself",
   "test/security/injection.test.ts": "starts one node and three by itself",
   "test/security/redaction.test.ts": "all that one node writes, its embedded database too",
 };

@@ -17,6 +17,8 @@ export type History = Pick<Cluster, "outages" | "heals" | "stopped"> & {
   climate: Climate;
   hearings: Hearing[];
   organization(org: string): Organization;
+  /** When each event was announced, by its id. */
+  announcedAt: ReadonlyMap<string, number>;
   /** In milliseconds. */
   endedAt: number;
 };
@@ -99,14 +101,16 @@ function* judgeLoss(history: History, hearing: Hearing, { keptUpTo, lostAt }: Kn
 }
 
 /**
- * A joining connection must not be given what was lost before it began. Later it may be: a hint in flight when the
- * database lost its event fits everything that is left, until the log continues.
+ * A joining connection must not be given what was lost, and played, before it began. A hint that was still in flight is
+ * another matter: it fits everything that is left, until the log continues.
  */
-function* judgeGhosts({ organization }: History, { org, beganAt, joinedAt, heard }: Hearing): Iterable<string> {
-  const { commits, lost } = organization(org);
+function* judgeGhosts(history: History, { org, beganAt, joinedAt, heard }: Hearing): Iterable<string> {
+  const { commits, lost } = history.organization(org);
+  const flightMs = 1 + history.climate.bus.lateMs;
   const lives = [{ commits }, ...lost.filter(({ endedAt }) => endedAt > beganAt)];
   for (const { event, at } of heard) {
     if (joinedAt === undefined || at > joinedAt) continue;
+    if ((history.announcedAt.get(event.id) ?? 0) + flightMs >= beganAt) continue;
     const isGhost = !lives.some((life) => life.commits[event.offset]?.event === event);
     if (isGhost) yield `is given ${event.id}, which was lost before it connected`;
   }

@@ -48,6 +48,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   const broken: string[] = [];
   const trace: string[] = [];
   const hearings: Hearing[] = [];
+  const announcedAt = new Map<string, number>();
   const isActive = () => time.now() < climate.activeMs;
   let isOver = false;
   const note = (text: () => string) => {
@@ -69,7 +70,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
     onError: (error) => broken.push(error),
   });
   const { pickNode } = cluster;
-  act(climate.writers, () => runWriter({ ...shared, writing, orgs, uids, cids, pickNode }));
+  act(climate.writers, () => runWriter({ ...shared, writing, orgs, uids, cids, pickNode, announcedAt }));
   act(climate.clients, () => {
     const org = orgs[random.integer(0, orgs.length - 1)] ?? "";
     const uid = uids[random.integer(0, uids.length - 1)] ?? "";
@@ -91,7 +92,9 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   } catch (error) {
     broken.push(`the world fails: ${error}`);
   }
-  broken.push(...judge({ ...cluster, climate, hearings, organization: database.get, endedAt: time.now() }));
+  broken.push(
+    ...judge({ ...cluster, climate, hearings, announcedAt, organization: database.get, endedAt: time.now() }),
+  );
   const heardUntilNow = hearings.map((hearing) => ({ ...hearing }));
   isOver = true;
   for (const node of cluster.nodes()) node.leaveAll();

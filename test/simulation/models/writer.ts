@@ -24,6 +24,8 @@ export type Writers = {
   isActive(): boolean;
   pickNode(): Node | undefined;
   note(text: () => string): void;
+  /** When each event was announced, by its id. */
+  announcedAt: Map<string, number>;
 };
 
 /** Writes to organizations through any node, one transaction after another, until told to end. */
@@ -85,8 +87,9 @@ function chooseChange({ random, climate, database, uids, cids, now }: Writers, o
   return { kind: "message", cid, bytes: random.next() < climate.large ? climate.largeBytes : 20 };
 }
 
-function announce({ note }: Writers, node: Node, events: LogEvent[]): void {
+function announce({ note, now, announcedAt }: Writers, node: Node, events: LogEvent[]): void {
   if (!node.isAlive) return;
   node.bus.publish(events);
+  for (const { id } of events) announcedAt.set(id, now());
   note(() => `${node.name} announces ${events.map(({ id }) => id)}`);
 }
