@@ -14,8 +14,17 @@ const program = () => createProgram(createOutput());
 const tree = flatten(readCommandTree(program()));
 const words = (text: string) => text.split(" ").filter((word) => word !== "");
 
+const helps = new Map<string, ReturnType<typeof runHerald>>();
+
+/** What `herald <path> --help` prints; it is run once. */
+function helpOf(path: string): ReturnType<typeof runHerald> {
+  const help = helps.get(path) ?? runHerald([...words(path), "--help"]);
+  helps.set(path, help);
+  return help;
+}
+
 test.each(tree)("herald $path --help explains itself", async ({ path, commands }) => {
-  const { code, stdout, stderr } = await runHerald([...words(path), "--help"]);
+  const { code, stdout, stderr } = await helpOf(path);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toStartWith(`Usage: herald ${path}`.trimEnd());
   expect(stdout.includes("Example")).toBe(path === "" || commands.length === 0);
@@ -32,7 +41,7 @@ function readExamples(help: string): string[][] {
 }
 
 test.each(tree)("the examples of herald $path are commands that it understands", async ({ path }) => {
-  const { stdout } = await runHerald([...words(path), "--help"]);
+  const { stdout } = await helpOf(path);
   const examples = readExamples(stdout);
   if (stdout.includes("Example")) expect(examples).not.toEqual([]);
   for (const example of examples) {

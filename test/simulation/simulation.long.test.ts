@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../harness/random.ts";
 import { faultless } from "./faulty/faultless.ts";
+import type { Hearing } from "./models/client.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 import { product } from "./product.ts";
 import { expectWhole, findBroken, searchTimeoutMs } from "./search.ts";
+import { simulate } from "./world.ts";
 
 const seeds = Number(process.env.SIMULATION_SEEDS ?? 3_000);
 const seedsForBugs = 2_000;
@@ -13,6 +15,22 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation", () => {
   test(
     "finds nothing in many more worlds",
     () => expectWhole(createRandom().seed, seeds, { product }),
+    searchTimeoutMs,
+  );
+
+  test(
+    "every kind of trouble occurs in some world",
+    () => {
+      const hearings = Array.from({ length: 1_000 }, (_, index) => simulate(index + 1, { product }).hearings).flat();
+      const count = (isWanted: (hearing: Hearing) => boolean) => hearings.filter(isWanted).length;
+      const replayed = ({ head = 0, heard }: Hearing) => heard.filter(({ event }) => event.offset <= head).length;
+      for (const code of [1006, 1011, 1012, 4401, 4403])
+        expect(count(({ ended }) => ended?.code === code && !ended.byClient)).toBeGreaterThan(17);
+      expect(count(({ answer }) => answer?.recovered === false)).toBeGreaterThan(167);
+      expect(count((hearing) => replayed(hearing) > 0)).toBeGreaterThan(167);
+      expect(count((hearing) => replayed(hearing) > 50)).toBeGreaterThan(3);
+      expect(count(({ ended, heard }) => ended === undefined && heard.length > 10)).toBeGreaterThan(167);
+    },
     searchTimeoutMs,
   );
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../harness/random.ts";
-import type { Hearing } from "./models/client.ts";
 import { product } from "./product.ts";
 import { expectWhole, searchTimeoutMs } from "./search.ts";
 import { simulate } from "./world.ts";
@@ -23,20 +22,4 @@ describe("several nodes, writers and clients on a failing bus", () => {
       expect(simulate(seed + 1, { product }, true).trace).not.toEqual(trace);
     }
   });
-
-  test(
-    "every kind of trouble occurs in some world",
-    () => {
-      const hearings = Array.from({ length: 1_000 }, (_, index) => simulate(index + 1, { product }).hearings).flat();
-      const count = (isWanted: (hearing: Hearing) => boolean) => hearings.filter(isWanted).length;
-      const replayed = ({ head = 0, heard }: Hearing) => heard.filter(({ event }) => event.offset <= head).length;
-      for (const code of [1006, 1011, 1012, 4401, 4403])
-        expect(count(({ ended }) => ended?.code === code && !ended.byClient)).toBeGreaterThan(17);
-      expect(count(({ answer }) => answer?.recovered === false)).toBeGreaterThan(167);
-      expect(count((hearing) => replayed(hearing) > 0)).toBeGreaterThan(167);
-      expect(count((hearing) => replayed(hearing) > 50)).toBeGreaterThan(3);
-      expect(count(({ ended, heard }) => ended === undefined && heard.length > 10)).toBeGreaterThan(167);
-    },
-    searchTimeoutMs,
-  );
 });
