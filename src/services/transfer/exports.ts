@@ -16,6 +16,7 @@ import {
 } from "./export-pages.ts";
 import type { TransferCall } from "./imports.ts";
 import type { Places } from "./places.ts";
+import { createToll } from "./toll.ts";
 
 /** What to export: an organization, or what is stored of a user. */
 export type ExportWish = { caller: Caller; org: string; uid?: string };
@@ -43,7 +44,6 @@ type Dependencies = {
 
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
-const permitEveryMs = 1_000;
 
 /** Creates exports from the store. */
 export function createExports({ exports, log, organizations, users, places, elapsed }: Dependencies): Exports {
@@ -65,24 +65,18 @@ export function createExports({ exports, log, organizations, users, places, elap
   async function* write(
     pages: ExportPages,
     { org }: ExportWish,
-    { pay, permit }: Pick<TransferCall, "pay" | "permit">,
+    call: Pick<TransferCall, "pay" | "permit">,
     release: () => void,
   ): AsyncGenerator<string, void> {
-    let permittedAt = elapsed.now();
-    let cost = 0;
+    const toll = createToll(call, elapsed);
     try {
       for await (const lines of pages) {
         if (isStopping) throw unavailable({ detail: "this node is shutting down; export again" });
         if (lines.length === 0) continue;
         await turns.pass(org);
         const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-        cost += Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit);
-        await pay(Math.floor(cost));
-        cost -= Math.floor(cost);
-        if (elapsed.now() - permittedAt > permitEveryMs) {
-          permittedAt = elapsed.now();
-          await permit();
-        }
+        await toll.charge(Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit));
+        await toll.permit();
         yield text;
       }
     } finally {

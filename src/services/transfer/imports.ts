@@ -11,6 +11,7 @@ import { createLineReader } from "./import-lines.ts";
 import { createImportParts, type ImportParts } from "./import-parts.ts";
 import { createImportProgress, type ImportProgress } from "./import-progress.ts";
 import type { Places } from "./places.ts";
+import { createToll } from "./toll.ts";
 
 /** Consecutive lines of a body, the first of them with this number; an error stands for a line that cannot be read. */
 export type LineBlock = { first: number; lines: (string | HeraldError)[]; bytes: number };
@@ -55,7 +56,6 @@ const linesPerTurn = 50; // about half a millisecond of the serving thread
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
 const waitForMoreMs = 50;
-const permitEveryMs = 1_000;
 
 /** Creates imports on the store. */
 export function createImports(dependencies: Dependencies): Imports {
@@ -94,8 +94,7 @@ export function createImports(dependencies: Dependencies): Imports {
 
   /** Imports all blocks; yields when there is something to report. */
   async function* run(wish: ImportWish, call: TransferCall, progress: ImportProgress, parts: ImportParts) {
-    let permittedAt = elapsed.now();
-    let cost = 0;
+    const toll = createToll(call, elapsed);
     const take = () => {
       const next = wish.blocks.next();
       next.catch(() => undefined); // awaited later
@@ -108,16 +107,11 @@ export function createImports(dependencies: Dependencies): Imports {
       else if (block.done) return;
       else {
         await readBlock(wish, parts, block.value);
-        cost += Math.max(block.value.lines.length / linesPerUnit, block.value.bytes / bytesPerUnit);
-        await call.pay(Math.floor(cost));
-        cost -= Math.floor(cost);
+        await toll.charge(Math.max(block.value.lines.length / linesPerUnit, block.value.bytes / bytesPerUnit));
         next = take();
       }
       if (isStopping) throw unavailable({ detail: "this node is shutting down; send all lines again" });
-      if (elapsed.now() - permittedAt > permitEveryMs) {
-        permittedAt = elapsed.now();
-        await call.permit();
-      }
+      await toll.permit();
       const text = progress.take();
       if (text !== "") yield text;
     }
