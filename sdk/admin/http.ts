@@ -60,9 +60,7 @@ export async function openStream({
   try {
     const headers = { "Admin-Api-Key": key, Accept: "text/event-stream" };
     const response = await fetch(url, { headers, redirect: "manual", signal: late.signal });
-    const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") === true;
-    if (response.ok && isStream && response.body !== null) return { body: response.body };
-    return failureOf(response, readJson(await response.text()));
+    return await bodyOf(response, "text/event-stream");
   } catch (cause) {
     return unreachable(url, describe(cause, timeoutMs), cause);
   } finally {
@@ -90,12 +88,17 @@ export async function openLines({
   const sent = body && { body, duplex: "half", headers: { ...headers, "Content-Type": linesType } };
   try {
     const response = await fetch(url, { ...options, headers, ...sent });
-    const isLines = response.headers.get("Content-Type")?.startsWith(linesType) === true;
-    if (response.ok && isLines && response.body !== null) return { body: response.body };
-    return failureOf(response, readJson(await response.text()));
+    return await bodyOf(response, linesType);
   } catch (cause) {
     return unreachable(url, describe(cause, 0), cause);
   }
+}
+
+/** The body of a successful response of this type, or the failure. */
+async function bodyOf(response: Response, type: string): Promise<{ body: ReadableStream<Uint8Array> } | Failure> {
+  const isOfType = response.headers.get("Content-Type")?.startsWith(type) === true;
+  if (response.ok && isOfType && response.body !== null) return { body: response.body };
+  return failureOf(response, readJson(await response.text()));
 }
 
 /** The failure of a call that got no response, or an incomplete one. */
