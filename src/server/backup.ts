@@ -3,10 +3,8 @@ import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import { replaceSecret } from "../lib/secret-file.ts";
 import { BackupError, type BackupFacts, backUpSqlite, restoreSqlite } from "../store/sqlite/backup.ts";
-import { prepareDataFolder } from "./database.ts";
+import { databaseFileOf, prepareDataFolder } from "./database.ts";
 import { secretFiles } from "./secrets.ts";
-
-const databaseFile = "herald.db";
 
 /**
  * Backs up the embedded database and the generated secrets to one file, while a server uses them or not. Throws
@@ -17,14 +15,14 @@ export async function backUp(config: Config, target: string): Promise<BackupFact
   const { HERALD_DATA_DIR: folder } = config;
   const kept = secretFiles.filter((name) => existsSync(join(folder, name)));
   const secrets = Object.fromEntries(kept.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]));
-  return await explained(() => backUpSqlite(join(folder, databaseFile), target, secrets));
+  return await explained(() => backUpSqlite(databaseFileOf(config), target, secrets));
 }
 
 /** Backs up to a temporary file in the data folder, passes its path to `use`, and removes it. */
 export async function withBackup<Result>(config: Config, use: (file: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(config.HERALD_DATA_DIR, "backup-"));
   try {
-    const file = join(folder, databaseFile);
+    const file = join(folder, "backup.db");
     await backUp(config, file);
     return await use(file);
   } finally {
@@ -40,13 +38,13 @@ export async function restore(config: Config, backup: string): Promise<BackupFac
   if (config.HERALD_DATABASE_URL !== undefined) throw new ConfigError(adviceForPostgres(config.HERALD_DATABASE_URL));
   const { HERALD_DATA_DIR: folder } = config;
   prepareDataFolder(config);
-  for (const name of [databaseFile, `${databaseFile}-wal`, ...secretFiles]) {
-    if (existsSync(join(folder, name)))
-      throw new ConfigError(
-        `${join(folder, name)} already exists; restore into an empty folder, or move the old files away first`,
-      );
-  }
-  const { attachments, ...facts } = await explained(() => restoreSqlite(backup, join(folder, databaseFile)));
+  const file = databaseFileOf(config);
+  const inTheWay = [file, `${file}-wal`, ...secretFiles.map((name) => join(folder, name))].find((path) =>
+    existsSync(path),
+  );
+  if (inTheWay !== undefined)
+    throw new ConfigError(`${inTheWay} already exists; restore into an empty folder, or move the old files away first`);
+  const { attachments, ...facts } = await explained(() => restoreSqlite(backup, file));
   for (const name of secretFiles) {
     const secret = attachments[name];
     if (secret !== undefined) replaceSecret(join(folder, name), secret);

@@ -17,7 +17,7 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
   const { HERALD_DATABASE_URL: url, HERALD_MIGRATION_URL: migrationUrl, HERALD_DATA_DIR: folder } = config;
   try {
     if (url !== undefined) return await openPostgres(url, events.announce, { ...events, migrationUrl });
-    return await openSqliteThread(join(folder, "herald.db"), events);
+    return await openSqliteThread(databaseFileOf(config), events);
   } catch (error) {
     if (error instanceof DatabaseInUseError) {
       throw new ConfigError(
@@ -35,6 +35,11 @@ export async function openDatabase(config: Config, events: DatabaseEvents): Prom
       `${names}: the database at ${new URL(url).host} cannot be used (${rootCauseOf(error)}); check that the server is running, and check the user, the password and the database name`,
     );
   }
+}
+
+/** The file of the embedded database. */
+export function databaseFileOf({ HERALD_DATA_DIR: folder }: Config): string {
+  return join(folder, "herald.db");
 }
 
 /** Creates the data folder; throws `ConfigError` if it cannot be used. */

@@ -2,8 +2,8 @@ import type { Server, WebSocketHandler } from "bun";
 import { type Config, internalAddressOf, publicAddressOf } from "../config.ts";
 import type { SocketState } from "../gateway/websocket/socket.ts";
 import type { Door } from "../http/calls.ts";
-import type { ListenAddress } from "../lib/network/addresses.ts";
-import { createHttpServer, groupServers, type HttpServer, overTlsOnly, urlOf } from "../lib/network/http-server.ts";
+import { type ListenAddress, urlOf } from "../lib/network/addresses.ts";
+import { createHttpServer, groupServers, type HttpServer, overTlsOnly } from "../lib/network/http-server.ts";
 import type { Tls } from "../lib/tls/tls-files.ts";
 import { ListenError } from "./listen-error.ts";
 

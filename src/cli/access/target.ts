@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Config, internalAddressOf, loadConfig, publicAddressOf } from "../../config.ts";
+import { localUrlOf } from "../../server/local-url.ts";
 import { CliError, exitCodes } from "../exit-codes.ts";
 import { findProfile, type Profile, readProfiles } from "./profiles.ts";
 
@@ -133,21 +134,12 @@ function normalizeUrl(url: string): string {
 /** The internal address, if there is one: it serves everything that commands ask for. */
 function urlOf(config: Config): string {
   const internal = internalAddressOf(config);
-  const { hostname, port } = internal ?? publicAddressOf(config);
-  if (port === 0) {
+  const address = internal ?? publicAddressOf(config);
+  if (address.port === 0) {
     const name = internal === undefined ? "HERALD_PORT" : "HERALD_ADMIN_PORT";
     throw new CliError(exitCodes.usage, `${name} is 0, so the server picks a free port. Give its address with --url.`);
   }
-  const scheme = config.HERALD_TLS_CERT === undefined ? "http" : "https";
-  const host = hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
-  return reachableUrl(`${scheme}://${host}:${port}`);
-}
-
-/** The address for reaching a server. Replaces the wildcard addresses `0.0.0.0` and `::`, and leaves others unchanged. */
-export function reachableUrl(url: string): string {
-  const { protocol, hostname, port } = new URL(url);
-  const host = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" }[hostname] ?? hostname;
-  return `${protocol}//${host}${port === "" ? "" : `:${port}`}`;
+  return localUrlOf(config, address);
 }
 
 function checkUrl(url: string, from: string): string {

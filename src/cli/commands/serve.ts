@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
 import { describeSettings, loadConfig } from "../../config.ts";
+import { reachableUrl } from "../../server/local-url.ts";
 import type { Herald } from "../../server.ts";
-import { reachableUrl } from "../access/target.ts";
 import { parseWorkers } from "../arguments.ts";
 import type { Output } from "../output/output.ts";
 import { renderWelcome } from "../output/welcome.ts";

@@ -72,7 +72,7 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /** Whether a server on this host listens on all addresses of its machine. */
-export function isWildcardHost(host: string): boolean {
+function isWildcardHost(host: string): boolean {
   return host === "0.0.0.0" || host === "::" || host === "[::]";
 }
 
@@ -90,4 +90,13 @@ export function isSameAddress(one: ListenAddress, other: ListenAddress | undefin
   if (other === undefined) return false;
   const areSame = one.hostname === other.hostname || isWildcardHost(one.hostname) || isWildcardHost(other.hostname);
   return areSame && one.port !== 0 && one.port === other.port;
+}
+
+/** The URL of a server that listens on an address. An IPv6 address may stand in brackets. */
+export function urlOf(
+  { hostname, port }: { hostname?: string | undefined; port?: number | undefined },
+  isTls: boolean,
+): string {
+  const host = hostname?.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
+  return `${isTls ? "https" : "http"}://${host}:${port}`;
 }

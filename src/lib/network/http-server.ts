@@ -1,5 +1,6 @@
 import type { Server } from "bun";
 import type { Tls } from "../tls/tls-files.ts";
+import { urlOf } from "./addresses.ts";
 
 /** A server that can change its certificate while it runs. */
 export type HttpServer = {
@@ -103,10 +104,4 @@ export function overTlsOnly<Data>(handle: Handler<Data>, tls: Tls | undefined): 
     response?.headers.set("Strict-Transport-Security", "max-age=31536000");
     return response;
   };
-}
-
-/** The URL at which a server listens. */
-export function urlOf({ hostname, port }: Pick<Server<unknown>, "hostname" | "port">, isTls: boolean): string {
-  const host = hostname?.includes(":") ? `[${hostname}]` : hostname;
-  return `${isTls ? "https" : "http"}://${host}:${port}`;
 }

@@ -1,7 +1,7 @@
 import { type Config, internalAddressOf, publicAddressOf } from "../../config.ts";
-import { isWildcardHost } from "../../lib/network/addresses.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { readTls } from "../../lib/tls/tls-files.ts";
+import { localUrlOf } from "../local-url.ts";
 import { plainHttpAdvice } from "../plain-http.ts";
 import { type Finding, ok } from "./finding.ts";
 
@@ -12,9 +12,7 @@ const soonDays = 14;
 /** Whether a server answers at the configured address, or could listen there. */
 export async function checkAddress(config: Config): Promise<Finding[]> {
   const { hostname, port } = publicAddressOf(config);
-  const scheme = config.HERALD_TLS_CERT === undefined ? "http" : "https";
-  const host = isWildcardHost(hostname) ? "127.0.0.1" : hostname;
-  const url = `${scheme}://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
+  const url = localUrlOf(config, { hostname, port });
   const findings = [port === 0 ? ok("address", "the start picks a free port") : await checkPort(url, hostname, port)];
   const advice = plainHttpAdvice(config);
   if (advice !== undefined) {

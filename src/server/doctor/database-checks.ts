@@ -1,9 +1,8 @@
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { probeNats } from "../../bus/nats.ts";
 import type { Config } from "../../config.ts";
 import { about } from "../../contract/documents/about.ts";
-import { nodeStatus } from "../../contract/nodes.ts";
+import { readStatus } from "../../services/nodes/nodes.ts";
 import { readSchema, type SchemaState } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
 import { readNodes } from "../../store/nodes/nodes.ts";
@@ -12,6 +11,7 @@ import { connectPostgres } from "../../store/postgres/postgres.ts";
 import { readPostgresSizes } from "../../store/postgres/sizes.ts";
 import type { Reader } from "../../store/sql/driver.ts";
 import { openSqliteReader } from "../../store/sqlite/sqlite.ts";
+import { databaseFileOf } from "../database.ts";
 import { type Finding, ok } from "./finding.ts";
 
 const mebibyte = 2 ** 20;
@@ -24,8 +24,8 @@ async function withDatabase<Result>(
   config: Config,
   use: (reader: Reader) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
-  const file = join(folder, "herald.db");
+  const { HERALD_DATABASE_URL: url } = config;
+  const file = databaseFileOf(config);
   if (url === undefined && !existsSync(file)) return undefined;
   const driver: Reader & { close(): void | Promise<void> } =
     url === undefined ? openSqliteReader(file) : connectPostgres(url);
@@ -44,11 +44,11 @@ export async function readSchemaOf(config: Config): Promise<SchemaState> {
 
 /** Whether the database can be used, by which versions, and what the next start does to it. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
-  const { HERALD_DATABASE_URL: url, HERALD_DATA_DIR: folder } = config;
+  const { HERALD_DATABASE_URL: url } = config;
   const found = await withDatabase(config, async (reader) => {
     const schema = await readSchema(reader);
     return [
-      ...(url === undefined ? [describeFile(join(folder, "herald.db"))] : await describeServer(reader)),
+      ...(url === undefined ? [describeFile(databaseFileOf(config))] : await describeServer(reader)),
       describeSchema(schema),
       ...(url === undefined || schema.version === 0 ? [] : [await describeNodes(reader)]),
     ];
@@ -82,7 +82,7 @@ function describeSkew(skewMs: number, rttMs: number): Finding {
 }
 
 async function describeNodes(reader: Reader): Promise<Finding> {
-  const nodes = (await readNodes(reader)).map(({ status }) => nodeStatus.strip().parse(JSON.parse(status)));
+  const nodes = (await readNodes(reader)).map(readStatus);
   const versions = [...new Set(nodes.map(({ version }) => version))];
   if (nodes.length === 0) return ok("nodes", "none is running");
   const detail = `${nodes.length} of version ${versions.join(" and ")}`;

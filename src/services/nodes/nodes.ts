@@ -110,10 +110,12 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
       return [id, ...others.map((node) => node.id)];
     },
     async list() {
-      const items = (await registry.list()).map((node): Node => {
-        const status = nodeStatus.strip().parse(JSON.parse(node.status)); // a newer node may report more
-        return { ...status, state: isSilent(node) ? "silent" : "live" };
-      });
+      const items = (await registry.list()).map(
+        (node): Node => ({
+          ...readStatus(node),
+          state: isSilent(node) ? "silent" : "live",
+        }),
+      );
       return { items };
     },
     async leave() {
@@ -122,6 +124,11 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
       await registry.remove(id);
     },
   };
+}
+
+/** Reads what a node reported. A newer node may report more. */
+export function readStatus({ status }: Pick<RegisteredNode, "status">): NodeStatus {
+  return nodeStatus.strip().parse(JSON.parse(status));
 }
 
 /** Whether a node signs its bus messages. */
