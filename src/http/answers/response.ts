@@ -4,8 +4,8 @@ import { isObject } from "../../lib/json/json-values.ts";
 
 /**
  * What a handler returns. Without `body`, the response has none; `stream` is a body of server-sent events that stays
- * open, or of another type that ends. `isRecorded`: the handler records the call in the audit log itself. `isReplay`: an earlier call did the work and got the same answer. `target` goes to the audit log, not into the
- * response.
+ * open, or of `streamType`, which ends. `isRecorded`: the handler records the call in the audit log itself. `isReplay`:
+ * an earlier call did the work and got the same answer. `target` goes to the audit log, not into the response.
  */
 export type Answer = {
   status: number;

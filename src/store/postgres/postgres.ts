@@ -209,8 +209,8 @@ export async function openPostgres(
 
 /**
  * Wraps a query so that it first sets the organizations it may see, by another query whose parameters come before its
- * own: one statement instead of a transaction of four. The inner offset is always 0, but depends on the setting, so PostgreSQL applies the
- * setting before it reads the first row. If it ever read first, it would find none.
+ * own: one statement instead of a transaction of four. The inner offset is always 0, but depends on the setting, so
+ * PostgreSQL applies the setting before it reads the first row. If it ever read first, it would find none.
  */
 function within(setting: string, query: string): string {
   return `WITH limited AS MATERIALIZED (${setting})
