@@ -61,7 +61,8 @@ const bind = createBind({
 const services = {
   messages: createMessages({ ...store, use, clock }),
   systemMessages: createSystemMessages({ ...store, use, clock }),
-  dryRuns: { message: neverUsed, systemMessage: neverUsed },
+  reads: { mark: neverUsed, markAs: neverUsed },
+  dryRuns: { message: neverUsed, systemMessage: neverUsed, read: neverUsed },
 };
 bindMessages(bind, createOperations(defaultPayloadLimits), services);
 

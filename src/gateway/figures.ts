@@ -5,10 +5,10 @@ import type { Clock } from "../lib/time/clock.ts";
 
 /** Counters of a node's connections since its start. */
 export type GatewayFigures = {
-  /** Messages and system messages handed to connections, counted once per connection. */
-  deliveries: { message: number; system_message: number };
+  /** Events handed to connections, counted once per connection. */
+  deliveries: { message: number; system_message: number; message_read: number };
   /**
-   * Milliseconds from the commit of an event to its delivery, once per delivery, by how the event arrived: `own`
+   * Milliseconds from the commit of a send to its delivery, once per delivery, by how the event arrived: `own`
    * commits are measured by this node's steady clock; events from the `bus` by the wall clocks of both nodes, as exact
    * as these agree; events from the `store` from the time in their id, which is just before the commit.
    */
@@ -46,7 +46,7 @@ type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
 /** Creates figures, all zero, and the functions that update them. */
 export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencies) {
   const figures: GatewayFigures = {
-    deliveries: { message: 0, system_message: 0 },
+    deliveries: { message: 0, system_message: 0, message_read: 0 },
     latency: {
       own: createHistogram(spanBuckets),
       bus: createHistogram(spanBuckets),
@@ -62,6 +62,10 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
   return {
     figures,
     onDelivery({ kind, id, committed }: LogEvent, connections: number): void {
+      if (kind === "read") {
+        deliveries.message_read += connections;
+        return;
+      }
       if (kind === "message") deliveries.message += connections;
       else deliveries.system_message += connections;
       if (committed === undefined) latency.store.observe(clock.now() - timeOfId(id), connections);

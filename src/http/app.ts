@@ -17,6 +17,7 @@ import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import type { DryRuns } from "../services/messages/dry-runs.ts";
 import type { HistoryReader } from "../services/messages/history.ts";
 import type { Messages } from "../services/messages/messages.ts";
+import type { Reads } from "../services/messages/reads.ts";
 import type { SystemMessages } from "../services/messages/system-messages.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
 import type { Presence } from "../services/presence.ts";
@@ -45,6 +46,7 @@ type Dependencies = {
   clientAddress: ClientAddress;
   messages: Messages;
   systemMessages: SystemMessages;
+  reads: Reads;
   directory: Directory;
   organizations: OrganizationDirectory;
   use: OrganizationUse;

@@ -18,6 +18,7 @@ import type { Refusals } from "../services/limits/refusals.ts";
 import { createCatchUp } from "../services/messages/catch-up.ts";
 import { createHistoryReader } from "../services/messages/history.ts";
 import { createMessages } from "../services/messages/messages.ts";
+import { createReads } from "../services/messages/reads.ts";
 import { createSystemMessages } from "../services/messages/system-messages.ts";
 import { createProviderKeys } from "../services/sessions/provider-keys.ts";
 import { createSessions } from "../services/sessions/sessions.ts";
@@ -76,6 +77,7 @@ export function createServices(dependencies: Dependencies) {
   return {
     messages: createMessages({ ...store, use, clock }),
     systemMessages: createSystemMessages({ ...store, use, clock }),
+    reads: createReads({ ...store, use, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
     conversations: createConversationDirectory({
       ...store,

@@ -42,6 +42,7 @@ const shortestPauseMs = 20;
 const pausePerWork = 3; // leaves three quarters of the time to sends, however slow the disk
 const marginDays = 1; // allows for clock differences and for slow recoveries
 const recoveryDaysWhenLifted = 7;
+const readDays = 1; // nodes have played them within seconds, and clients never ask for them again
 
 /** Creates retention on the store. After each step, it pauses three times as long as the step took. */
 export function createRetention(options: Options): Retention {
@@ -119,6 +120,7 @@ function expiryAt(now: number, keep: Keep): Expiry {
   const recoveryDays = Number.isFinite(keep.recovery) ? keep.recovery : recoveryDaysWhenLifted;
   return {
     messagesBefore: before(keep.messages),
+    readsBefore: before(readDays),
     idsBefore: before(keep.ids),
     auditBefore: before(keep.audit),
     revocationsBefore: before(keep.tokens + marginDays),

@@ -265,7 +265,14 @@ export type ParticipantWrites = {
 };
 
 /** A conversation as listed for a participant. Times in milliseconds since the Unix epoch. */
-export type UserConversation = { id: string; name: string | null; createdAt: number; updatedAt: number };
+export type UserConversation = {
+  id: string;
+  name: string | null;
+  createdAt: number;
+  updatedAt: number;
+  /** Messages of others that the user has not read, of the conversation's last 500 events; 100 means 100 or more. */
+  unread: number;
+};
 
 /** Reads a user's place in the organization's log. */
 export type Standing = {

@@ -15,6 +15,7 @@ import { type CommitObserver, createSendLog } from "./log/send-log.ts";
 import { createHistory, createMissedMessages } from "./messages/history.ts";
 import { createSentReads } from "./messages/sent.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
+import { createReadMarkReads, createReadMarkWrites } from "./reads/read-marks.ts";
 import { createRetentionReads } from "./retention/overdue.ts";
 import { createRetentionWrites } from "./retention/retention.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
@@ -38,6 +39,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     deliveries: createDeliveryWrites({ driver }),
     retention: createRetentionWrites({ driver }),
     imports: createImportWrites({ driver, writer }),
+    readMarks: createReadMarkWrites({ writer }),
   };
 }
 
@@ -114,6 +116,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
     exports: createExportReads({ reader }),
+    readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
     imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
   };
 }

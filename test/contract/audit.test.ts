@@ -327,6 +327,7 @@ describe("the audit log", () => {
     expect(Object.fromEntries(exceptions.map(({ operationId, audit: extent }) => [operationId, extent]))).toEqual({
       sendMessage: "refused",
       sendSystemMessage: "refused",
+      markRead: "refused",
       listMessages: "all",
       getMessage: "all",
       getSystemMessage: "all",

@@ -3,13 +3,17 @@ import { identifier } from "../identifiers.ts";
 
 /** The query of the live feed. */
 export const feedQuery = z.strictObject({
-  kind: z.enum(["message", "system_message"]).optional().meta({ description: "Only events of this kind." }),
+  kind: z
+    .enum(["message", "system_message", "message_read"])
+    .optional()
+    .meta({ description: "Only events of this kind." }),
   cid: identifier.optional().meta({
-    description: "Only messages of this conversation. Excludes system messages, which belong to no conversation.",
+    description:
+      "Only messages of this conversation, and reads of them. Excludes system messages, which belong to no conversation.",
   }),
   uid: identifier.optional().meta({
     description:
-      "Only events that this user sends or receives: messages in conversations that the user participates in at that moment, and system messages that the user receives or sent.",
+      "Only events that this user sends or receives: messages in conversations that the user participates in at that moment, system messages that the user receives or sent, and reads of or by the user.",
   }),
 });
 

@@ -4,11 +4,13 @@ import {
   earlierMessageExample,
   exampleIds,
   messageExample,
+  messageReadExample,
   systemMessageExample,
   tokenExample,
 } from "../documents/examples.ts";
 import { errorCatalogue, HeraldError } from "../errors/errors.ts";
 import { messageEvent, sessionEvent, systemMessageEvent } from "../messages/events.ts";
+import { messageReadEvent } from "../messages/reads.ts";
 import { type FrameOperation, frameError, frameId, frameRequests, frameResponses } from "./frames.ts";
 
 /** One JSON text on a socket: its purpose, its schema, and an example. */
@@ -47,6 +49,7 @@ const parts: Record<FrameOperation, Parts> = {
           type: "g",
           created_at: conversationExample.created_at,
           updated_at: messageExample.created_at,
+          unread_messages_count: 3,
         },
       ],
       cursor: null,
@@ -104,6 +107,13 @@ export const frameEvents = {
     summary: "A system message addressed to the user. System messages are never replayed.",
     schema: systemMessageEvent,
     example: { system_message: systemMessageExample },
+  },
+  message_read: {
+    title: "Message read",
+    summary:
+      "A participant has read messages of the user. Never replayed: after a gap, the next one says how far the participant has read.",
+    schema: messageReadEvent,
+    example: messageReadExample,
   },
   session: {
     title: "Session",

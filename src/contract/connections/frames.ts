@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isAtMost } from "../../lib/text/text.ts";
 import { identifier } from "../identifiers.ts";
 import { messageSchema } from "../messages/events.ts";
+import { maxUnread } from "../messages/reads.ts";
 
 const maxTokenCharacters = 8192;
 const maxIdCharacters = 128;
@@ -61,6 +62,10 @@ export const conversationView = z
     type: z.literal("g").meta({ description: "A group conversation, in SAMA's terms. Herald has no other type." }),
     created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
     updated_at: z.iso.datetime({ precision: 3 }).meta({ description: "The time of its last message." }),
+    unread_messages_count: z.int().min(0).max(maxUnread).meta({
+      description:
+        "The number of messages that others sent since the user joined and that the user has not read. Counted up to 100: 100 means 100 or more.",
+    }),
   })
   .meta({ id: "ConversationView" });
 

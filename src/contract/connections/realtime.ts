@@ -4,7 +4,7 @@ export const deliveryPromise =
 
 /** How recovery works on both channels, in Markdown. */
 export const recovery =
-  "With `since`, the server first replays what the client missed: every stored message of the user's conversations after the given one, in order. `recovered` is `false` if the gap is too large or the id is unknown; the client then pages through the history with `message_list`. System messages are never replayed.";
+  "With `since`, the server first replays what the client missed: every stored message of the user's conversations after the given one, in order. `recovered` is `false` if the gap is too large or the id is unknown; the client then pages through the history with `message_list`. System messages and `message_read` are never replayed.";
 
 /** The two real-time channels: their paths and rules, in Markdown. */
 export const realtimeChannels = {
@@ -18,7 +18,7 @@ export const realtimeChannels = {
     address: "/sse",
     title: "Server-sent events",
     description:
-      "For clients that only listen. The request carries `Authorization: Bearer <user token>`. `event` is `message` or `system_message`, `data` is the same JSON as on a WebSocket, and `id`, which only messages have, is the `_id`. `Last-Event-ID` works like `since`. The heartbeat is a comment line.",
+      "For clients that only listen. The request carries `Authorization: Bearer <user token>`. `event` is `message`, `system_message` or `message_read`, `data` is the same JSON as on a WebSocket, and `id`, which only messages have, is the `_id`. `Last-Event-ID` works like `since`. The heartbeat is a comment line.",
   },
 } as const;
 

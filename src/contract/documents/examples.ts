@@ -136,6 +136,16 @@ export const systemMessageExample = {
   x: { kind: "payment_received", amount: "12.50" },
 };
 
+/** A participant has read both messages. */
+export const messageReadExample = {
+  message_read: {
+    ids: [earlierMessageExample._id, messageExample._id],
+    cid: exampleIds.conversation,
+    from: exampleIds.user,
+    t: toSeconds(time + 3_200),
+  },
+};
+
 const deliveryExample = {
   recipients: 3,
   delivered_users: 2,

@@ -2,9 +2,9 @@
  * The kind of an event in an organization's log. Two kinds are delivered to nobody: `unknown`, a kind that a later version
  * introduced, and `unplayable`, an event whose stored row is not valid for its kind.
  */
-export type EventKind = "message" | "system" | "membership" | "session" | "unknown" | "unplayable";
+export type EventKind = "message" | "system" | "read" | "membership" | "session" | "unknown" | "unplayable";
 
-const kinds = new Set<string>(["message", "system", "membership", "session"] satisfies EventKind[]);
+const kinds = new Set<string>(["message", "system", "read", "membership", "session"] satisfies EventKind[]);
 
 /** The kind with this name, from the store or a hint; `unknown` for one that a later version introduced. */
 export function kindOf(name: string): EventKind {
@@ -24,9 +24,9 @@ export type LogEvent = {
   /** UUIDv7, unique among all events. */
   id: string;
   cid: string | undefined;
-  /** For `message` and `system`, the exact JSON text for the sockets; otherwise a `MembershipChange` or `SessionEnd`. */
+  /** For `message`, `system` and `read`, the exact JSON text for the sockets; otherwise a `MembershipChange` or `SessionEnd`. */
   payload: string;
-  /** The recipients of a `system` event. */
+  /** The recipients of a `system` event, and of a `read` event the author whose messages were read. */
   uids: string[] | undefined;
   /**
    * The id of the previous event, `""` for the first. Present only on events that come straight from their commit, and absent

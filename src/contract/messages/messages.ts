@@ -30,7 +30,8 @@ const attachmentUpload = z.strictObject({
     .meta({ description: "The id of a file that was already uploaded. Without it, the server assigns an id." }),
 });
 
-const envelope = {
+/** The members that every send has. */
+export const envelope = {
   organizationId: identifier.meta({ description: "The organization of the sender and the recipients." }),
   senderId: identifier.meta({ description: "The user to send as." }),
 };

@@ -9,6 +9,7 @@ import { keyOperations } from "./keys.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
 import { presenceOperations } from "./presence.ts";
+import { readOperations } from "./reads.ts";
 import { createTransferOperations } from "./transfer.ts";
 
 const health = z
@@ -124,6 +125,7 @@ const openOperations = {
 export function createOperations(limits: PayloadLimits) {
   return {
     ...createMessageOperations(limits),
+    ...readOperations,
     ...directoryOperations,
     ...createTokenOperations(limits),
     ...createConversationOperations(limits),

@@ -122,7 +122,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     for (const event of events) {
       const { kind, cid = "", uids } = event;
       if (kind === "message" && cids.has(cid)) heard.push(event);
-      if (kind === "system" && uids?.includes(connection.uid)) heard.push(event);
+      if ((kind === "system" || kind === "read") && uids?.includes(connection.uid)) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
         connection.end("removed");
@@ -130,7 +130,8 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       }
     }
     if (heard.length > 0) connection.deliver(heard);
-    if (connection.isOpen) ledger.given(connection.uid, heard);
+    const booked = heard.filter(({ kind }) => kind !== "read");
+    if (connection.isOpen) ledger.given(connection.uid, booked);
   }
 
   return {

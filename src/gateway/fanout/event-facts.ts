@@ -1,5 +1,6 @@
 import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { MessageReadEvent } from "../../contract/messages/reads.ts";
 import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
 import type { Connection } from "../connections/connection.ts";
 
@@ -9,6 +10,9 @@ export type Membership = { readonly added: ReadonlySet<string>; readonly removed
 /** The sender and the recipients of a system message. */
 export type SystemFacts = { readonly sender: string; readonly recipients: ReadonlySet<string> };
 
+/** Who has read whose messages, and where. */
+export type ReadFacts = { readonly reader: string; readonly author: string; readonly cid: string };
+
 /** The parsed payloads of events, each parsed once for all who need it while the event is played. */
 export type EventFacts = {
   /** The change that a membership event makes; throws if the payload is not one. */
@@ -17,6 +21,7 @@ export type EventFacts = {
   follow(event: LogEvent, uid: string, cids: Set<string>): void;
   /** The sender and recipients of a system event. */
   systemOf(event: LogEvent): SystemFacts;
+  readOf(event: LogEvent): ReadFacts;
 };
 
 // Many connections join at about the same place of a log, and each must follow the same few changes.
@@ -24,11 +29,12 @@ const mostNames = 200_000;
 
 type Read = { membership: Membership; names: number };
 
-/** Creates an empty cache: keeps the changes parsed last, up to 200,000 names, and the last system message. */
+/** Creates an empty cache: keeps the changes parsed last, up to 200,000 names, and the last system message and read. */
 export function createEventFacts(): EventFacts {
   const memberships = new Map<string, Read>(); // by event id, oldest first
   let names = 0;
   let system: { event: LogEvent; facts: SystemFacts } | undefined;
+  let lastRead: { event: LogEvent; facts: ReadFacts } | undefined;
 
   function readMembership({ id, payload }: LogEvent): Membership {
     const change = parseJson(payload);
@@ -67,6 +73,13 @@ export function createEventFacts(): EventFacts {
         system = { event, facts: { sender: message.from, recipients: new Set(event.uids) } };
       }
       return system.facts;
+    },
+    readOf(event) {
+      if (lastRead?.event !== event) {
+        const { message_read: told }: MessageReadEvent = JSON.parse(event.payload);
+        lastRead = { event, facts: { reader: told.from, author: event.uids?.[0] ?? "", cid: told.cid } };
+      }
+      return lastRead.facts;
     },
   };
 }

@@ -44,7 +44,8 @@ export function createPlayer({
     return played;
   }
 
-  function playSystem(event: LogEvent): Played {
+  /** Publishes to the recipients who are connected here, and tells who they were. */
+  function playToRecipients(event: LogEvent): { played: Played; heard: string[]; heardOn: number } {
     const { org } = event;
     const heard: string[] = [];
     let heardOn = 0;
@@ -59,8 +60,13 @@ export function createPlayer({
       if (count > 0) heard.push(uid);
       heardOn += count;
     }
+    return { played: { connections, isSlow }, heard, heardOn };
+  }
+
+  function playSystem(event: LogEvent): Played {
+    const { played, heard, heardOn } = playToRecipients(event);
     ledger.playedTo(event, heard, heardOn);
-    return { connections, isSlow };
+    return played;
   }
 
   function playMessage(event: LogEvent): Played {
@@ -96,6 +102,8 @@ export function createPlayer({
         return playMessage(event);
       case "system":
         return playSystem(event);
+      case "read":
+        return playToRecipients(event).played;
       case "membership":
         playMembership(event);
         return toNobody;

@@ -14,6 +14,7 @@ const placeOf = ({ org, offset, id }: LogEvent): Unplayable => ({ org, offset, i
 const good: LogEvent[] = [
   eventOf("message", '{"message":{}}'),
   eventOf("system", '{"system_message":{}}', ["a"]),
+  eventOf("read", '{"message_read":{}}', ["a"]),
   eventOf("membership", '{"added":["a"],"removed":[]}'),
   eventOf("session", '{"issuedBefore":5}'),
   eventOf("session", '{"issuedBefore":5,"uids":["a"]}'),
@@ -27,6 +28,8 @@ const bad: LogEvent[] = [
   eventOf("system", "null", ["a"]),
   eventOf("system", "{}"),
   eventOf("system", '{"system_message":{}}'),
+  eventOf("read", "null", ["a"]),
+  eventOf("read", '{"message_read":{}}'),
   eventOf("membership", '{"added":["a"]}'),
   eventOf("membership", '{"added":[1],"removed":[]}'),
   eventOf("membership", '{"added":"a","removed":[]}'),
@@ -88,6 +91,7 @@ describe("an event that cannot be played", () => {
       eventOf("message", "{ no JSON }"),
       eventOf("message", '{"system_message":{}}'),
       eventOf("system", '{"message":{}}', ["a"]),
+      eventOf("read", '{"message":{}}', ["a"]),
     ];
     for (const event of [...bad, ...alsoBad]) {
       const { log, told } = playablesOf([event]);

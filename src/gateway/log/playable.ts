@@ -54,6 +54,8 @@ export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Depe
         return isSaid(payload, "message");
       case "system":
         return uids !== undefined && isSaid(payload, "system_message");
+      case "read":
+        return uids !== undefined && isSaid(payload, "message_read");
       case "membership":
         return isReadable(() => facts.membershipOf(event));
       case "session":

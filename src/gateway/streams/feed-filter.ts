@@ -1,9 +1,15 @@
 import type { FeedFilter } from "../../contract/connections/feed.ts";
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
 
 /** Decides for each event of a log, taken in order, whether a feed shows it. */
 export type EventFilter = (event: LogEvent) => boolean;
+
+const namesOfKinds: Partial<Record<EventKind, NonNullable<FeedFilter["kind"]>>> = {
+  message: "message",
+  system: "system_message",
+  read: "message_read",
+};
 
 /**
  * Creates a filter that follows the user's conversations, starting from `cids`; it must be given the membership events,
@@ -12,14 +18,18 @@ export type EventFilter = (event: LogEvent) => boolean;
 export function createEventFilter(
   { kind, cid, uid }: FeedFilter,
   cids: readonly string[],
-  facts: Pick<EventFacts, "follow" | "systemOf">,
+  facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">,
 ): EventFilter {
   const joined = new Set(cids);
 
   return (event) => {
     if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
-    if (event.kind !== "message" && event.kind !== "system") return false;
-    if (kind !== undefined && kind !== (event.kind === "message" ? "message" : "system_message")) return false;
+    const name = namesOfKinds[event.kind];
+    if (name === undefined || (kind !== undefined && kind !== name)) return false;
+    if (event.kind === "read") {
+      const { reader, author, cid: ofRead } = facts.readOf(event);
+      return (cid === undefined || cid === ofRead) && (uid === undefined || uid === reader || uid === author);
+    }
     if (cid !== undefined && event.cid !== cid) return false;
     if (uid === undefined) return true;
     // The sender of a message takes part in its conversation; the sender of a system message need not be among its

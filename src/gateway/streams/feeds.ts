@@ -28,7 +28,7 @@ type Dependencies = {
   register: Register;
   places: Places;
   backlog: Pick<Backlog, "watch">;
-  facts: Pick<EventFacts, "follow" | "systemOf">;
+  facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">;
   heartbeats: Pick<Heartbeats, "repeat">;
   limits: { backlogBytes: number; pingMs: number; feedsPerOrganization: number };
   /** Called when a feed is cut with bytes waiting. */

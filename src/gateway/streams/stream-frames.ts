@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 
 type StreamedEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 
@@ -6,7 +6,7 @@ type StreamedEvent = Pick<LogEvent, "kind" | "id" | "payload">;
 export type StreamFrames = {
   /** For users' streams: the `id:` of a message is its `_id`, from which the client can resume. */
   forUsers(event: StreamedEvent): Uint8Array;
-  /** For feeds: the `id:` of every event is its `_id`. */
+  /** For feeds: the `id:` of every event that has an `_id`. */
   forFeeds(event: StreamedEvent): Uint8Array;
 };
 
@@ -17,13 +17,19 @@ export function createStreamFrames(): StreamFrames {
 
 /** Encodes an event for a user's stream. */
 export function encodeForUser({ kind, id, payload }: StreamedEvent): Uint8Array {
-  return kind === "message" ? encode("message", id, payload) : encode("system_message", undefined, payload);
+  return encode(nameOf(kind), kind === "message" ? id : undefined, payload);
 }
 
 function encodeForFeed({ kind, id, payload }: StreamedEvent): Uint8Array {
-  if (kind === "message") return encode("message", id, payload);
+  if (kind !== "system") return encodeForUser({ kind, id, payload });
   const event: { system_message: { _id: string } } = JSON.parse(payload);
-  return encode("system_message", event.system_message._id, payload);
+  return encode(nameOf(kind), event.system_message._id, payload);
+}
+
+/** What an event is called in a stream: the top-level key of its payload. */
+function nameOf(kind: EventKind): string {
+  if (kind === "system") return "system_message";
+  return kind === "read" ? "message_read" : kind;
 }
 
 const encoder = new TextEncoder();

@@ -1,14 +1,15 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { DryRuns } from "../../services/messages/dry-runs.ts";
 import type { Messages } from "../../services/messages/messages.ts";
+import type { Reads } from "../../services/messages/reads.ts";
 import type { SystemMessages } from "../../services/messages/system-messages.ts";
 import type { Bind } from "../bind.ts";
 
-type Services = { messages: Messages; systemMessages: SystemMessages; dryRuns: DryRuns };
+type Services = { messages: Messages; systemMessages: SystemMessages; reads: Reads; dryRuns: DryRuns };
 
-/** Binds the two operations that send, and their dry runs. */
+/** Binds the operations that send and mark as read, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {
-  const { messages, systemMessages, dryRuns } = services;
+  const { messages, systemMessages, reads, dryRuns } = services;
   bind(operations.sendMessage, async ({ caller, query, body }) =>
     query.dry_run
       ? { status: 200, ...(await dryRuns.message(caller, body)) }
@@ -19,4 +20,9 @@ export function bindMessages(bind: Bind, operations: Operations, services: Servi
       ? { status: 200, ...(await dryRuns.systemMessage(caller, body)) }
       : { status: 201, ...(await systemMessages.send(caller, body)) },
   );
+  bind(operations.markRead, async ({ caller, query, body }) => {
+    if (query.dry_run) return { status: 200, ...(await dryRuns.read(caller, body)) };
+    await reads.mark(caller, body);
+    return { status: 200, body: { success: true } };
+  });
 }

@@ -32,6 +32,10 @@ export type OrganizationUse = {
    */
   admitSend(send: NewSend): TellStored | Promise<TellStored>;
   /**
+   * Like `admitSend`, for about as many bytes of events that are no send. Throws `rate_limited` or `invalid_request`.
+   */
+  admitEvents(org: string, bytes: number): TellStored;
+  /**
    * Rejects with `invalid_request` if the organization's storage is full, unless the send is a retry of a stored one.
    */
   requireRoomFor(send: NewSend): Promise<void>;
@@ -87,6 +91,20 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     if (isNew || (await checks.check(send)).verdict === undefined) throw full(send.org);
   }
 
+  /** Charges one message, and reserves its bytes. Throws `rate_limited`. Call the result with whether it was stored. */
+  function takeMessage(org: string, bytes: number): TellStored {
+    const rate = rateOf(org, "messagesPerSecond");
+    const waitMs = messages.waitMs(org, rate);
+    if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
+    messages.charge(org, rate, 1); // at once, as others arrive while this one waits for the log
+    const endReservation = limits.reserve(org, bytes);
+    return (isStored) => {
+      endReservation(isStored);
+      if (isStored) messageMeters.note(org);
+      else messages.charge(org, rate, -1);
+    };
+  }
+
   return {
     know: limits.know,
     admitRequest(org, cost) {
@@ -104,18 +122,10 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     },
     admitSend(send) {
       const { org } = send;
-      const rate = rateOf(org, "messagesPerSecond");
-      const waitMs = messages.waitMs(org, rate);
-      if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
-      messages.charge(org, rate, 1); // at once, as others arrive while this one waits for the log
       const bytes = bytesOf(send);
-      const isRetry = hasRoom(org, bytes) ? undefined : requireRetry(send);
-      const endReservation = limits.reserve(org, bytes);
-      const end = (isStored: boolean) => {
-        endReservation(isStored);
-        if (isStored) messageMeters.note(org);
-        else messages.charge(org, rate, -1);
-      };
+      const isFull = !hasRoom(org, bytes);
+      const end = takeMessage(org, bytes);
+      const isRetry = isFull ? requireRetry(send) : undefined;
       if (isRetry === undefined) return end;
       return isRetry.then(
         () => end,
@@ -124,6 +134,10 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
           throw error;
         },
       );
+    },
+    admitEvents(org, bytes) {
+      if (!hasRoom(org, bytes)) throw full(org);
+      return takeMessage(org, bytes);
     },
     async requireRoomFor(send) {
       if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);

@@ -18,9 +18,10 @@ function setUp() {
         return new Promise((resolve) => waiting.push(() => resolve({ verdict: undefined, participants: 0 })));
       },
     },
-    use: { requireRoomFor: async () => undefined },
+    use: { requireRoomFor: async () => undefined, requireRoom: () => undefined },
     sent: { strangersAmong: async (_, uids) => uids.slice(0, 1) },
     participants: { list: async () => [] },
+    readMarks: { scopeOf: async () => ({ outcome: "found", upTo: 0, unread: [] }), participantsAmong: async () => [] },
     presence: { count: async (_, uids = []) => ({ count: uids.length, connections: uids.length }) },
     clock,
     elapsed: clock,

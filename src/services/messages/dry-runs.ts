@@ -1,31 +1,37 @@
 import type { DryRunResponse } from "../../contract/delivery.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
+import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
+import type { ReadMarkReads } from "../../store/reads/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { Presence } from "../presence.ts";
 import { requireStored, type Sent, toMessageSend } from "./messages.ts";
+import { requireScope, toReadCall } from "./reads.ts";
 import { toSystemSend } from "./system-messages.ts";
 
 /**
- * Checks sends without storing them, and counts whom they would reach. Throws what the sends would throw, and
+ * Checks sends and reads without storing them, and counts whom they would reach. Throws what the sends would throw, and
  * `unavailable` if a node does not answer.
  */
 export type DryRuns = {
   message(caller: Caller, request: SendMessageRequest): Promise<Sent<DryRunResponse>>;
   systemMessage(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<DryRunResponse>>;
+  /** The recipients are the authors of what would be newly read. */
+  read(caller: Caller, request: MarkReadRequest): Promise<Sent<DryRunResponse>>;
 };
 
 type Dependencies = {
   checks: Pick<BatchLog, "check">;
-  use: Pick<OrganizationUse, "requireRoomFor">;
+  use: Pick<OrganizationUse, "requireRoomFor" | "requireRoom">;
   sent: Pick<SentReads, "strangersAmong">;
   participants: Pick<ParticipantReads, "list">;
+  readMarks: ReadMarkReads;
   presence: Pick<Presence, "count">;
   clock: Clock;
   /** A clock that never goes back. */
@@ -42,7 +48,8 @@ const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 1
  * those for more than a thousand recipients, a thousand recipients per turn of the event loop; organizations take
  * turns.
  */
-export function createDryRuns({ checks, use, sent, participants, presence, clock, elapsed }: Dependencies): DryRuns {
+export function createDryRuns(dependencies: Dependencies): DryRuns {
+  const { checks, use, sent, participants, readMarks, presence, clock, elapsed } = dependencies;
   const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
 
   async function inTurn<Result>(org: string, recipients: number, work: () => Promise<Result>): Promise<Result> {
@@ -91,6 +98,15 @@ export function createDryRuns({ checks, use, sent, participants, presence, clock
         const online = await countOnline(send.org, pagesOf(send.uids));
         return { body: { dry_run: { recipients: send.uids.length, online, unknown_users } }, isReplay };
       });
+    },
+    async read(caller, request) {
+      const call = toReadCall(caller, request);
+      const { unread } = requireScope(await readMarks.scopeOf(call));
+      if (unread.length > 0) use.requireRoom(call.org);
+      const senders = new Set(unread.map(({ sender }) => sender));
+      const authors = await readMarks.participantsAmong(call.org, call.cid, [...senders]);
+      const online = await countOnline(call.org, pagesOf(authors));
+      return { body: { dry_run: { recipients: authors.length, online, unknown_users: [] } }, isReplay: false };
     },
   };
 }

@@ -146,12 +146,13 @@ export function createHistoryReader(dependencies: Dependencies) {
       return toPage(
         read,
         limit,
-        ({ id, name, createdAt, updatedAt }): ConversationView => ({
+        ({ id, name, createdAt, updatedAt, unread }): ConversationView => ({
           _id: id,
           name,
           type: "g",
           created_at: toIso(createdAt),
           updated_at: toIso(updatedAt),
+          unread_messages_count: unread,
         }),
         ({ updatedAt, id }) => ({ updatedAt, id }),
       );

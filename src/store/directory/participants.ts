@@ -2,6 +2,7 @@ import { recordMembership } from "../log/control-events.ts";
 import { headColumns, toHead } from "../log/head.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import type { ParticipantReads, ParticipantWrites, Standing } from "../ports.ts";
+import { countUnread, readTo } from "../reads/unread.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
 import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
 import { ensureUsers } from "./users.ts";
@@ -20,6 +21,18 @@ const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_a
   LEFT JOIN "user" u ON u.org = o.id AND u.id = ?
   LEFT JOIN participant p ON p.org = o.id AND p.uid = ?
   WHERE o.id = ? AND o.deleted_at IS NULL`;
+
+const pageOfConversations = `SELECT c.org, c.id, c.name, c.created_at, c.updated_at, p.uid, ${readTo} AS read_to
+  FROM participant p JOIN conversation c ON c.org = p.org AND c.id = p.cid
+  WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
+  ORDER BY c.updated_at DESC, c.id LIMIT ?`;
+
+// Counts only what is unread in the conversations of the page.
+const unread = countUnread({ org: "page.org", cid: "page.id", uid: "page.uid", after: "page.read_to" });
+const readConversations = `SELECT id, name, created_at, updated_at, ${unread} AS unread FROM (${pageOfConversations}) AS page
+  ORDER BY updated_at DESC, id`;
+
+type ConversationRow = { id: string; name: string | null; created_at: number; updated_at: number; unread: number };
 
 type SnapshotRow = {
   head: number;
@@ -114,11 +127,9 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
     },
     async conversations(org, uid, { after, limit }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
-      const rows = await reader.allOf<{ id: string; name: string | null; created_at: number; updated_at: number }>(
+      const rows = await reader.allOf<ConversationRow>(
         org,
-        `SELECT c.id, c.name, c.created_at, c.updated_at FROM participant p JOIN conversation c ON c.org = p.org AND c.id = p.cid
-         WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
-         ORDER BY c.updated_at DESC, c.id LIMIT ?`,
+        readConversations,
         org,
         uid,
         updatedAt,
@@ -131,6 +142,7 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         name: row.name,
         createdAt: Number(row.created_at),
         updatedAt: Number(row.updated_at),
+        unread: Number(row.unread),
       }));
     },
   };

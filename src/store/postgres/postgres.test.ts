@@ -12,6 +12,7 @@ import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization 
 import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
+import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
@@ -46,6 +47,7 @@ if (postgres !== undefined) {
   describeSteps("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeKeys("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeAudit("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeReadMarks("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeOverdue("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 

@@ -8,6 +8,8 @@ export type Lease = { holder: string; leaseMs: number; now: number };
 export type Expiry = {
   /** Removes events created before this time. */
   messagesBefore: number | undefined;
+  /** Removes reads announced before this time. */
+  readsBefore: number | undefined;
   /** Forgets the retry ids of events created before this time. */
   idsBefore: number | undefined;
   /** Removes revocations of single tokens made before this time, by when the tokens have expired. */

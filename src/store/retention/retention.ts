@@ -54,11 +54,12 @@ async function stepOf(sql: Transaction, { dialect }: Driver, order: RetentionOrd
 
 /** Removes by age from all organizations, including deleted ones. */
 async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number> {
-  const { messagesBefore, idsBefore, revocationsBefore, limit } = order;
+  const { messagesBefore, readsBefore, idsBefore, revocationsBefore, limit } = order;
   const organizations = await sql.all<{ id: string }>("SELECT id FROM organization");
   await sql.limitTo(organizations.map(({ id }) => id));
   return (
     (await removeOldestEvents(sql, messagesBefore, limit)) ||
+    (await removeOldestReads(sql, readsBefore, limit)) ||
     (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
     (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
@@ -69,6 +70,13 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
 
 async function removeOldestEvents(sql: Transaction, before: number | undefined, limit: number) {
   return before === undefined ? 0 : await removeFirstEvents(sql, madeBefore("event", before, ""), limit);
+}
+
+/** Nothing replays these events, which would soon be most of the log. */
+async function removeOldestReads(sql: Transaction, before: number | undefined, limit: number) {
+  if (before === undefined) return 0;
+  const where = "kind = 'read' AND id > ? AND id < ?";
+  return await removeFirstEvents(sql, { ...madeBefore("event", before, ""), where }, limit);
 }
 
 async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {

@@ -25,6 +25,7 @@ import {
 } from "../testing/log-suite.ts";
 import { describeMigration } from "../testing/migration-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
+import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
@@ -79,6 +80,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeRetention(engine, open);
   describeOverdue(engine, open);
   describeDeliveries(engine, open);
+  describeReadMarks(engine, open);
 }
 
 describe("SQLite", () => {

@@ -16,6 +16,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     event_by_id: [1_000_000, 1],
     event_by_mid: [1_000_000, 1, 1, 1, 1],
     event_by_conversation: [1_000_000, 10_000, 100, 1],
+    event_read: [10_000, 1],
   },
   delivery: {
     sqlite_autoindex_delivery_1: [1_000_000, 10_000, 100, 50, 1, 1],

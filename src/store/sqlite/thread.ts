@@ -135,6 +135,7 @@ export async function openSqliteThread(
           record: remote("deliveries", "record"),
           acknowledge: remote("deliveries", "acknowledge"),
         },
+        readMarks: { markAll: remote("readMarks", "markAll") },
         retention: { step: remote("retention", "step"), count: remote("retention", "count") },
       },
       async close() {

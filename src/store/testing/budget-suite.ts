@@ -39,6 +39,7 @@ export function describeBudgets(engine: string, open: OpenDatabase): void {
         holder: "n1",
         leaseMs: 1,
         limit: 4,
+        readsBefore: undefined,
         idsBefore: undefined,
         revocationsBefore: undefined,
         auditBefore: undefined,

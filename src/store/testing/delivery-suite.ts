@@ -63,6 +63,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
         now,
         limit: 1_000,
         messagesBefore: undefined,
+        readsBefore: undefined,
         idsBefore: undefined,
         auditBefore: undefined,
         revocationsBefore: undefined,

@@ -6,6 +6,7 @@ import { messageOf, type OpenDatabase, openStore } from "./log-suite.ts";
 
 const keepAll: Expiry = {
   messagesBefore: undefined,
+  readsBefore: undefined,
   idsBefore: undefined,
   auditBefore: undefined,
   revocationsBefore: undefined,
@@ -45,7 +46,14 @@ export function describeOverdue(engine: string, open: OpenDatabase): void {
 
     test("is nothing on an empty database, and if everything is kept", async () => {
       const { store, dispose } = await openStore(open);
-      const everything = { messagesBefore: 9, idsBefore: 9, auditBefore: 9, revocationsBefore: 9, deletedBefore: 9 };
+      const everything = {
+        messagesBefore: 9,
+        readsBefore: 9,
+        idsBefore: 9,
+        auditBefore: 9,
+        revocationsBefore: 9,
+        deletedBefore: 9,
+      };
       expect(await store.retention.overdue({ ...everything, now: 9 })).toEqual(none);
       await dispose();
       await using filled = await openFilled();

@@ -16,6 +16,7 @@ const keepAll: RetentionOrder = {
   now: 0,
   limit: 4,
   messagesBefore: undefined,
+  readsBefore: undefined,
   idsBefore: undefined,
   auditBefore: undefined,
   revocationsBefore: undefined,

@@ -21,7 +21,7 @@ async function readConversations(socket: Socket, limit: number): Promise<Convers
 }
 
 describe("conversation_list", () => {
-  test("gives the user's conversations with _id, name, type, created_at and updated_at", async () => {
+  test("gives the user's conversations with _id, name, type, times and the number of unread messages", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
     await herald().admin("PUT", org.path("conversations", cid), { name: "General" });
@@ -31,7 +31,15 @@ describe("conversation_list", () => {
     const { conversations = [] } = await alice.request("conversation_list");
     expect(conversations.map((item) => item._id).sort()).toEqual([cid, unnamed].sort());
     for (const item of conversations) {
-      expect(Object.keys(item).sort()).toEqual(["_id", "created_at", "name", "type", "updated_at"]);
+      expect(Object.keys(item).sort()).toEqual([
+        "_id",
+        "created_at",
+        "name",
+        "type",
+        "unread_messages_count",
+        "updated_at",
+      ]);
+      expect(item.unread_messages_count).toBe(0);
       expect(item.type).toBeString();
       expect(item.created_at).toMatch(ISO_MILLISECONDS);
       expect(item.updated_at).toMatch(ISO_MILLISECONDS);

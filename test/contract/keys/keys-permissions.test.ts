@@ -18,6 +18,7 @@ const herald = useHerald();
 const expected: Record<string, string> = {
   sendMessage: "message:send",
   sendSystemMessage: "system:send",
+  markRead: "message:send",
   putOrganization: "directory:write",
   getOrganization: "directory:read",
   deleteOrganization: "directory:write",
@@ -75,6 +76,7 @@ const withKey = operations.filter(({ operationId }) => expected[operationId] !==
 const limitedByThemselves = new Set([
   "sendMessage",
   "sendSystemMessage",
+  "markRead",
   "listOrganizations",
   "createKey",
   "listKeys",

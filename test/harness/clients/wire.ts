@@ -12,12 +12,26 @@ export type Message = {
 
 export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown> };
 
+export type MessageRead = { ids: string[]; cid: string; from: string; t: number };
+
 /** One event frame, with exactly one of these members. */
-export type Event = { message?: Message; system_message?: SystemMessage; session?: { expires_at: string } };
+export type Event = {
+  message?: Message;
+  system_message?: SystemMessage;
+  message_read?: MessageRead;
+  session?: { expires_at: string };
+};
 
 export type SocketError = { status: number; code: string; message: string };
 
-export type Conversation = { _id: string; name: string | null; type: string; created_at: string; updated_at: string };
+export type Conversation = {
+  _id: string;
+  name: string | null;
+  type: string;
+  created_at: string;
+  updated_at: string;
+  unread_messages_count: number;
+};
 
 /** The content of one response frame. Its members depend on the request. */
 export type SocketResponse = {

@@ -24,6 +24,10 @@ export type Organization = {
   sent(senderId: string, message: MessageInput): Promise<Ask["ask"]>;
   sendSystem<T = Ack>(senderId: string, messageSystem: MessageInput): Promise<Answer<T>>;
   sentSystem(senderId: string, messageSystem: MessageInput): Promise<Ack["ack"]>;
+  /** Marks a conversation as read, up to the newest of `ids` or to its end; returns any answer. */
+  read<T = { success: true }>(senderId: string, cid: string, ids?: string[]): Promise<Answer<T>>;
+  /** Like `read`, and expects 200. */
+  hasRead(senderId: string, cid: string, ids?: string[]): Promise<void>;
   history(cid: string): Promise<Message[]>;
   socket(uid: string, options?: ConnectOptions): Promise<Socket>;
   /** Like `socket`, with the response to `connect`. */
@@ -51,6 +55,8 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
     herald.admin("POST", "/admin/message", { organizationId: id, senderId, message });
   const sendSystem: Organization["sendSystem"] = (senderId, messageSystem) =>
     herald.admin("POST", "/admin/message/system", { organizationId: id, senderId, messageSystem });
+  const read: Organization["read"] = (senderId, cid, ids) =>
+    herald.admin("PUT", "/admin/message/read", { organizationId: id, senderId, messageRead: { cid, ids } });
   const token: Organization["token"] = async (uid, ttlSeconds) => {
     const ask = () =>
       herald.admin<Token>(
@@ -117,6 +123,11 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
     },
     sendSystem,
     sentSystem,
+    read,
+    async hasRead(senderId, cid, ids) {
+      const answer = await read(senderId, cid, ids);
+      if (answer.status !== 200) throw new Error(`the read was refused with ${answer.status}: ${answer.text}`);
+    },
     async history(cid) {
       const messages: Message[] = [];
       for (let cursor: string | null = ""; cursor !== null; ) {

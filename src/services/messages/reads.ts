@@ -1,0 +1,106 @@
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { MarkReadRequest } from "../../contract/messages/reads.ts";
+import { createBatcher } from "../../lib/queues/batcher.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { NewRead, ReadCall, ReadMarks, ReadScope } from "../../store/reads/ports.ts";
+import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+
+/** Marks conversations as read. */
+export type Reads = {
+  /** Marks what the request names as read by its `senderId`. Throws the errors of `markRead` in the contract. */
+  mark(caller: Caller, request: MarkReadRequest): Promise<void>;
+  /**
+   * Moves a participant's mark forward, and tells each author of what is newly read; an earlier mark stays. Resolves
+   * when that is stored, or at once if nothing was unread. Throws what `mark` throws, except for the key's rights.
+   */
+  markAs(call: ReadCall, keyId?: string): Promise<void>;
+};
+
+type Dependencies = {
+  readMarks: ReadMarks;
+  use: Pick<OrganizationUse, "admitEvents">;
+  clock: Clock;
+};
+
+const missingCodes = {
+  organization: "organization_not_found",
+  conversation: "conversation_not_found",
+  participant: "sender_not_participant",
+  message: "message_not_found",
+} as const;
+
+const maxBatch = 100;
+const maxOfOrganization = { items: 20, weight: Number.POSITIVE_INFINITY };
+const maxWaiting = 20_000;
+const bytesOfRead = 512;
+
+/** What a read store's scope holds; throws the reason if the call must be refused. */
+export function requireScope(scope: ReadScope): Extract<ReadScope, { outcome: "found" }> {
+  if (scope.outcome === "refused") throw new HeraldError(missingCodes[scope.missing]);
+  return scope;
+}
+
+/** The call of a request. Throws if the caller's key does not allow it. */
+export function toReadCall(caller: Caller, { organizationId, senderId, messageRead }: MarkReadRequest): ReadCall {
+  permitOrganization(caller, organizationId);
+  permitSender(caller, senderId);
+  return { org: organizationId, uid: senderId, cid: messageRead.cid, ids: messageRead.ids };
+}
+
+/** Creates reads on the store. Those of one turn of the event loop, and those that arrive during a commit, share one. */
+export function createReads({ readMarks, use, clock }: Dependencies): Reads {
+  type Marked = { emitted: number | undefined } | { error: unknown };
+
+  async function markAlone(read: NewRead): Promise<Marked> {
+    try {
+      const [emitted] = await readMarks.markAll([read]);
+      return { emitted };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  const batcher = createBatcher<NewRead, Marked>({
+    async flush(reads) {
+      try {
+        return (await readMarks.markAll(reads)).map((emitted) => ({ emitted }));
+      } catch (error) {
+        if (reads.length === 1 || error instanceof HeraldError) throw error;
+        const marked: Marked[] = []; // a bad one fails alone
+        for (const read of reads) marked.push(await markAlone(read));
+        return marked;
+      }
+    },
+    maxBatch,
+    maxOfKey: maxOfOrganization,
+    maxWaiting,
+    keyOf: ({ org }) => org,
+    whenFull: () => unavailable({ detail: "too many reads are waiting for the database; send them again" }),
+  });
+
+  async function store(read: NewRead): Promise<void> {
+    const tell = use.admitEvents(read.org, bytesOfRead);
+    let emitted: number | undefined = 0;
+    try {
+      const marked = await batcher.add(read);
+      if ("error" in marked) throw marked.error;
+      emitted = marked.emitted;
+    } finally {
+      tell(emitted !== undefined && emitted > 0);
+    }
+    if (emitted === undefined) throw new HeraldError("sender_not_participant"); // left meanwhile
+  }
+
+  const markAs: Reads["markAs"] = async (call, keyId) => {
+    const { upTo, unread } = requireScope(await readMarks.scopeOf(call));
+    if (unread.length === 0) return;
+    const { org, cid, uid } = call;
+    await store({ org, cid, uid, upTo, unread, now: clock.now(), keyId });
+  };
+
+  return {
+    markAs,
+    mark: (caller, request) => markAs(toReadCall(caller, request), caller.keyId),
+  };
+}

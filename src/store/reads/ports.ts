@@ -1,0 +1,48 @@
+/**
+ * A call by which a participant has read a conversation: up to the newest of the messages `ids`, or without them up to
+ * its end.
+ */
+export type ReadCall = { org: string; cid: string; uid: string; ids: readonly string[] | undefined };
+
+/** A message of somebody else that a participant had not read. */
+export type UnreadMessage = { offset: number; id: string; sender: string };
+
+/**
+ * What a call reads: everything up to the offset `upTo`, and of it the newest messages that were unread, oldest first;
+ * none if everything was read before. Or why the call must be refused.
+ */
+export type ReadScope =
+  | { outcome: "found"; upTo: number; unread: UnreadMessage[] }
+  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "message" };
+
+/** A read to be stored: who has read what, when (milliseconds since the Unix epoch), and by which API key. */
+export type NewRead = {
+  org: string;
+  cid: string;
+  uid: string;
+  upTo: number;
+  unread: UnreadMessage[];
+  now: number;
+  keyId: string | undefined;
+};
+
+/** Read marks: up to where each participant has read each conversation. */
+export type ReadMarks = ReadMarkReads & ReadMarkWrites;
+
+/** Reads what a call would read. */
+export type ReadMarkReads = {
+  /** Looks at no more than the last 500 events before the new mark, and returns 100 messages at most. */
+  scopeOf(call: ReadCall): Promise<ReadScope>;
+  /** Those of `uids` who take part in the conversation. */
+  participantsAmong(org: string, cid: string, uids: readonly string[]): Promise<string[]>;
+};
+
+/** Moves read marks. */
+export type ReadMarkWrites = {
+  /**
+   * Moves the marks forward in one commit, never back, and emits an event for each author of what is newly read who
+   * still takes part. Returns for each read, in order, how many events it emitted; `undefined` if its user no longer
+   * takes part.
+   */
+  markAll(reads: NewRead[]): Promise<(number | undefined)[]>;
+};

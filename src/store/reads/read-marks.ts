@@ -1,0 +1,141 @@
+import { toSeconds } from "../../contract/identifiers.ts";
+import { type MessageReadEvent, maxReadIds } from "../../contract/messages/reads.ts";
+import { createId } from "../../lib/text/ids.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { isMessageOf, isOfConversation } from "../log/past.ts";
+import type { Reader, Row, Rows } from "../sql/driver.ts";
+import type { NewRead, ReadCall, ReadMarkReads, ReadMarkWrites, ReadScope, UnreadMessage } from "./ports.ts";
+import { readTo, unreadAmongNewest } from "./unread.ts";
+
+type PlaceRow = { head: number; cid: string | null; read_to: number | null };
+type NamedRow = { id: string; offset: number };
+type UnreadRow = { offset: number; id: string; sender: string };
+type MarkRow = Row & { org: string; cid: string; uid: string; log_start: number; read_to: number | null };
+
+const findPlace = `SELECT o.head, c.id AS cid, ${readTo} AS read_to FROM organization o
+  LEFT JOIN conversation c ON c.org = o.id AND c.id = ?
+  LEFT JOIN participant p ON p.org = o.id AND p.cid = c.id AND p.uid = ?
+  WHERE o.id = ? AND o.deleted_at IS NULL`;
+const findUnread = unreadAmongNewest({
+  columns: `"offset", id, sender`,
+  org: "?",
+  cid: "?",
+  after: "?",
+  upTo: "?",
+  uid: "?",
+  limit: maxReadIds,
+});
+
+/** Creates the reads of read marks. They run beside the commits, which look only at the marks again. */
+export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkReads {
+  const findNamed = `SELECT e.id, e."offset" FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
+    WHERE e.org = ? AND e.id IN (${reader.dialect.textsOf("?")}) AND e.cid = ? AND ${isMessageOf("e")} AND ${isOfConversation}`;
+  const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${reader.dialect.textsOf("?")})`;
+
+  /** The offset of the newest of the messages; `undefined` if one of them is not of the conversation. */
+  async function newestOf(org: string, cid: string, ids: readonly string[]): Promise<number | undefined> {
+    const distinct = [...new Set(ids)];
+    const named = await reader.allOf<NamedRow>(org, findNamed, org, JSON.stringify(distinct), cid);
+    if (named.length < distinct.length) return undefined;
+    return Math.max(...named.map(({ offset }) => Number(offset)));
+  }
+
+  return {
+    async scopeOf({ org, cid, uid, ids }: ReadCall): Promise<ReadScope> {
+      const [place] = await reader.allOf<PlaceRow>(org, findPlace, cid, uid, org);
+      if (place === undefined) return { outcome: "refused", missing: "organization" };
+      if (place.cid === null) return { outcome: "refused", missing: "conversation" };
+      if (place.read_to === null) return { outcome: "refused", missing: "participant" };
+      const upTo = ids === undefined ? Number(place.head) : await newestOf(org, cid, ids);
+      if (upTo === undefined) return { outcome: "refused", missing: "message" };
+      const after = Number(place.read_to);
+      if (upTo <= after) return { outcome: "found", upTo, unread: [] };
+      const newestFirst = await reader.allOf<UnreadRow>(org, findUnread, org, cid, after, upTo, uid);
+      const unread = newestFirst.map(({ offset, id, sender }) => ({ offset: Number(offset), id, sender })).reverse();
+      return { outcome: "found", upTo, unread };
+    },
+    async participantsAmong(org, cid, uids) {
+      const found = await reader.allOf<{ uid: string }>(org, findParticipants, org, cid, JSON.stringify(uids));
+      return found.map(({ uid }) => uid);
+    },
+  };
+}
+
+/** Creates the writes of read marks. A commit costs the same statements for many reads as for one. */
+export function createReadMarkWrites({ writer }: { writer: LogWriter }): ReadMarkWrites {
+  return {
+    async markAll(reads) {
+      const orgs = [...new Set(reads.map(({ org }) => org))];
+      return await writer.transaction(orgs, async (transaction) => {
+        const { heads, sql } = transaction;
+        const live = reads.filter(({ org }) => heads.has(org));
+        const [marks, authors] = await Promise.all([findMarks(sql.rows, live), findAuthors(sql.rows, live)]);
+        const moved = new Map<string, Row>();
+        const emitted = reads.map((read) => {
+          const mark = marks.get(keyOf(read));
+          if (mark === undefined) return undefined;
+          const unread = read.unread.filter(({ offset }) => offset > mark.offset);
+          if (unread.length === 0) return 0;
+          mark.offset = read.upTo;
+          const { org, cid, uid } = read;
+          moved.set(keyOf(read), { org, cid, uid, read_to: read.upTo });
+          return emitReads(transaction, read, unread, authors);
+        });
+        sql.lastly(sql.rows.update("participant", ["org", "cid", "uid"], [...moved.values()]));
+        return emitted;
+      });
+    },
+  };
+}
+
+/** Emits an event for each author, in the order of their first message. Returns how many. */
+function emitReads(
+  { emit }: LogTransaction,
+  { org, cid, uid, now, keyId }: NewRead,
+  unread: UnreadMessage[],
+  participants: ReadonlySet<string>,
+): number {
+  const ofAuthors = Map.groupBy(unread, ({ sender }) => sender);
+  let emitted = 0;
+  for (const [author, messages] of ofAuthors) {
+    if (!participants.has(joinIds(org, cid, author))) continue;
+    const event: MessageReadEvent = {
+      message_read: { ids: messages.map(({ id }) => id), cid, from: uid, t: toSeconds(now) },
+    };
+    // Without `cid`, so that pages of the conversation's messages have no reads to skip.
+    const of = { org, kind: "read", cid: undefined, sender: uid, createdAt: now, keyId } as const;
+    emit({ ...of, id: createId(now), uids: [author], payload: JSON.stringify(event) });
+    emitted++;
+  }
+  return emitted;
+}
+
+/** The marks of those who take part: the offset up to which they have read, or from which they take part. */
+async function findMarks(rows: Rows, reads: NewRead[]): Promise<Map<string, { offset: number }>> {
+  const keys = distinct(reads.map(({ org, cid, uid }) => ({ org, cid, uid })));
+  const found = await rows.find<MarkRow>("participant", ["org", "cid", "uid", "log_start", "read_to"], keys);
+  return new Map(
+    found.map((row) => [keyOf(row), { offset: Math.max(Number(row.log_start), Number(row.read_to ?? 0)) }]),
+  );
+}
+
+async function findAuthors(rows: Rows, reads: NewRead[]): Promise<Set<string>> {
+  const keys = distinct(
+    reads.flatMap(({ org, cid, unread }) => unread.map(({ sender }) => ({ org, cid, uid: sender }))),
+  );
+  const found = await rows.find<Row & { org: string; cid: string; uid: string }>(
+    "participant",
+    ["org", "cid", "uid"],
+    keys,
+  );
+  return new Set(found.map(keyOf));
+}
+
+function distinct<Key extends { org: string; cid: string; uid: string }>(keys: Key[]): Key[] {
+  return [...new Map(keys.map((key) => [keyOf(key), key])).values()];
+}
+
+function keyOf({ org, cid, uid }: { org: string; cid: string; uid: string }): string {
+  return joinIds(org, cid, uid);
+}
