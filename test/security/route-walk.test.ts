@@ -25,7 +25,7 @@ const operations = Object.values<Operation>(createOperations(defaultPayloadLimit
 const withKey = operations.filter(({ scope }) => scope !== undefined);
 /** Calls that name only the organization itself cannot name another's things in it. */
 const isAboutItself = ({ path, method }: Operation) => path === "/admin/organizations/{org}" && method !== "get";
-const isAboutOne = ({ path, operationId }: Operation) => path.includes("{org}") || operationId.startsWith("send");
+const isAboutOne = ({ path }: Operation) => path.includes("{org}") || path.startsWith("/admin/message");
 
 /** Routes served without a key, and those for users, not for keys. A route that is in no table fails the walk. */
 const openRoutes = [
@@ -87,6 +87,16 @@ const queries: Record<string, (ids: Ids) => string> = {
 const bodies: Record<string, (ids: Ids) => object> = {
   sendMessage: ({ org, uid, cid }) => ({ organizationId: org, senderId: uid, message: { cid, body: "x" } }),
   sendSystemMessage: ({ org, uid }) => ({ organizationId: org, senderId: uid, messageSystem: { uids: [uid] } }),
+  editMessage: ({ org, uid, messageId }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageEdit: { id: messageId, body: "y" },
+  }),
+  recallMessages: ({ org, uid, cid, messageId }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageDelete: { cid, ids: [messageId], type: "all" },
+  }),
   putOrganization: () => ({ name: "renamed" }),
   putUser: () => ({ name: "renamed" }),
   createToken: () => ({}),

@@ -3,12 +3,20 @@ import {
   conversationExample,
   earlierMessageExample,
   exampleIds,
+  messageDeleteExample,
+  messageEditExample,
   messageExample,
   systemMessageExample,
   tokenExample,
 } from "../documents/examples.ts";
 import { errorCatalogue, HeraldError } from "../errors/errors.ts";
-import { messageEvent, sessionEvent, systemMessageEvent } from "../messages/events.ts";
+import {
+  messageDeleteEvent,
+  messageEditEvent,
+  messageEvent,
+  sessionEvent,
+  systemMessageEvent,
+} from "../messages/events.ts";
 import { type FrameOperation, frameError, frameId, frameRequests, frameResponses } from "./frames.ts";
 
 /** One JSON text on a socket: its purpose, its schema, and an example. */
@@ -104,6 +112,20 @@ export const frameEvents = {
     summary: "A system message addressed to the user. System messages are never replayed.",
     schema: systemMessageEvent,
     example: { system_message: systemMessageExample },
+  },
+  message_edit: {
+    title: "Message edit",
+    summary:
+      "A message in one of the user's conversations says something else from now on. A client that does not know the message ignores it; hearing it again changes nothing.",
+    schema: messageEditEvent,
+    example: { message_edit: messageEditExample },
+  },
+  message_delete: {
+    title: "Message delete",
+    summary:
+      "Messages in one of the user's conversations were taken back. A client removes those that it knows; hearing it again changes nothing.",
+    schema: messageDeleteEvent,
+    example: { message_delete: messageDeleteExample },
   },
   session: {
     title: "Session",

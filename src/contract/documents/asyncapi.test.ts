@@ -46,7 +46,12 @@ describe("the AsyncAPI document", () => {
   });
 
   test("names on /sse only what is streamed there", () => {
-    expect(Object.keys(document.channels.sse.messages)).toEqual(["MessageEvent", "SystemMessageEvent"]);
+    expect(Object.keys(document.channels.sse.messages)).toEqual([
+      "MessageEvent",
+      "SystemMessageEvent",
+      "MessageEditEvent",
+      "MessageDeleteEvent",
+    ]);
   });
 
   test("is JSON: nothing in it is lost when it is written", () => {

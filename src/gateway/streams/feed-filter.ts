@@ -1,3 +1,4 @@
+import { eventNameOf } from "../../contract/connections/event-names.ts";
 import type { FeedFilter } from "../../contract/connections/feed.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
@@ -18,13 +19,13 @@ export function createEventFilter(
 
   return (event) => {
     if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
-    if (event.kind !== "message" && event.kind !== "system") return false;
-    if (kind !== undefined && kind !== (event.kind === "message" ? "message" : "system_message")) return false;
+    const name = eventNameOf(event.kind);
+    if (name === undefined || (kind !== undefined && kind !== name)) return false;
     if (cid !== undefined && event.cid !== cid) return false;
     if (uid === undefined) return true;
-    // The sender of a message takes part in its conversation; the sender of a system message need not be among its
+    // The sender of a message, and who edits it or takes it back, takes part in its conversation; the sender of a system message need not be among its
     // recipients.
-    if (event.kind === "message") return joined.has(event.cid ?? "");
+    if (event.kind !== "system") return joined.has(event.cid ?? "");
     const { sender, recipients } = facts.systemOf(event);
     return sender === uid || recipients.has(uid);
   };

@@ -4,7 +4,11 @@ import type { Messages } from "../../services/messages/messages.ts";
 import type { SystemMessages } from "../../services/messages/system-messages.ts";
 import type { Bind } from "../bind.ts";
 
-type Services = { messages: Messages; systemMessages: SystemMessages; dryRuns: DryRuns };
+type Services = {
+  messages: Messages;
+  systemMessages: SystemMessages;
+  dryRuns: Pick<DryRuns, "message" | "systemMessage">;
+};
 
 /** Binds the two operations that send, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {

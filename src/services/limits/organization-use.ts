@@ -32,6 +32,11 @@ export type OrganizationUse = {
    */
   admitSend(send: NewSend): TellStored | Promise<TellStored>;
   /**
+   * Charges an edit or a recall like a send, and returns the function to call with the outcome. Throws `rate_limited`, and
+   * `invalid_request` if it needs room and the organization is full.
+   */
+  admitChange(org: string, bytes: number): TellStored;
+  /**
    * Rejects with `invalid_request` if the organization's storage is full, unless the send is a retry of a stored one.
    */
   requireRoomFor(send: NewSend): Promise<void>;
@@ -87,6 +92,24 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     if (isNew || (await checks.check(send)).verdict === undefined) throw full(send.org);
   }
 
+  function requireRate(org: string): void {
+    const rate = rateOf(org, "messagesPerSecond");
+    const waitMs = messages.waitMs(org, rate);
+    if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
+  }
+
+  /** Charges a message at once, as others arrive while this one waits for the log. */
+  function charge(org: string, bytes: number): TellStored {
+    const rate = rateOf(org, "messagesPerSecond");
+    messages.charge(org, rate, 1);
+    const endReservation = limits.reserve(org, bytes);
+    return (isStored) => {
+      endReservation(isStored);
+      if (isStored) messageMeters.note(org);
+      else messages.charge(org, rate, -1);
+    };
+  }
+
   return {
     know: limits.know,
     admitRequest(org, cost) {
@@ -104,18 +127,10 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     },
     admitSend(send) {
       const { org } = send;
-      const rate = rateOf(org, "messagesPerSecond");
-      const waitMs = messages.waitMs(org, rate);
-      if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
-      messages.charge(org, rate, 1); // at once, as others arrive while this one waits for the log
+      requireRate(org);
       const bytes = bytesOf(send);
       const isRetry = hasRoom(org, bytes) ? undefined : requireRetry(send);
-      const endReservation = limits.reserve(org, bytes);
-      const end = (isStored: boolean) => {
-        endReservation(isStored);
-        if (isStored) messageMeters.note(org);
-        else messages.charge(org, rate, -1);
-      };
+      const end = charge(org, bytes);
       if (isRetry === undefined) return end;
       return isRetry.then(
         () => end,
@@ -124,6 +139,11 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
           throw error;
         },
       );
+    },
+    admitChange(org, bytes) {
+      requireRate(org);
+      if (bytes > 0 && !hasRoom(org, bytes)) throw full(org);
+      return charge(org, bytes);
     },
     async requireRoomFor(send) {
       if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);

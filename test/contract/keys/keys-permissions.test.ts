@@ -18,6 +18,8 @@ const herald = useHerald();
 const expected: Record<string, string> = {
   sendMessage: "message:send",
   sendSystemMessage: "system:send",
+  editMessage: "message:edit",
+  recallMessages: "message:edit",
   putOrganization: "directory:write",
   getOrganization: "directory:read",
   deleteOrganization: "directory:write",
@@ -60,6 +62,7 @@ const expected: Record<string, string> = {
 };
 const scopes = [
   "message:send",
+  "message:edit",
   "system:send",
   "directory:read",
   "directory:write",
@@ -75,6 +78,8 @@ const withKey = operations.filter(({ operationId }) => expected[operationId] !==
 const limitedByThemselves = new Set([
   "sendMessage",
   "sendSystemMessage",
+  "editMessage",
+  "recallMessages",
   "listOrganizations",
   "createKey",
   "listKeys",
