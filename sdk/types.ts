@@ -165,6 +165,7 @@ export type PageOptions = { limit?: number; cursor?: string };
 /** What an API key may do. `*` means everything. */
 export type ApiKeyScope =
   | "message:send"
+  | "message:edit"
   | "system:send"
   | "directory:read"
   | "directory:write"

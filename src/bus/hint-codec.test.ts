@@ -36,7 +36,10 @@ describe("a hint", () => {
   });
 
   test("of an unknown kind keeps its place", () => {
-    expect(decodeHint(JSON.stringify({ v: 1, ...event, kind: "edit" }), "o")).toEqual({ ...event, kind: "unknown" });
+    expect(decodeHint(JSON.stringify({ v: 1, ...event, kind: "reaction" }), "o")).toEqual({
+      ...event,
+      kind: "unknown",
+    });
   });
 
   test("that is unreadable is dropped, whatever is wrong with it", () => {

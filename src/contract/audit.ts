@@ -15,7 +15,11 @@ export const auditTarget = z
     key: id("The API key."),
     token: id("The `jti` of the revoked token."),
     sender: id("The `senderId` of the send."),
-    message: id("The message or system message that the call read."),
+    message: id("The message or system message that the call read, or the message that it edited."),
+    messages: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "The messages that the call took back. Entries that are no valid ids are left out." }),
     lines: id("How many lines were imported or exported, in decimal."),
     failed: id("How many lines of an import failed, in decimal."),
   })

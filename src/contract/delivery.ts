@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { identifier } from "./identifiers.ts";
-import { messageSchema, systemMessageSchema } from "./messages/events.ts";
+import { listedMessageSchema, systemMessageSchema } from "./messages/events.ts";
 
 const time = z.iso.datetime({ precision: 3 }).nullable();
 const count = z.int().min(0);
@@ -54,9 +54,34 @@ const keyId = z
   .nullable()
   .meta({ description: "The id of the API key that sent it; `bootstrap` for the bootstrap key." });
 
+const reportedMessage = listedMessageSchema.partial({ body: true, x: true, attachments: true }).meta({
+  id: "ReportedMessage",
+  description: "The message. One that was taken back has no `body`, `x` and `attachments` any more.",
+});
+
+const messageDelivery = deliveryFigures
+  .extend({
+    acknowledged_before_edit: count.optional().meta({
+      description:
+        "How many of `acknowledged_users` acknowledged it before it was last edited. Only edited messages have it.",
+    }),
+    acknowledged_before_recall: count.optional().meta({
+      description:
+        "How many of `acknowledged_users` acknowledged it before it was taken back. Only such messages have it.",
+    }),
+  })
+  .meta({ id: "MessageDelivery", description: "The delivery of a message, on all nodes." });
+
 /** The response to `GET …/messages/{server_mid}`. */
 export const messageReport = z
-  .strictObject({ message: messageSchema, key_id: keyId, delivery: deliveryFigures })
+  .strictObject({
+    message: reportedMessage,
+    recalled_at: z.iso.datetime({ precision: 3 }).optional().meta({
+      description: "When the message was taken back. Only such messages have it.",
+    }),
+    key_id: keyId,
+    delivery: messageDelivery,
+  })
   .meta({ id: "MessageReport" });
 
 /** A message and its delivery. */

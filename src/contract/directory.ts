@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { identifier, text, userIds } from "./identifiers.ts";
 import type { PayloadLimits } from "./limits.ts";
-import { messageSchema } from "./messages/events.ts";
+import { listedMessageSchema } from "./messages/events.ts";
 
 const maxNameCharacters = 256;
 const mostTokenSeconds = 100 * 365 * 24 * 3600; // the bound when the limit is lifted: dates have a maximum, too
@@ -149,7 +149,7 @@ export const resourcePage = pageOf(resource).meta({ id: "ResourcePage" });
 export const userPage = pageOf(user).meta({ id: "UserPage" });
 
 /** A page of a conversation's history. */
-export const messagePage = pageOf(messageSchema).meta({ id: "MessagePage" });
+export const messagePage = pageOf(listedMessageSchema).meta({ id: "MessagePage" });
 
 /** The query of every list: `limit` and `cursor`. */
 export const pageQuery = z.strictObject({

@@ -60,7 +60,7 @@ export const metricCatalogue = {
   herald_deliveries_total: {
     type: "counter",
     labels: ["kind"],
-    help: "Deliveries to connections, by kind (message, system_message, message_read). A message delivered to two connections counts twice.",
+    help: "Deliveries to connections, by kind (message, system_message, message_edit, message_delete, message_read). A message delivered to two connections counts twice.",
   },
   herald_delivery_latency_seconds: {
     type: "histogram",

@@ -1,3 +1,4 @@
+import { type EventName, eventNameOf } from "../contract/connections/event-names.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
 import { createHistogram, type Histogram, spanBuckets } from "../lib/observing/histogram.ts";
 import { timeOfId } from "../lib/text/ids.ts";
@@ -6,7 +7,7 @@ import type { Clock } from "../lib/time/clock.ts";
 /** Counters of a node's connections since its start. */
 export type GatewayFigures = {
   /** Events handed to connections, counted once per connection. */
-  deliveries: { message: number; system_message: number; message_read: number };
+  deliveries: Record<EventName, number>;
   /**
    * Milliseconds from the commit of a send to its delivery, once per delivery, by how the event arrived: `own`
    * commits are measured by this node's steady clock; events from the `bus` by the wall clocks of both nodes, as exact
@@ -46,7 +47,7 @@ type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
 /** Creates figures, all zero, and the functions that update them. */
 export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencies) {
   const figures: GatewayFigures = {
-    deliveries: { message: 0, system_message: 0, message_read: 0 },
+    deliveries: { message: 0, system_message: 0, message_edit: 0, message_delete: 0, message_read: 0 },
     latency: {
       own: createHistogram(spanBuckets),
       bus: createHistogram(spanBuckets),
@@ -62,12 +63,9 @@ export function createGatewayFigures({ nodeId, clock, steadyClock }: Dependencie
   return {
     figures,
     onDelivery({ kind, id, committed }: LogEvent, connections: number): void {
-      if (kind === "read") {
-        deliveries.message_read += connections;
-        return;
-      }
-      if (kind === "message") deliveries.message += connections;
-      else deliveries.system_message += connections;
+      const name = eventNameOf(kind);
+      if (name !== undefined) deliveries[name] += connections;
+      if (kind !== "message" && kind !== "system") return; // the latency is that of sends
       if (committed === undefined) latency.store.observe(clock.now() - timeOfId(id), connections);
       else if (committed.node === nodeId) latency.own.observe(steadyClock.now() - committed.steadyMs, connections);
       else latency.bus.observe(clock.now() - committed.wallMs, connections);

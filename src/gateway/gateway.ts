@@ -22,6 +22,7 @@ import { createRoster } from "./connections/roster.ts";
 import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createPlayback } from "./fanout/player.ts";
+import { createRecalled } from "./fanout/recalled.ts";
 import { createTopics, type SocketTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
@@ -148,6 +149,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
   const audiences = createAudiences();
   const facts = createEventFacts();
+  const recalled = createRecalled();
   const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
@@ -167,7 +169,18 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
       onError(new Error(`event ${offset} of ${org} (${id}) cannot be delivered and is skipped; ${restoreAdvice}`));
     },
   });
-  const play = createPlayer({ topics, roster, joining, audiences, backlog, facts, ledger, onUnknown });
+  const play = createPlayer({
+    topics,
+    roster,
+    joining,
+    audiences,
+    backlog,
+    facts,
+    frames,
+    recalled,
+    ledger,
+    onUnknown,
+  });
   const sequencers = createSequencers({
     bus,
     log,
@@ -176,6 +189,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onRepair,
     onBreak(org, found) {
       noteBreak();
+      recalled.forget(org);
       ledger.renew();
       for (const connection of [...roster.ofOrganization(org), ...joining.ofOrganization(org)])
         guard(() => connection.end("restarting"));
@@ -195,6 +209,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     audiences,
     backlog,
     facts,
+    recalled,
     ledger,
     reads: createPacedWork({ limiter: reads, pauseMs: pauseAfterLongPageMs }),
     handover: createTurnstile(handedOverPerTurn),

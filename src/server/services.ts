@@ -16,6 +16,7 @@ import { createLargeChanges } from "../services/limits/large-changes.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import type { Refusals } from "../services/limits/refusals.ts";
 import { createCatchUp } from "../services/messages/catch-up.ts";
+import { createChanges } from "../services/messages/changes.ts";
 import { createHistoryReader } from "../services/messages/history.ts";
 import { createMessages } from "../services/messages/messages.ts";
 import { createReads } from "../services/messages/reads.ts";
@@ -77,6 +78,7 @@ export function createServices(dependencies: Dependencies) {
   return {
     messages: createMessages({ ...store, use, clock }),
     systemMessages: createSystemMessages({ ...store, use, clock }),
+    changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
     conversations: createConversationDirectory({

@@ -135,11 +135,12 @@ export function createAudit({ audit, organizations, clock, elapsed, redact, onEr
 }
 
 function entryOf(call: AuditedCall, at: number, omitted: number, redact: Options["redact"]): AuditEntry {
-  const target = Object.fromEntries(
-    Object.entries(call.target).flatMap(([name, id]) =>
-      id !== undefined && isIdentifier(id) ? [[name, redact(id)]] : [],
-    ),
-  );
+  const valid = (id: string) => (isIdentifier(id) ? [redact(id)] : []);
+  const named = Object.entries(call.target).flatMap(([name, ids]): [string, string | string[]][] => {
+    if (Array.isArray(ids)) return [[name, ids.flatMap(valid)]];
+    return ids === undefined ? [] : valid(ids).map((id) => [name, id]);
+  });
+  const target: AuditTarget = Object.fromEntries(named);
   return {
     id: createId(at),
     requestId: redact(call.requestId),

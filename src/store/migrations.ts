@@ -15,6 +15,7 @@ import revokedTokens from "./migrations/0014-revoked-tokens.sql" with { type: "t
 import rowSecurityOfTheServer from "./migrations/0015-row-security-of-the-server.sql" with { type: "text" };
 import liveKeys from "./migrations/0016-live-keys.sql" with { type: "text" };
 import imports from "./migrations/0017-imports.sql" with { type: "text" };
+import editsAndRecalls from "./migrations/0018-edits-and-recalls.sql" with { type: "text" };
 import readMarks from "./migrations/0019-read-marks.sql" with { type: "text" };
 
 /**
@@ -55,6 +56,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0015-row-security-of-the-server", rowSecurityOfTheServer),
   migrationOf("0016-live-keys", liveKeys),
   migrationOf("0017-imports", imports),
+  migrationOf("0018-edits-and-recalls", editsAndRecalls),
   migrationOf("0019-read-marks", readMarks),
 ];
 

@@ -39,17 +39,6 @@ export type SendOutcome =
 /** An outcome that is known without storing the send. */
 export type SendVerdict = Exclude<SendOutcome, { outcome: "stored" | "failed" }>;
 
-/** A stored message with its offset. */
-export type StoredMessage = { offset: number; payload: string };
-
-/** A message that a user missed. */
-export type MissedMessage = StoredMessage & {
-  id: string;
-  cid: string;
-  /** Whether the user has been a participant without interruption since the message was sent. */
-  isRecipient: boolean;
-};
-
 /** Appends sends to their organization's log. */
 export type SendLog = {
   /**
@@ -93,43 +82,6 @@ export type LogReader = {
    * the log.
    */
   readAfter(org: string, offset: number, limit: number, maxBytes: number): Promise<LogEvent[]>;
-};
-
-/** Selects messages of a conversation: between two offsets, exclusive, in one direction. */
-export type HistoryRange = {
-  after?: number | undefined;
-  before?: number | undefined;
-  direction: "forward" | "backward";
-  limit: number;
-  maxBytes: number;
-};
-
-/** Reads the messages of conversations, from when each was last created. */
-export type History = {
-  /** The messages in the range, in its direction: at most `limit`, ending with the one that reaches `maxBytes`. */
-  messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
-  /** The offset of a message in a conversation. */
-  offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;
-};
-
-/** Reads what a user missed. */
-export type MissedMessages = {
-  /** The offset of a message of the organization, and when it was stored, in milliseconds since the Unix epoch. */
-  findMessage(org: string, id: string): Promise<{ offset: number; createdAt: number } | undefined>;
-  /** How many messages of the user's conversations lie after `after`, up to `upTo`; stops counting at `limit`. */
-  countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
-  /**
-   * The messages of the user's conversations after `after`, up to `upTo`, in order: at most `limit`, ending with the
-   * one that reaches `maxBytes`.
-   */
-  readMissed(
-    org: string,
-    uid: string,
-    after: number,
-    upTo: number,
-    limit: number,
-    maxBytes: number,
-  ): Promise<MissedMessage[]>;
 };
 
 /** A stored organization, user or conversation. */

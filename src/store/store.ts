@@ -12,7 +12,8 @@ import { createBatchLog } from "./log/batch-log.ts";
 import { createLogReader } from "./log/log-reader.ts";
 import { createLogWriter } from "./log/log-writer.ts";
 import { type CommitObserver, createSendLog } from "./log/send-log.ts";
-import { createHistory, createMissedMessages } from "./messages/history.ts";
+import { createMessageChanges } from "./messages/changes.ts";
+import { createHistory, createMissedEvents } from "./messages/history.ts";
 import { createSentReads } from "./messages/sent.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
 import { createReadMarkReads, createReadMarkWrites } from "./reads/read-marks.ts";
@@ -39,6 +40,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     deliveries: createDeliveryWrites({ driver }),
     retention: createRetentionWrites({ driver }),
     imports: createImportWrites({ driver, writer }),
+    changes: createMessageChanges({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
   };
 }
@@ -103,7 +105,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     }),
     log: createLogReader({ reader }),
     history: createHistory({ reader }),
-    missed: createMissedMessages({ reader }),
+    missed: createMissedEvents({ reader }),
     organizations: { ...createOrganizationReads({ reader }), ...writes.organizations },
     users: { ...createUserReads({ reader }), ...writes.users },
     conversations: { ...createConversationReads({ reader }), ...writes.conversations },
@@ -113,6 +115,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     audit: { ...createAuditReads({ reader }), ...writes.audit },
     deliveries: { bounds: deliveryBounds, ...createDeliveryReads({ reader }), ...writes.deliveries },
     sent: createSentReads({ reader }),
+    changes: writes.changes,
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
     exports: createExportReads({ reader }),

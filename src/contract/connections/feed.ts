@@ -1,19 +1,17 @@
 import { z } from "zod";
 import { identifier } from "../identifiers.ts";
+import { eventNames } from "./event-names.ts";
 
 /** The query of the live feed. */
 export const feedQuery = z.strictObject({
-  kind: z
-    .enum(["message", "system_message", "message_read"])
-    .optional()
-    .meta({ description: "Only events of this kind." }),
+  kind: z.enum(Object.values(eventNames)).optional().meta({ description: "Only events of this kind." }),
   cid: identifier.optional().meta({
     description:
-      "Only messages of this conversation, and reads of them. Excludes system messages, which belong to no conversation.",
+      "Only messages of this conversation, their edits, recalls and reads. Excludes system messages, which belong to no conversation.",
   }),
   uid: identifier.optional().meta({
     description:
-      "Only events that this user sends or receives: messages in conversations that the user participates in at that moment, system messages that the user receives or sent, and reads of or by the user.",
+      "Only events that this user sends or receives: messages, edits and recalls in conversations that the user participates in at that moment, system messages that the user receives or sent, and reads of or by the user.",
   }),
 });
 

@@ -3,13 +3,21 @@ import {
   conversationExample,
   earlierMessageExample,
   exampleIds,
+  messageDeleteExample,
+  messageEditExample,
   messageExample,
   messageReadExample,
   systemMessageExample,
   tokenExample,
 } from "../documents/examples.ts";
 import { errorCatalogue, HeraldError } from "../errors/errors.ts";
-import { messageEvent, sessionEvent, systemMessageEvent } from "../messages/events.ts";
+import {
+  messageDeleteEvent,
+  messageEditEvent,
+  messageEvent,
+  sessionEvent,
+  systemMessageEvent,
+} from "../messages/events.ts";
 import { messageReadEvent } from "../messages/reads.ts";
 import { type FrameOperation, frameError, frameId, frameRequests, frameResponses } from "./frames.ts";
 
@@ -114,6 +122,20 @@ export const frameEvents = {
       "A participant has read messages of the user. Never replayed: after a gap, the next one says how far the participant has read.",
     schema: messageReadEvent,
     example: messageReadExample,
+  },
+  message_edit: {
+    title: "Message edit",
+    summary:
+      "A message in one of the user's conversations says something else from now on. A client that does not know the message ignores it; hearing it again changes nothing.",
+    schema: messageEditEvent,
+    example: { message_edit: messageEditExample },
+  },
+  message_delete: {
+    title: "Message delete",
+    summary:
+      "Messages in one of the user's conversations were taken back. A client removes those that it knows; hearing it again changes nothing.",
+    schema: messageDeleteEvent,
+    example: { message_delete: messageDeleteExample },
   },
   session: {
     title: "Session",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isAtMost } from "../../lib/text/text.ts";
 import { identifier } from "../identifiers.ts";
-import { messageSchema } from "../messages/events.ts";
+import { listedMessageSchema } from "../messages/events.ts";
 import { maxUnread } from "../messages/reads.ts";
 
 const maxTokenCharacters = 8192;
@@ -89,7 +89,7 @@ export const frameResponses = {
     conversations: z.array(conversationView),
     cursor: z.string().nullable().meta({ description: "The cursor of the next page, or `null` on the last page." }),
   }),
-  message_list: z.strictObject({ messages: z.array(messageSchema) }),
+  message_list: z.strictObject({ messages: z.array(listedMessageSchema) }),
   ack: z.strictObject({ success: z.literal(true) }),
 } as const;
 

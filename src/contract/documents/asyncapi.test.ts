@@ -49,6 +49,8 @@ describe("the AsyncAPI document", () => {
     expect(Object.keys(document.channels.sse.messages)).toEqual([
       "MessageEvent",
       "SystemMessageEvent",
+      "MessageEditEvent",
+      "MessageDeleteEvent",
       "MessageReadEvent",
     ]);
   });

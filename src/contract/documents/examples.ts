@@ -128,6 +128,25 @@ export const earlierMessageExample = {
   created_at: toIso(earlier),
 };
 
+/** An edit of that message. */
+export const messageEditExample = {
+  id: messageExample._id,
+  cid: messageExample.cid,
+  from: messageExample.from,
+  body: "Your parcel arrives today.",
+  x: messageExample.x,
+  t: toSeconds(time + 95_204),
+};
+
+/** A recall of both. */
+export const messageDeleteExample = {
+  ids: [earlierMessageExample._id, messageExample._id],
+  cid: messageExample.cid,
+  from: messageExample.from,
+  type: "all" as const,
+  t: toSeconds(time + 181_377),
+};
+
 /** A system message. */
 export const systemMessageExample = {
   _id: "payment-0815",

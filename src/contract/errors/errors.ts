@@ -45,6 +45,11 @@ export const errorCatalogue = {
     title: "The sender is not a participant of the conversation",
     advice: "Add the sender with `PUT …/conversations/{cid}/participants/{uid}`, then send again.",
   },
+  sender_not_owner: {
+    status: 403,
+    title: "The message is another user's",
+    advice: "Edit only messages that the `senderId` sent. A participant may take back any message.",
+  },
   not_a_participant: {
     status: 403,
     title: "The user is not a participant of the conversation",
@@ -74,7 +79,7 @@ export const errorCatalogue = {
   message_not_found: {
     status: 404,
     title: "The message does not exist",
-    advice: "Use an `_id` that Herald returned, from the same conversation.",
+    advice: "Use an `_id` that Herald returned, from the same conversation, of a message that was not taken back.",
   },
   file_not_found: {
     status: 404,

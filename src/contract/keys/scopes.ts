@@ -1,6 +1,7 @@
 /** What each scope of an API key allows (api.md, section 5). */
 export const scopes = {
   "message:send": "Send messages to conversations.",
+  "message:edit": "Edit messages and take them back.",
   "system:send": "Send system messages to users.",
   "directory:read": "Read organizations, users, conversations and participants.",
   "directory:write":

@@ -1,10 +1,29 @@
 /**
- * The kind of an event in an organization's log. Two kinds are delivered to nobody: `unknown`, a kind that a later version
- * introduced, and `unplayable`, an event whose stored row is not valid for its kind.
+ * The kind of an event in an organization's log. Three kinds are delivered to nobody: `blank`, a message that was taken back
+ * or an edit that a later one replaced; `unknown`, a kind that a later version introduced; and `unplayable`, an event whose
+ * stored row is not valid for its kind.
  */
-export type EventKind = "message" | "system" | "read" | "membership" | "session" | "unknown" | "unplayable";
+export type EventKind =
+  | "message"
+  | "system"
+  | "membership"
+  | "session"
+  | "edit"
+  | "recall"
+  | "read"
+  | "blank"
+  | "unknown"
+  | "unplayable";
 
-const kinds = new Set<string>(["message", "system", "read", "membership", "session"] satisfies EventKind[]);
+const kinds = new Set<string>([
+  "message",
+  "system",
+  "membership",
+  "session",
+  "edit",
+  "recall",
+  "read",
+] satisfies EventKind[]);
 
 /** The kind with this name, from the store or a hint; `unknown` for one that a later version introduced. */
 export function kindOf(name: string): EventKind {
@@ -24,7 +43,10 @@ export type LogEvent = {
   /** UUIDv7, unique among all events. */
   id: string;
   cid: string | undefined;
-  /** For `message`, `system` and `read`, the exact JSON text for the sockets; otherwise a `MembershipChange` or `SessionEnd`. */
+  /**
+   * For `membership` a `MembershipChange`, for `session` a `SessionEnd`, for `blank` nothing; otherwise the exact JSON text for
+   * the sockets.
+   */
   payload: string;
   /** The recipients of a `system` event, and of a `read` event the author whose messages were read. */
   uids: string[] | undefined;

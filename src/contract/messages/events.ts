@@ -25,6 +25,15 @@ export const messageSchema = z
 /** A message of a conversation, as recipients and history see it. */
 export type Message = z.infer<typeof messageSchema>;
 
+/** A message as lists show it: with the time of its last edit, if there was one. */
+export const listedMessageSchema = messageSchema
+  .extend({
+    edited_at: z.iso.datetime({ precision: 3 }).optional().meta({
+      description: "When the message was last edited. Only edited messages have it.",
+    }),
+  })
+  .meta({ id: "ListedMessage" });
+
 /** The event `message`. */
 export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });
 
@@ -43,6 +52,39 @@ export const systemMessageEvent = z
 
 /** A system message in its frame. */
 export type SystemMessageEvent = z.infer<typeof systemMessageEvent>;
+
+/** The event `message_edit`: a message says something else from now on. */
+export const messageEditEvent = z
+  .strictObject({
+    message_edit: z.strictObject({
+      id: z.string().meta({ description: "The `_id` of the message." }),
+      cid: z.string().meta({ description: "The conversation." }),
+      from: z.string().meta({ description: "The user who edited it, which is its sender." }),
+      body: z.string().meta({ description: "The new text." }),
+      x: freeForm,
+      t: timestamp,
+    }),
+  })
+  .meta({ id: "MessageEditEvent" });
+
+/** An edit of a message in its frame. */
+export type MessageEditEvent = z.infer<typeof messageEditEvent>;
+
+/** The event `message_delete`: messages were taken back. */
+export const messageDeleteEvent = z
+  .strictObject({
+    message_delete: z.strictObject({
+      ids: z.array(z.string()).meta({ description: "The `_id`s of the messages." }),
+      cid: z.string().meta({ description: "The conversation." }),
+      from: z.string().meta({ description: "The participant who took them back." }),
+      type: z.literal("all").meta({ description: "The messages are gone for everyone." }),
+      t: timestamp,
+    }),
+  })
+  .meta({ id: "MessageDeleteEvent" });
+
+/** A recall of messages in its frame. */
+export type MessageDeleteEvent = z.infer<typeof messageDeleteEvent>;
 
 /** Sent once before a session expires: `connect` again with a fresh token to extend it. */
 export const sessionEvent = z

@@ -7,7 +7,7 @@ const maxNameCharacters = 1024;
 const maxContentTypeCharacters = 255;
 
 /** Free-form parameters: any JSON object, delivered with exactly the members and values that were sent. */
-function customParameters(maxBytes: number) {
+export function customParameters(maxBytes: number) {
   return z
     .custom<Record<string, unknown>>(isObject, "must be a JSON object")
     .refine(
@@ -30,7 +30,7 @@ const attachmentUpload = z.strictObject({
     .meta({ description: "The id of a file that was already uploaded. Without it, the server assigns an id." }),
 });
 
-/** The members that every send has. */
+/** The members of every request that acts as a user. */
 export const envelope = {
   organizationId: identifier.meta({ description: "The organization of the sender and the recipients." }),
   senderId: identifier.meta({ description: "The user to send as." }),

@@ -6,6 +6,7 @@ import { deliveryOperations } from "./delivery.ts";
 import { createTokenOperations, directoryOperations } from "./directory.ts";
 import { feedOperations } from "./feed.ts";
 import { keyOperations } from "./keys.ts";
+import { createMessageChangeOperations } from "./message-changes.ts";
 import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
 import { presenceOperations } from "./presence.ts";
@@ -125,6 +126,7 @@ const openOperations = {
 export function createOperations(limits: PayloadLimits) {
   return {
     ...createMessageOperations(limits),
+    ...createMessageChangeOperations(limits),
     ...readOperations,
     ...directoryOperations,
     ...createTokenOperations(limits),

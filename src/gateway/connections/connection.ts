@@ -22,6 +22,11 @@ export type Line = {
   end(reason: CloseReason): void;
   /** Ends the line at once, without a close code. */
   cut(): void;
+  /**
+   * Drops the texts of these messages that wait for the reader, as far as they have not begun to be written. Absent where the
+   * transport keeps what waits, as Bun does for WebSockets.
+   */
+  withdraw?(messages: ReadonlySet<string>): void;
 };
 
 /** A user's connection, over any transport. */

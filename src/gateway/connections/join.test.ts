@@ -7,6 +7,7 @@ import { createPacedWork } from "../../lib/queues/paced-work.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
+import { createRecalled } from "../fanout/recalled.ts";
 import { createBacklog } from "../limits/backlog.ts";
 import { createBudget } from "../log/budget.ts";
 import { createRing } from "../log/ring.ts";
@@ -85,6 +86,7 @@ test("a connection that joins where the log was purged misses nothing played dur
     audiences,
     backlog,
     facts: createEventFacts(),
+    recalled: createRecalled(),
     ledger,
     reads: createPacedWork({ limiter, pauseMs: 16 }),
     handover: createTurnstile(1),

@@ -1,11 +1,12 @@
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Audiences } from "../fanout/audiences.ts";
-import { type EventFacts, endsSession, sessionEndOf } from "../fanout/event-facts.ts";
+import { type EventFacts, endsSession, type HeardEvent, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
+import type { Recalled } from "../fanout/recalled.ts";
 import { userTopic } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -17,6 +18,9 @@ const pageBytes = comfortableBytes; // small enough for a healthy reader to keep
 const longPageBytes = pageBytes / 4;
 const pageSize = 100;
 
+/** The kinds of events that the participants of a conversation hear. */
+const conversationKinds = new Set<EventKind>(["message", "edit", "recall"]);
+
 type Dependencies = {
   sequencers: Sequencers;
   catchUp: CatchUp;
@@ -26,6 +30,7 @@ type Dependencies = {
   audiences: Audiences;
   backlog: Pick<Backlog, "hold">;
   facts: Pick<EventFacts, "follow">;
+  recalled: Pick<Recalled, "has">;
   ledger: Pick<DeliveryLedger, "given">;
   /** Bounds how many pages of missed events are in memory, from read to handover, and paces long ones. */
   reads: PacedWork;
@@ -51,8 +56,11 @@ export type Joiner = {
 
 /** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies): Joiner {
-  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger, reads, handover } =
+  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, recalled, ledger, reads, handover } =
     dependencies;
+
+  /** What was taken back since it was read must not be written. */
+  const isThere = (event: HeardEvent) => !recalled.has(messageIn(event));
 
   /**
    * Reads a page when it is the connection's turn, and hands it over if the connection is still open. The page counts
@@ -104,11 +112,12 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           const end = page.at(-1)?.offset;
           isWhole = end === undefined;
           if (end === undefined) return;
-          connection.deliver(page.map(({ id, payload }) => ({ kind: "message", id, payload })));
+          const there = page.filter(isThere);
+          connection.deliver(there);
           if (!connection.isOpen) return;
           ledger.given(
             uid,
-            page.filter(({ isRecipient }) => isRecipient).map((message) => ({ ...message, org })),
+            there.filter(({ kind, isRecipient }) => kind === "message" && isRecipient).map((one) => ({ ...one, org })),
           );
           after = end;
         },
@@ -121,7 +130,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     const heard: LogEvent[] = [];
     for (const event of events) {
       const { kind, cid = "", uids } = event;
-      if (kind === "message" && cids.has(cid)) heard.push(event);
+      if (conversationKinds.has(kind) && cids.has(cid) && isThere(event)) heard.push(event);
       if ((kind === "system" || kind === "read") && uids?.includes(connection.uid)) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
@@ -130,8 +139,8 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       }
     }
     if (heard.length > 0) connection.deliver(heard);
-    const booked = heard.filter(({ kind }) => kind !== "read");
-    if (connection.isOpen) ledger.given(connection.uid, booked);
+    const counted = heard.filter(({ kind }) => kind === "message" || kind === "system");
+    if (connection.isOpen) ledger.given(connection.uid, counted);
   }
 
   return {

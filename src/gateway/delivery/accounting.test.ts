@@ -6,6 +6,7 @@ import { createRoster } from "../connections/roster.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
 import { createPlayback, createPlayer } from "../fanout/player.ts";
+import { createRecalled } from "../fanout/recalled.ts";
 import { conversationTopic, createTopics, userTopic } from "../fanout/topics.ts";
 import { createBudget } from "../log/budget.ts";
 import { createSequencer } from "../log/sequencer.ts";
@@ -59,7 +60,7 @@ function setUp(tracePlay?: TracePlay) {
   for (const topic of [conversationTopic("o", "c"), userTopic("o", "u")]) topics.addStream(topic, listener);
   roster.add(connection);
   audiences.join(connection, "c");
-  const backlog = { suspect: broken, check: broken };
+  const backlog = { suspect: broken, check: broken, withdraw: broken };
   const play = createPlayer({
     topics,
     roster,
@@ -68,6 +69,8 @@ function setUp(tracePlay?: TracePlay) {
     ledger,
     backlog,
     facts: createEventFacts(),
+    frames: createStreamFrames(),
+    recalled: createRecalled(),
     onUnknown: ({ id }) => unknown.push(id),
   });
   const sequencer = createSequencer({

@@ -1,7 +1,7 @@
 import type { MembershipChange, SessionEnd } from "../../contract/log/control-events.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { MessageReadEvent } from "../../contract/messages/reads.ts";
-import { isObject, isTexts, parseJson } from "../../lib/json/json-values.ts";
+import { isObject, isTexts, objectWith, parseJson } from "../../lib/json/json-values.ts";
 import type { Connection } from "../connections/connection.ts";
 
 /** The users added to and removed from a conversation. */
@@ -13,6 +13,9 @@ export type SystemFacts = { readonly sender: string; readonly recipients: Readon
 /** Who has read whose messages, and where. */
 export type ReadFacts = { readonly reader: string; readonly author: string; readonly cid: string };
 
+/** An event as a stream is given it. */
+export type HeardEvent = Pick<LogEvent, "kind" | "id" | "payload">;
+
 /** The parsed payloads of events, each parsed once for all who need it while the event is played. */
 export type EventFacts = {
   /** The change that a membership event makes; throws if the payload is not one. */
@@ -22,6 +25,8 @@ export type EventFacts = {
   /** The sender and recipients of a system event. */
   systemOf(event: LogEvent): SystemFacts;
   readOf(event: LogEvent): ReadFacts;
+  /** The ids of the messages that a recall takes back; throws if the payload names none. */
+  recalledBy(event: LogEvent): ReadonlySet<string>;
 };
 
 // Many connections join at about the same place of a log, and each must follow the same few changes.
@@ -29,12 +34,16 @@ const mostNames = 200_000;
 
 type Read = { membership: Membership; names: number };
 
-/** Creates an empty cache: keeps the changes parsed last, up to 200,000 names, and the last system message and read. */
+/**
+ * Creates an empty cache: keeps the changes parsed last, up to 200,000 names, the last system message and read, and the ids of
+ * the last recall.
+ */
 export function createEventFacts(): EventFacts {
   const memberships = new Map<string, Read>(); // by event id, oldest first
   let names = 0;
   let system: { event: LogEvent; facts: SystemFacts } | undefined;
   let lastRead: { event: LogEvent; facts: ReadFacts } | undefined;
+  let recall: { id: string; ids: ReadonlySet<string> } | undefined;
 
   function readMembership({ id, payload }: LogEvent): Membership {
     const change = parseJson(payload);
@@ -81,6 +90,13 @@ export function createEventFacts(): EventFacts {
       }
       return lastRead.facts;
     },
+    recalledBy({ id, payload }) {
+      if (recall?.id === id) return recall.ids;
+      const ids = recalledIn(payload);
+      if (ids === undefined) throw new TypeError("the payload is no recall of messages");
+      recall = { id, ids };
+      return ids;
+    },
   };
 }
 
@@ -96,6 +112,20 @@ export function endsSession(end: SessionEnd, connection: Pick<Connection, "uid" 
   if (end.token !== undefined) return end.token === connection.tokenId && end.uids?.includes(connection.uid) === true;
   if (connection.issuedAt > end.issuedBefore) return false;
   return end.uids === undefined || end.uids.includes(connection.uid);
+}
+
+/** The id of the message whose text an event carries: a message's own, and that of an edited one. */
+export function messageIn({ kind, id, payload }: HeardEvent): string | undefined {
+  if (kind === "message") return id;
+  if (kind !== "edit") return undefined;
+  const edit = objectWith(payload, "message_edit")?.message_edit;
+  return isObject(edit) && typeof edit.id === "string" ? edit.id : undefined;
+}
+
+/** The ids of the messages that the payload of a recall names; `undefined` if it is none. */
+export function recalledIn(payload: string): ReadonlySet<string> | undefined {
+  const recall = objectWith(payload, "message_delete")?.message_delete;
+  return isObject(recall) && isTexts(recall.ids) ? new Set(recall.ids) : undefined;
 }
 
 function isMembershipChange(value: unknown): value is MembershipChange {

@@ -5,8 +5,10 @@ import type { TracePlay } from "../delivery/accounting.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import { type Played, toNobody } from "../log/sequencer.ts";
+import type { StreamFrames } from "../streams/stream-frames.ts";
 import type { Audiences } from "./audiences.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
+import type { Recalled } from "./recalled.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
 
 /** Plays an event immediately. */
@@ -19,8 +21,10 @@ type Dependencies = {
   /** Connections that are still catching up: of the events played, only forced sign-outs concern them. */
   joining: Roster;
   audiences: Audiences;
-  backlog: Pick<Backlog, "suspect">;
-  facts: Pick<EventFacts, "membershipOf">;
+  backlog: Pick<Backlog, "suspect" | "withdraw">;
+  facts: Pick<EventFacts, "membershipOf" | "recalledBy">;
+  frames: Pick<StreamFrames, "forget">;
+  recalled: Pick<Recalled, "note">;
   ledger: Pick<DeliveryLedger, "played" | "playedTo">;
   /** Called for an event of a kind that this version does not know; it is played to nobody. */
   onUnknown(event: LogEvent): void;
@@ -34,6 +38,8 @@ export function createPlayer({
   audiences,
   backlog,
   facts,
+  frames,
+  recalled,
   ledger,
   onUnknown,
 }: Dependencies): Play {
@@ -69,12 +75,30 @@ export function createPlayer({
     return played;
   }
 
+  function publishToConversation(topic: string, event: LogEvent): Played {
+    return publish(topic, event, () => audiences.of(topic)?.uids() ?? []);
+  }
+
   function playMessage(event: LogEvent): Played {
     const topic = conversationTopic(event.org, event.cid ?? "");
-    const played = publish(topic, event, () => audiences.of(topic)?.uids() ?? []);
+    const played = publishToConversation(topic, event);
     const audience = audiences.of(topic);
     if (audience !== undefined) ledger.played(event, audience);
     return played;
+  }
+
+  /** Who heard an edit or a recall is not recorded: reports count who got the message. */
+  function playEdit(event: LogEvent): Played {
+    return publishToConversation(conversationTopic(event.org, event.cid ?? ""), event);
+  }
+
+  /** Takes the texts back wherever this node still holds them, before it tells so. */
+  function playRecall(event: LogEvent): Played {
+    const messages = facts.recalledBy(event);
+    recalled.note(event.org, messages);
+    backlog.withdraw(event.org, messages);
+    frames.forget();
+    return playEdit(event);
   }
 
   function playMembership(event: LogEvent): void {
@@ -110,9 +134,14 @@ export function createPlayer({
       case "session":
         playSession(event);
         return toNobody;
+      case "edit":
+        return playEdit(event);
+      case "recall":
+        return playRecall(event);
       case "unknown":
         onUnknown(event);
         return toNobody;
+      case "blank":
       case "unplayable":
         return toNobody;
     }

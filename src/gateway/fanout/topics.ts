@@ -3,12 +3,13 @@ import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import { type Played, toNobody } from "../log/sequencer.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
+import { messageIn } from "./event-facts.ts";
 
 /**
- * A server-sent event stream, which Bun's native topics do not reach. `deliver` returns true if the stream is slow to
- * take the frame.
+ * A server-sent event stream, which Bun's native topics do not reach. `deliver` takes a frame with the id of the message whose
+ * text it holds, if any, and returns true if the stream is slow to take it.
  */
-export type StreamListener = { deliver(frame: Uint8Array): boolean };
+export type StreamListener = { deliver(frame: Uint8Array, message: string | undefined): boolean };
 
 /** A feed. It receives every event of its organization and shows those that its filter selects. */
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
@@ -64,10 +65,11 @@ export function createTopics({ sockets, frames, onDelivery, onError }: Dependenc
     publish(topic, event) {
       const listeners = streams.get(topic);
       const connections = sockets.countSubscribers(topic) + (listeners?.size ?? 0);
+      const message = listeners === undefined ? undefined : messageIn(event);
       let isSlow = sockets.publish(topic, event.payload) === -1;
       for (const listener of listeners ?? [])
         guard(() => {
-          isSlow = listener.deliver(frames.forUsers(event)) || isSlow;
+          isSlow = listener.deliver(frames.forUsers(event), message) || isSlow;
         });
       if (connections > 0) onDelivery(event, connections);
       return { connections, isSlow };

@@ -20,6 +20,8 @@ export type Backlog = {
    * function is called. May cut lines, including this one.
    */
   hold(line: Slow, bytes: number): () => void;
+  /** Drops texts of these messages that wait for slow lines of the organization, where the transport can. */
+  withdraw(org: string, messages: ReadonlySet<string>): void;
   /** Forgets a line that is gone. */
   forget(line: Pick<Slow, "owner">): void;
   /**
@@ -32,7 +34,7 @@ export type Backlog = {
   readonly bytes: number;
 };
 
-type Slow = Pick<Line, "owner" | "org" | "waitingBytes" | "takings" | "cut">;
+type Slow = Pick<Line, "owner" | "org" | "waitingBytes" | "takings" | "cut" | "withdraw">;
 
 /** What was published since the lines were last looked at; `lines` is `undefined` if nothing was. */
 type Suspicion = { lines: (() => Iterable<Slow>) | undefined; bytes: number; lookedAt: number };
@@ -164,6 +166,9 @@ export function createBacklog(options: Options): Backlog {
         if (isHeld) entry.heldBytes -= more;
         isHeld = false;
       };
+    },
+    withdraw(org, messages) {
+      for (const { line } of slow.values()) if (line.org === org) line.withdraw?.(messages);
     },
     forget: ({ owner }) => void slow.delete(owner),
     check,

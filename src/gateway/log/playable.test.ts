@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Hint } from "../../bus/bus.ts";
 import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
-import type { MissedMessage } from "../../store/ports.ts";
+import type { MissedEvent } from "../../store/messages/ports.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
 import { createPlayables, type Unplayable } from "./playable.ts";
 
@@ -18,11 +18,14 @@ const good: LogEvent[] = [
   eventOf("membership", '{"added":["a"],"removed":[]}'),
   eventOf("session", '{"issuedBefore":5}'),
   eventOf("session", '{"issuedBefore":5,"uids":["a"]}'),
+  eventOf("edit", '{"message_edit":{"id":"m1"}}'),
+  eventOf("recall", '{"message_delete":{"ids":["m1"]}}'),
+  eventOf("blank", ""),
   eventOf("unknown", "anything"),
 ];
 
 const bad: LogEvent[] = [
-  ...(["message", "membership", "session"] as const).flatMap((kind) =>
+  ...(["message", "membership", "session", "edit", "recall"] as const).flatMap((kind) =>
     ["", "no JSON", "null", "[]", "7"].map((payload) => eventOf(kind, payload)),
   ),
   eventOf("system", "null", ["a"]),
@@ -30,6 +33,8 @@ const bad: LogEvent[] = [
   eventOf("system", '{"system_message":{}}'),
   eventOf("read", "null", ["a"]),
   eventOf("read", '{"message_read":{}}'),
+  eventOf("recall", '{"message_delete":{}}'),
+  eventOf("recall", '{"message_delete":{"ids":[7]}}'),
   eventOf("membership", '{"added":["a"]}'),
   eventOf("membership", '{"added":[1],"removed":[]}'),
   eventOf("membership", '{"added":"a","removed":[]}'),
@@ -40,7 +45,7 @@ const bad: LogEvent[] = [
 ];
 
 /** Playables over a log of these events, and what was reported. */
-function playablesOf(events: LogEvent[] = [], missed: MissedMessage[] = []) {
+function playablesOf(events: LogEvent[] = [], missed: MissedEvent[] = []) {
   const told: Unplayable[] = [];
   const facts = createEventFacts();
   let hint: Hint = { org: "o" };
@@ -106,11 +111,11 @@ describe("an event that cannot be played", () => {
     const payloads = ["no JSON", "{}", '{"message":{}}', "null", "[]", '{"message":7}', "", '{"message":{"x":1}}', "{"];
     const missed = payloads.map((payload, index) => {
       const offset = index + 1;
-      return { offset, payload, id: `m${offset}`, cid: "c", isRecipient: true };
+      return { offset, kind: "message" as const, payload, id: `m${offset}`, cid: "c", isRecipient: true };
     });
     const { catchUp, told } = playablesOf([], missed);
-    const given: MissedMessage[] = [];
-    for (let page: MissedMessage[] | undefined; page?.length !== 0; given.push(...page))
+    const given: MissedEvent[] = [];
+    for (let page: MissedEvent[] | undefined; page?.length !== 0; given.push(...page))
       page = await catchUp.read({ org: "o", uid: "a", head: 9 }, page?.at(-1)?.offset ?? 0, 1);
     expect(given.map(({ offset }) => offset)).toEqual([3, 8]);
     expect(told.map(({ org, offset, id }) => [org, offset, id])).toEqual(

@@ -30,7 +30,7 @@ type Dependencies = {
   log: Log;
   catchUp: CatchUp;
   /** Parses a membership change once, for this check and for everyone who plays it. */
-  facts: Pick<EventFacts, "membershipOf">;
+  facts: Pick<EventFacts, "membershipOf" | "recalledBy">;
   /** Called once for each stored event that cannot be played. */
   onUnplayable(event: Unplayable): void;
 };
@@ -54,6 +54,10 @@ export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Depe
         return isSaid(payload, "message");
       case "system":
         return uids !== undefined && isSaid(payload, "system_message");
+      case "edit":
+        return isSaid(payload, "message_edit");
+      case "recall":
+        return isSaid(payload, "message_delete") && isReadable(() => facts.recalledBy(event));
       case "read":
         return uids !== undefined && isSaid(payload, "message_read");
       case "membership":
@@ -62,6 +66,7 @@ export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Depe
         return isReadable(() => sessionEndOf(event));
       case "unplayable":
         return false;
+      case "blank":
       case "unknown":
         return true;
     }
@@ -94,9 +99,10 @@ export function createPlayables({ bus, log, catchUp, facts, onUnplayable }: Depe
       async read(absence, after, maxBytes) {
         for (let from = after; ; ) {
           const page = await catchUp.read(absence, from, maxBytes);
-          const said = page.filter((message) => {
-            const isSaid = says(message.payload, "message");
-            if (!isSaid) tell({ ...message, org: absence.org });
+          const said = page.filter(({ offset, id, kind, cid, payload }) => {
+            const event = { org: absence.org, offset, id, kind, cid, payload, uids: undefined };
+            const isSaid = isPlayable(event, says);
+            if (!isSaid) tell(event);
             return isSaid;
           });
           const last = page.at(-1);

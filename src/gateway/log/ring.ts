@@ -1,5 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPlace } from "../../contract/log/log-place.ts";
+import { messageIn, recalledIn } from "../fanout/event-facts.ts";
 import { type Budget, type Holder, weightOf } from "./budget.ts";
 
 const maxEvents = 1024;
@@ -7,6 +8,7 @@ const maxBytes = 4 * 1024 * 1024;
 
 /** The events played last, for joining connections. */
 export type Ring = Holder & {
+  /** Adds an event; a recall takes the texts of its messages out of the ring. */
   push(event: LogEvent): void;
   /** The events after `offset` in order, or `undefined` if the ring no longer reaches back that far. */
   after(offset: number): LogEvent[] | undefined;
@@ -45,11 +47,25 @@ export function createRing(start: LogPlace, budget: Budget): Ring {
     forgetFirst(count);
   }
 
+  function blank(one: Played): Played {
+    const event: LogEvent = { ...one.event, kind: "blank", payload: "" };
+    const left = weightOf(event);
+    weight -= one.weight - left;
+    budget.giveBack(one.weight - left);
+    return { ...one, event, weight: left };
+  }
+
+  function withdraw(ids: ReadonlySet<string>): void {
+    played = played.map((one) => (ids.has(messageIn(one.event) ?? "") ? blank(one) : one));
+  }
+
   const ring: Ring = {
     get bytes() {
       return weight;
     },
     push(event) {
+      const recalled = event.kind === "recall" ? recalledIn(event.payload) : undefined;
+      if (recalled !== undefined) withdraw(recalled);
       const added = weightOf(event);
       played.push({ event, at: performance.now(), weight: added });
       weight += added;

@@ -71,7 +71,7 @@ type Options = {
 };
 
 /** The parts a sequencer is built from. */
-export const sequencerParts = { chain: logChain, createHeld, createPace };
+export const sequencerParts = { chain: logChain, createHeld, createPace, createRing };
 
 /** The type of `sequencerParts`, for tests that replace some of them. */
 export type SequencerParts = typeof sequencerParts;
@@ -86,7 +86,7 @@ export type SequencerParts = typeof sequencerParts;
 export function createSequencer(options: Options, parts: SequencerParts = sequencerParts): Sequencer {
   const { start, budget, read, play, onRepair, onBreak, onError } = options;
   const { follows, isSameLog } = parts.chain;
-  const ring = createRing(start, budget);
+  const ring = parts.createRing(start, budget);
   const held = parts.createHeld(budget);
   const waiters = createWaiters();
   let position = start.offset;

@@ -81,6 +81,46 @@ describe("an event stream", () => {
     expect(stream.waitingBytes()).toBe(0);
   });
 
+  test("drops texts that are withdrawn while they wait, and their bytes, and writes the rest in order", async () => {
+    await using set = await setUp(Number.POSITIVE_INFINITY);
+    const { stream, socket } = set;
+    await fill(stream);
+    while (!stream.isSlow) stream.push(frame);
+    const before = stream.waitingBytes();
+    const write = (text: string, message?: string) => stream.push(new TextEncoder().encode(text), message);
+    write("[a]", "a");
+    write("[b]", "b");
+    write("[a edited]", "a");
+    write("[end]");
+    stream.withdraw(new Set(["a", "unknown"]));
+    expect(stream.waitingBytes()).toBe(before + "[b][end]".length);
+    let read = "";
+    socket.on("data", (data: Buffer) => {
+      read += data.toString("latin1").replaceAll(/a{2,}/g, "");
+    });
+    await readUntil(socket, stream, 0);
+    while (!read.includes("[end]")) await new Promise((resolve) => setImmediate(resolve));
+    expect(/\[.*\]/s.exec(read)?.[0].replaceAll(/\r\n[0-9a-f]*/g, "")).toBe("[b][end]");
+    stream.withdraw(new Set(["b"])); // written already
+    write("[c]", "c");
+    while (!read.includes("[c]")) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  test("whose texts are all withdrawn goes on with what comes next", async () => {
+    await using set = await setUp(Number.POSITIVE_INFINITY);
+    const { stream, socket } = set;
+    await fill(stream);
+    const before = stream.waitingBytes();
+    for (const id of ["a", "b"]) stream.push(frame, id);
+    const ready = stream.isReadyForMore();
+    stream.withdraw(new Set(["a", "b"]));
+    expect(stream.waitingBytes()).toBe(before);
+    await readUntil(socket, stream, 0);
+    expect(await ready).toBe(true);
+    stream.push(frame);
+    await readUntil(socket, stream, 0);
+  });
+
   test("is cut at its limit, with everything waiting", async () => {
     await using set = await setUp(512 * kibibyte);
     const { stream, ends } = set;

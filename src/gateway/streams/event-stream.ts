@@ -3,25 +3,30 @@ import { comfortableBytes, type Line } from "../connections/connection.ts";
 
 const givenAtOnce = 64 * 1024;
 const comment = new TextEncoder().encode(":\n\n");
+const nothing = new Uint8Array();
 
 /** A body of server-sent events (WHATWG HTML, section 9.2), written piece by piece. */
-export type EventStream = Omit<Line, "end"> & {
-  /** The body of the HTTP response. */
-  readonly body: ReadableStream<Uint8Array>;
-  /** Whether so much is waiting that writers should slow down. */
-  readonly isSlow: boolean;
-  /** Writes whole events. May cut the stream. */
-  push(frame: Uint8Array): void;
-  /** Writes a comment line, which keeps the connection alive and detects dead peers. */
-  comment(): void;
-  /** Resolves to true once little is waiting, or to false if the stream is over. */
-  isReadyForMore(): Promise<boolean>;
-  /**
-   * Hands out what is waiting and ends the stream; a stream cannot say why. Cuts it instead if its reader is far
-   * behind.
-   */
-  end(): void;
-};
+export type EventStream = Omit<Line, "end" | "withdraw"> &
+  Required<Pick<Line, "withdraw">> & {
+    /** The body of the HTTP response. */
+    readonly body: ReadableStream<Uint8Array>;
+    /** Whether so much is waiting that writers should slow down. */
+    readonly isSlow: boolean;
+    /** Writes whole events. May cut the stream. `message` is the id of the message whose text the frame holds, if any. */
+    push(frame: Uint8Array, message?: string): void;
+    /** Writes a comment line, which keeps the connection alive and detects dead peers. */
+    comment(): void;
+    /** Resolves to true once little is waiting, or to false if the stream is over. */
+    isReadyForMore(): Promise<boolean>;
+    /**
+     * Hands out what is waiting and ends the stream; a stream cannot say why. Cuts it instead if its reader is far
+     * behind.
+     */
+    end(): void;
+  };
+
+/** A frame that waits; empty once it was withdrawn. */
+type Piece = { frame: Uint8Array; readonly message: string | undefined };
 
 type Options = {
   /** Closes with the stream, and closes the stream with it. */
@@ -46,7 +51,8 @@ type Options = {
  * then that piece counts as waiting.
  */
 export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCut, onEnd }: Options): EventStream {
-  let waiting: Uint8Array[] = [];
+  let waiting: Piece[] = [];
+  const waitingOf = new Map<string, Piece[]>(); // by the message whose text they hold
   let waitingBytes = 0; // including the piece handed out last
   let givenBytes = 0;
   let takings = 0;
@@ -76,10 +82,28 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
   /** Hands out the next piece if Bun has asked for one. If nothing waits, the next `push` does. */
   function giveNext(): void {
     if (!isAsked || waiting.length === 0 || !isOpen) return;
-    isAsked = false; // before enqueueing, which may ask again at once
     let count = 0;
-    while (count < waiting.length && givenBytes < givenAtOnce) givenBytes += waiting[count++]?.length ?? 0;
-    controller?.enqueue(Buffer.concat(waiting.splice(0, count)));
+    while (count < waiting.length && givenBytes < givenAtOnce) givenBytes += waiting[count++]?.frame.length ?? 0;
+    const taken = waiting.splice(0, count);
+    for (const piece of taken) forget(piece);
+    if (givenBytes === 0) return; // all of it was withdrawn
+    isAsked = false; // before enqueueing, which may ask again at once
+    controller?.enqueue(joined(taken));
+  }
+
+  /** Notes which message a piece belongs to that waits. */
+  function note(piece: Piece): void {
+    if (piece.message === undefined) return;
+    const pieces = waitingOf.get(piece.message);
+    if (pieces === undefined) waitingOf.set(piece.message, [piece]);
+    else pieces.push(piece);
+  }
+
+  function forget({ message }: Piece): void {
+    const pieces = message === undefined ? undefined : waitingOf.get(message);
+    if (message === undefined || pieces === undefined) return;
+    pieces.shift(); // they are taken in the order in which they came
+    if (pieces.length === 0) waitingOf.delete(message);
   }
 
   function resume(): void {
@@ -93,6 +117,7 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     if (!isOpen) return;
     isOpen = false;
     waiting = [];
+    waitingOf.clear();
     waitingBytes = 0;
     givenBytes = 0;
     resume();
@@ -112,13 +137,25 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     get takings() {
       return takings;
     },
-    push(frame) {
+    push(frame, message) {
       if (!isOpen) return;
-      waiting.push(frame);
+      const piece = { frame, message };
+      waiting.push(piece);
+      note(piece);
       waitingBytes += frame.length;
       giveNext();
       if (waiting.length > 0 || waitingBytes > givenAtOnce) onWaiting();
       if (waitingBytes > maxWaitingBytes) stream.cut();
+    },
+    withdraw(messages) {
+      if (waitingOf.size === 0) return;
+      for (const message of messages) {
+        for (const piece of waitingOf.get(message) ?? []) {
+          waitingBytes -= piece.frame.length;
+          piece.frame = nothing;
+        }
+      }
+      resume();
     },
     comment: () => stream.push(comment),
     async isReadyForMore() {
@@ -128,7 +165,8 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
     end() {
       if (!isOpen) return;
       if (stream.isSlow) return stream.cut();
-      if (waiting.length > 0) controller?.enqueue(Buffer.concat(waiting));
+      const rest = joined(waiting);
+      if (rest.length > 0) controller?.enqueue(rest);
       close();
       controller?.close();
       onEnd();
@@ -144,4 +182,8 @@ export function createEventStream({ owner, org, maxWaitingBytes, onWaiting, onCu
   };
   owner.hold(stream.cut);
   return stream;
+}
+
+function joined(pieces: readonly Piece[]): Uint8Array {
+  return Buffer.concat(pieces.map(({ frame }) => frame));
 }

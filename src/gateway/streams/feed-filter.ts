@@ -1,15 +1,10 @@
+import { eventNameOf } from "../../contract/connections/event-names.ts";
 import type { FeedFilter } from "../../contract/connections/feed.ts";
-import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
 
 /** Decides for each event of a log, taken in order, whether a feed shows it. */
 export type EventFilter = (event: LogEvent) => boolean;
-
-const namesOfKinds: Partial<Record<EventKind, NonNullable<FeedFilter["kind"]>>> = {
-  message: "message",
-  system: "system_message",
-  read: "message_read",
-};
 
 /**
  * Creates a filter that follows the user's conversations, starting from `cids`; it must be given the membership events,
@@ -24,7 +19,7 @@ export function createEventFilter(
 
   return (event) => {
     if (event.kind === "membership" && uid !== undefined) facts.follow(event, uid, joined);
-    const name = namesOfKinds[event.kind];
+    const name = eventNameOf(event.kind);
     if (name === undefined || (kind !== undefined && kind !== name)) return false;
     if (event.kind === "read") {
       const { reader, author, cid: ofRead } = facts.readOf(event);
@@ -32,9 +27,9 @@ export function createEventFilter(
     }
     if (cid !== undefined && event.cid !== cid) return false;
     if (uid === undefined) return true;
-    // The sender of a message takes part in its conversation; the sender of a system message need not be among its
-    // recipients.
-    if (event.kind === "message") return joined.has(event.cid ?? "");
+    // The sender of a message, and who edits it or takes it back, takes part in its conversation; the sender of a system
+    // message need not be among its recipients.
+    if (event.kind !== "system") return joined.has(event.cid ?? "");
     const { sender, recipients } = facts.systemOf(event);
     return sender === uid || recipients.has(uid);
   };

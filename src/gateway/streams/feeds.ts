@@ -6,7 +6,7 @@ import { createCounters } from "../../lib/rates/counters.ts";
 import type { FeedStarts, Feeds, FeedWish } from "../../services/feeds.ts";
 import type { Heartbeats } from "../connections/heartbeat.ts";
 import type { Register } from "../connections/register.ts";
-import { type EventFacts, sessionEndOf } from "../fanout/event-facts.ts";
+import { type EventFacts, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
 import type { FeedListener, Topics } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Places } from "../limits/places.ts";
@@ -115,7 +115,7 @@ export function createFeeds(dependencies: Dependencies) {
       hear(event) {
         if (endsOrganization(event)) stream.end();
         if (!shows(event)) return toNobody;
-        stream.push(frames.forFeeds(event));
+        stream.push(frames.forFeeds(event), messageIn(event));
         return { connections: 1, isSlow: stream.isSlow };
       },
       end: stream.end,

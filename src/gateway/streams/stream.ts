@@ -1,5 +1,6 @@
 import type { Session } from "../../services/sessions/sessions.ts";
 import type { Connection } from "../connections/connection.ts";
+import { messageIn } from "../fanout/event-facts.ts";
 import type { Topics } from "../fanout/topics.ts";
 import type { EventStream } from "./event-stream.ts";
 import { encodeForUser } from "./stream-frames.ts";
@@ -14,8 +15,8 @@ export function createStreamConnection({ id, session, stream, topics }: Options)
   const { owner } = stream;
   const joined = new Set<string>();
   const listener = {
-    deliver(frame: Uint8Array) {
-      stream.push(frame);
+    deliver(frame: Uint8Array, message: string | undefined) {
+      stream.push(frame, message);
       return stream.isSlow;
     },
   };
@@ -34,7 +35,7 @@ export function createStreamConnection({ id, session, stream, topics }: Options)
       return stream.isOpen;
     },
     deliver(events) {
-      for (const event of events) stream.push(encodeForUser(event));
+      for (const event of events) stream.push(encodeForUser(event), messageIn(event));
     },
     isReadyForMore: stream.isReadyForMore,
     subscribe(topic) {
@@ -48,6 +49,7 @@ export function createStreamConnection({ id, session, stream, topics }: Options)
     },
     end: stream.end,
     cut: stream.cut,
+    withdraw: stream.withdraw,
     get takings() {
       return stream.takings;
     },

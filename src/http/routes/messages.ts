@@ -5,7 +5,12 @@ import type { Reads } from "../../services/messages/reads.ts";
 import type { SystemMessages } from "../../services/messages/system-messages.ts";
 import type { Bind } from "../bind.ts";
 
-type Services = { messages: Messages; systemMessages: SystemMessages; reads: Reads; dryRuns: DryRuns };
+type Services = {
+  messages: Messages;
+  systemMessages: SystemMessages;
+  reads: Reads;
+  dryRuns: Pick<DryRuns, "message" | "systemMessage" | "read">;
+};
 
 /** Binds the operations that send and mark as read, and their dry runs. */
 export function bindMessages(bind: Bind, operations: Operations, services: Services): void {

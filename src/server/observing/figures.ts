@@ -84,7 +84,7 @@ export function createNodeFigures({ gateway, sends, eventLoopDelays }: Figures, 
     const figures: NodeFigures = {
       sends: message.stored + system.stored,
       send_errors: message.failed + system.failed,
-      deliveries: gateway.deliveries.message + gateway.deliveries.system_message,
+      deliveries: Object.values(gateway.deliveries).reduce((sum, count) => sum + count, 0),
       slow_consumers_cut: gateway.slowConsumersCut,
       repairs: gateway.repairs,
       latency_ms: { p50: shown(latency.quantile(0.5)), p99: shown(latency.quantile(0.99)) },

@@ -1,8 +1,8 @@
 import type { DeliveryFigures, Fate, MessageReport, SystemMessageReport } from "../../contract/delivery.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
-import { toIso } from "../../contract/identifiers.ts";
+import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
-import type { DeliveryReads, SentReads, StoredDelivery } from "../../store/delivery/ports.ts";
+import type { DeliveryReads, SentMessage, SentReads, StoredDelivery } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 
@@ -26,13 +26,18 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
   return {
     async message(org, serverMid) {
       const event = (await sent.message(org, serverMid)) ?? (await notFound(org));
-      const { message }: { message: Message } = JSON.parse(event.payload);
+      const { editedAt, recalledAt } = event;
       const found = await deliveries.of(org, event.cid, event.offset);
       const acknowledged = usersOf(found, "receipt");
       return {
-        message,
+        message: { ...messageOf(event), ...(editedAt !== undefined && { edited_at: toIso(editedAt) }) },
+        ...(recalledAt !== undefined && { recalled_at: toIso(recalledAt) }),
         key_id: event.keyId,
-        delivery: figuresOf(event.recipients, found, usersOf(found, "delivery"), acknowledged),
+        delivery: {
+          ...figuresOf(event.recipients, found, usersOf(found, "delivery"), acknowledged),
+          ...(editedAt !== undefined && { acknowledged_before_edit: countBefore(found, editedAt) }),
+          ...(recalledAt !== undefined && { acknowledged_before_recall: countBefore(found, recalledAt) }),
+        },
       };
     },
     async systemMessage(org, mid, senderId) {
@@ -60,6 +65,23 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
       };
     },
   };
+}
+
+/** What is left of a message: all of it, or what its row says if it was taken back. */
+function messageOf({ payload, id, cid, sender, createdAt, recalledAt }: SentMessage): MessageReport["message"] {
+  if (recalledAt === undefined) {
+    const { message }: { message: Message } = JSON.parse(payload);
+    return message;
+  }
+  return { _id: id, t: toSeconds(createdAt), from: sender, cid, created_at: toIso(createdAt) };
+}
+
+/** How many users acknowledged the message before a time. */
+function countBefore(found: StoredDelivery[], time: number): number {
+  return usersOf(
+    found.filter(({ first }) => first < time),
+    "receipt",
+  ).size;
 }
 
 function usersOf(found: StoredDelivery[], kind: StoredDelivery["kind"]): Set<string> {

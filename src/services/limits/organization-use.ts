@@ -32,9 +32,10 @@ export type OrganizationUse = {
    */
   admitSend(send: NewSend): TellStored | Promise<TellStored>;
   /**
-   * Like `admitSend`, for about as many bytes of events that are no send. Throws `rate_limited` or `invalid_request`.
+   * Charges an edit, a recall or a read like a send, and returns the function to call with the outcome. Throws `rate_limited`, and
+   * `invalid_request` if it needs room and the organization is full.
    */
-  admitEvents(org: string, bytes: number): TellStored;
+  admitChange(org: string, bytes: number): TellStored;
   /**
    * Rejects with `invalid_request` if the organization's storage is full, unless the send is a retry of a stored one.
    */
@@ -91,12 +92,16 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     if (isNew || (await checks.check(send)).verdict === undefined) throw full(send.org);
   }
 
-  /** Charges one message, and reserves its bytes. Throws `rate_limited`. Call the result with whether it was stored. */
-  function takeMessage(org: string, bytes: number): TellStored {
+  function requireRate(org: string): void {
     const rate = rateOf(org, "messagesPerSecond");
     const waitMs = messages.waitMs(org, rate);
     if (waitMs > 0) throw tooMany("messages", rate.perSecond, waitMs);
-    messages.charge(org, rate, 1); // at once, as others arrive while this one waits for the log
+  }
+
+  /** Charges a message at once, as others arrive while this one waits for the log. */
+  function charge(org: string, bytes: number): TellStored {
+    const rate = rateOf(org, "messagesPerSecond");
+    messages.charge(org, rate, 1);
     const endReservation = limits.reserve(org, bytes);
     return (isStored) => {
       endReservation(isStored);
@@ -122,10 +127,10 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     },
     admitSend(send) {
       const { org } = send;
+      requireRate(org);
       const bytes = bytesOf(send);
-      const isFull = !hasRoom(org, bytes);
-      const end = takeMessage(org, bytes);
-      const isRetry = isFull ? requireRetry(send) : undefined;
+      const isRetry = hasRoom(org, bytes) ? undefined : requireRetry(send);
+      const end = charge(org, bytes);
       if (isRetry === undefined) return end;
       return isRetry.then(
         () => end,
@@ -135,9 +140,10 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
         },
       );
     },
-    admitEvents(org, bytes) {
-      if (!hasRoom(org, bytes)) throw full(org);
-      return takeMessage(org, bytes);
+    admitChange(org, bytes) {
+      requireRate(org);
+      if (bytes > 0 && !hasRoom(org, bytes)) throw full(org);
+      return charge(org, bytes);
     },
     async requireRoomFor(send) {
       if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../../../test/harness/engines/postgres.ts";
-import { createMissedMessages } from "../../store/messages/history.ts";
+import { createMissedEvents } from "../../store/messages/history.ts";
 import { migrateStore } from "../../store/migrate.ts";
 import { connectPostgres } from "../../store/postgres/postgres.ts";
 import type { Driver } from "../../store/sql/driver.ts";
@@ -49,7 +49,7 @@ async function fill(driver: Driver, events: number, mine: number): Promise<void>
 
 /** Replays what `uid` missed after the first `after` events of a log: the offsets, and the number of pages. */
 async function replay(driver: Driver, head: number, after = 0) {
-  const missed = createMissedMessages({ reader: driver });
+  const missed = createMissedEvents({ reader: driver });
   const catchUp = createCatchUp({ missed, maxMessages: Number.POSITIVE_INFINITY, maxDays: 7, clock: { now: () => 1 } });
   const absence = { org, uid, head };
   const offsets: number[] = [];

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { MissedMessage, MissedMessages } from "../../store/ports.ts";
+import type { MissedEvent, MissedEvents } from "../../store/messages/ports.ts";
 
 /** An absent user, and the head up to which to catch up. */
 export type Absence = { org: string; uid: string; head: number };
@@ -8,15 +8,15 @@ export type Absence = { org: string; uid: string; head: number };
 /** Finds what a connection missed. */
 export type CatchUp = {
   /**
-   * The offset after which the user missed messages, or `undefined` if they cannot all be delivered: too many, too old,
+   * The offset after which the user missed events, or `undefined` if they cannot all be delivered: too many, too old,
    * or `since` unknown.
    */
   resumeAfter(absence: Absence, since: string): Promise<number | undefined>;
   /**
-   * A page of the missed messages after `after`, in order; empty at the end. A page ends with the message that brings
+   * A page of the missed events after `after`, in order; empty at the end. A page ends with the event that brings
    * it to `maxBytes` or more. Lets the event loop turn before each read.
    */
-  read(absence: Absence, after: number, maxBytes: number): Promise<MissedMessage[]>;
+  read(absence: Absence, after: number, maxBytes: number): Promise<MissedEvent[]>;
 };
 
 const pageSize = 50;
@@ -24,11 +24,11 @@ const narrowest = 2 * pageSize;
 const growth = 4;
 const dayMs = 24 * 3600 * 1000;
 
-type Options = { missed: MissedMessages; maxMessages: number; maxDays: number; clock: Clock };
+type Options = { missed: MissedEvents; maxMessages: number; maxDays: number; clock: Clock };
 
 /**
- * Creates recovery with `since` (api.md, section 3): messages of the user's current conversations, never system
- * messages.
+ * Creates recovery with `since` (api.md, section 3): messages of the user's current conversations, and edits and
+ * recalls even of messages before `since`; never system messages.
  */
 export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options): CatchUp {
   return {
@@ -43,16 +43,16 @@ export function createCatchUp({ missed, maxMessages, maxDays, clock }: Options):
     // first range is short, and ranges grow while they contain little: a page costs what it holds, however much is
     // left.
     async read({ org, uid, head }, after, maxBytes) {
-      const page: MissedMessage[] = [];
+      const page: MissedEvent[] = [];
       let room = maxBytes;
       let width = narrowest;
       // The store shortens a range's result only if it fills the room.
       for (let from = after; from < head && page.length < pageSize && room > 0; width *= growth) {
         await nextTurn();
         const upTo = Math.min(head, from + width);
-        for (const message of await missed.readMissed(org, uid, from, upTo, pageSize - page.length, room)) {
-          page.push(message);
-          room -= Buffer.byteLength(message.payload);
+        for (const event of await missed.readMissed(org, uid, from, upTo, pageSize - page.length, room)) {
+          page.push(event);
+          room -= Buffer.byteLength(event.payload);
         }
         from = upTo;
       }

@@ -7,6 +7,10 @@ import { createDryRuns } from "./dry-runs.ts";
 const clock = { now: () => 0 };
 const crowd = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);
 
+function unused(): never {
+  throw new Error("nothing is changed here");
+}
+
 /** Sets up dry runs whose checks end on demand. */
 function setUp() {
   const checked: NewSend[] = [];
@@ -18,7 +22,8 @@ function setUp() {
         return new Promise((resolve) => waiting.push(() => resolve({ verdict: undefined, participants: 0 })));
       },
     },
-    use: { requireRoomFor: async () => undefined, requireRoom: () => undefined },
+    changes: { checkEdit: unused, checkRecall: unused },
+    use: { requireRoomFor: async () => undefined, requireRoom: unused },
     sent: { strangersAmong: async (_, uids) => uids.slice(0, 1) },
     participants: { list: async () => [] },
     readMarks: { scopeOf: async () => ({ outcome: "found", upTo: 0, unread: [] }), participantsAmong: async () => [] },

@@ -1,16 +1,19 @@
 import type { DryRunResponse } from "../../contract/delivery.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
+import type { EditMessageRequest, RecallMessagesRequest } from "../../contract/messages/changes.ts";
 import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { SentReads } from "../../store/delivery/ports.ts";
+import type { ChangeCheck, MessageChanges } from "../../store/messages/ports.ts";
 import type { BatchLog, NewSend, ParticipantReads } from "../../store/ports.ts";
 import type { ReadMarkReads } from "../../store/reads/ports.ts";
 import type { Caller } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 import type { Presence } from "../presence.ts";
+import { requireChange, toEdit, toRecall } from "./changes.ts";
 import { requireStored, type Sent, toMessageSend } from "./messages.ts";
 import { requireScope, toReadCall } from "./reads.ts";
 import { toSystemSend } from "./system-messages.ts";
@@ -22,12 +25,15 @@ import { toSystemSend } from "./system-messages.ts";
 export type DryRuns = {
   message(caller: Caller, request: SendMessageRequest): Promise<Sent<DryRunResponse>>;
   systemMessage(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<DryRunResponse>>;
+  edit(caller: Caller, request: EditMessageRequest): Promise<Sent<DryRunResponse>>;
+  recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<DryRunResponse>>;
   /** The recipients are the authors of what would be newly read. */
   read(caller: Caller, request: MarkReadRequest): Promise<Sent<DryRunResponse>>;
 };
 
 type Dependencies = {
   checks: Pick<BatchLog, "check">;
+  changes: Pick<MessageChanges, "checkEdit" | "checkRecall">;
   use: Pick<OrganizationUse, "requireRoomFor" | "requireRoom">;
   sent: Pick<SentReads, "strangersAmong">;
   participants: Pick<ParticipantReads, "list">;
@@ -49,7 +55,7 @@ const large = { places: 1, maxWaiting: 1_000, maxWeight: 1_000_000, maxWaitMs: 1
  * turns.
  */
 export function createDryRuns(dependencies: Dependencies): DryRuns {
-  const { checks, use, sent, participants, readMarks, presence, clock, elapsed } = dependencies;
+  const { checks, changes, use, sent, participants, readMarks, presence, clock, elapsed } = dependencies;
   const limiter = createLimiter({ ...large, whenBusy, clock: elapsed });
 
   async function inTurn<Result>(org: string, recipients: number, work: () => Promise<Result>): Promise<Result> {
@@ -72,6 +78,25 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
     return online;
   }
 
+  /** Whom something said to a conversation would reach. */
+  async function inConversation(
+    org: string,
+    cid: string,
+    { participants: recipients, isReplay }: { participants: number; isReplay: boolean },
+  ): Promise<Sent<DryRunResponse>> {
+    const online = await inTurn(org, recipients, () => countOnline(org, participantsOf(org, cid)));
+    return { body: { dry_run: { recipients, online, unknown_users: [] } }, isReplay };
+  }
+
+  async function inConversationOf(
+    org: string,
+    { outcome, participants: count }: ChangeCheck,
+  ): Promise<Sent<DryRunResponse>> {
+    const isReplay = !requireChange(outcome);
+    const cid = outcome.outcome === "refused" ? "" : outcome.cid;
+    return await inConversation(org, cid, { participants: count, isReplay });
+  }
+
   async function* participantsOf(org: string, cid: string): AsyncGenerator<string[], void> {
     for (let after: string | undefined; ; ) {
       const page = await participants.list(org, cid, { after, limit: usersAtOnce });
@@ -84,11 +109,16 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
   return {
     async message(caller, request) {
       const send = toMessageSend(caller, request, clock.now());
-      const { participants: recipients, isReplay } = await requireFit(send);
-      const online = await inTurn(send.org, recipients, () =>
-        countOnline(send.org, participantsOf(send.org, request.message.cid)),
-      );
-      return { body: { dry_run: { recipients, online, unknown_users: [] } }, isReplay };
+      return await inConversation(send.org, request.message.cid, await requireFit(send));
+    },
+    async edit(caller, request) {
+      const edit = toEdit(caller, request, clock.now());
+      use.requireRoom(edit.org);
+      return await inConversationOf(edit.org, await changes.checkEdit(edit));
+    },
+    async recall(caller, request) {
+      const recall = toRecall(caller, request, clock.now());
+      return await inConversationOf(recall.org, await changes.checkRecall(recall));
     },
     async systemMessage(caller, request) {
       return await inTurn(request.organizationId, request.messageSystem.uids.length, async () => {

@@ -5,14 +5,8 @@ import { toIso } from "../../contract/identifiers.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
-import type {
-  Conversations,
-  History,
-  Organizations,
-  Participants,
-  Standing,
-  StoredMessage,
-} from "../../store/ports.ts";
+import type { History, StoredMessage } from "../../store/messages/ports.ts";
+import type { Conversations, Organizations, Participants, Standing } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Page, type PageQuery, parseCursor, toPage } from "../pages.ts";
 
@@ -31,7 +25,7 @@ type Dependencies = {
   onUnreadable(place: { org: string; offset: number }): void;
 };
 
-/** A page of messages, each as the JSON text that was delivered. */
+/** A page of messages, each as JSON text: what was delivered or an edit made of it, with `edited_at` after an edit. */
 export type MessagePage = { items: string[]; cursor: string | null };
 
 type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
@@ -168,9 +162,10 @@ function beyond(range: Range, { offset }: StoredMessage): Range {
   return range.direction === "forward" ? { ...range, after: offset } : { ...range, before: offset };
 }
 
-/** The message inside an event's text, which holds nothing else. */
-function textOf({ payload }: StoredMessage): string {
-  return payload.slice(opening.length, -closing.length);
+/** The message inside an event's text, which holds nothing else, with the time of its last edit. */
+function textOf({ payload, editedAt }: StoredMessage): string {
+  const message = payload.slice(opening.length, -closing.length);
+  return editedAt === undefined ? message : `${message.slice(0, -1)},"edited_at":"${toIso(editedAt)}"}`;
 }
 
 /** Whether a row has the form that Herald writes: an object whose only member is the message. */

@@ -19,7 +19,7 @@ export type Reads = {
 
 type Dependencies = {
   readMarks: ReadMarks;
-  use: Pick<OrganizationUse, "admitEvents">;
+  use: Pick<OrganizationUse, "admitChange">;
   clock: Clock;
 };
 
@@ -80,7 +80,7 @@ export function createReads({ readMarks, use, clock }: Dependencies): Reads {
   });
 
   async function store(read: NewRead): Promise<void> {
-    const tell = use.admitEvents(read.org, bytesOfRead);
+    const tell = use.admitChange(read.org, bytesOfRead);
     let emitted: number | undefined = 0;
     try {
       const marked = await batcher.add(read);

@@ -81,9 +81,22 @@ export type SentEvent = {
   recipients: number;
 };
 
+/**
+ * A stored message of a conversation. Times in milliseconds since the Unix epoch. The payload of one that was taken back is
+ * empty.
+ */
+export type SentMessage = SentEvent & {
+  id: string;
+  cid: string;
+  sender: string;
+  createdAt: number;
+  editedAt: number | undefined;
+  recalledAt: number | undefined;
+};
+
 /** Reads sent messages for their delivery reports. */
 export type SentReads = {
-  message(org: string, id: string): Promise<SentEvent | undefined>;
+  message(org: string, id: string): Promise<SentMessage | undefined>;
   /** The system messages with that id, of one sender or, at most two, of any sender. */
   systemMessages(org: string, mid: string, sender: string | undefined): Promise<SentEvent[]>;
   /** Those of `uids` who were users of the organization when the event at `offset` was stored. */

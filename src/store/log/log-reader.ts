@@ -1,4 +1,4 @@
-import { kindOf, type LogEvent } from "../../contract/log/log-event.ts";
+import { type EventKind, kindOf, type LogEvent } from "../../contract/log/log-event.ts";
 import { logStart } from "../../contract/log/log-place.ts";
 import { isTexts, parseJson } from "../../lib/json/json-values.ts";
 import type { LogReader } from "../ports.ts";
@@ -16,6 +16,9 @@ type EventRow = Row & {
 };
 
 type HeadRow = Row & { head: number; head_id: string | null };
+
+/** Kinds whose text may have been taken out of the store. */
+const textKinds = new Set<string>(["message", "edit"] satisfies EventKind[]);
 
 // Finds the end of the page first, so that no larger payloads are read than fit it.
 const endOfPage = withinBytes(
@@ -59,7 +62,7 @@ export function createLogReader({ reader }: { reader: Reader }): LogReader {
 
 function toEvent(org: string, row: EventRow): LogEvent {
   const place = { org, offset: Number(row.offset), id: row.id, cid: row.cid ?? undefined, payload: row.payload };
-  const kind = kindOf(row.kind);
+  const kind = row.payload === "" && textKinds.has(row.kind) ? "blank" : kindOf(row.kind);
   if (row.uids === null) return { ...place, kind, uids: undefined };
   const uids = toTexts(row.uids);
   return { ...place, kind: uids === undefined ? "unplayable" : kind, uids };

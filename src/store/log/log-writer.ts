@@ -42,6 +42,8 @@ export type LogTransaction = {
   emitPast(message: PastMessage): void;
   /** Takes the bytes of messages that are removed off the organization's count; needs an `emitPast` in the same transaction. */
   uncount(org: string, bytes: number): void;
+  /** Adds to the organization's count what a stored event grew by, or with fewer than 0 bytes shrank by. */
+  recount(org: string, offset: number, bytes: number): void;
 };
 
 /** The place of an emitted event: its offset and the id of its predecessor, as in `LogEvent`. */
@@ -150,6 +152,12 @@ export function createLogWriter({
     return await Promise.all([rows.insert("event", past), rows.update("organization", ["id"], heads)]);
   }
 
+  /** Stores the counts of organizations whose stored events changed in size. */
+  async function storeCounts({ rows }: Transaction, orgs: Set<string>, logs: Map<string, LockedLog>): Promise<void> {
+    const counts = Array.from(orgs, (id) => ({ id, stored_bytes: requireLog(logs, id).storedBytes }));
+    await rows.update("organization", ["id"], counts);
+  }
+
   async function write<Result, Seen>(
     orgs: readonly string[],
     { look, work, turn }: { look: Look<Seen>; work: Work<Result, Seen>; turn: Turn },
@@ -174,9 +182,18 @@ export function createLogWriter({
       const uncount = (org: string, bytes: number) => {
         requireLog(logs, org).storedBytes -= bytes;
       };
-      const result = await work({ sql, heads, emit, pastHead, emitPast, uncount }, seen);
+      const recounted = new Set<string>();
+      const recount = (org: string, offset: number, bytes: number) => {
+        const log = requireLog(logs, org);
+        if (offset > log.countedTo) return; // it will be counted with its size of then
+        log.storedBytes = Math.max(0, log.storedBytes + bytes);
+        recounted.add(org);
+      };
+      const result = await work({ sql, heads, emit, pastHead, emitPast, uncount, recount }, seen);
       sql.lastly(store(sql, emitted));
       if (past.length > 0) sql.lastly(storePast(sql, past, logs)); // after the events, which write the same count
+      for (const { event } of emitted) recounted.delete(event.org); // stored with the head
+      if (recounted.size > 0) sql.lastly(storeCounts(sql, recounted, logs));
       return { result, events: emitted.map(({ event }) => event) };
     }, turn);
   }

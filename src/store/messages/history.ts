@@ -1,10 +1,12 @@
+import { kindOf } from "../../contract/log/log-event.ts";
 import { withinBytes } from "../log/page-bytes.ts";
 import { isMessageOf } from "../log/past.ts";
-import type { History, MissedMessage, MissedMessages, StoredMessage } from "../ports.ts";
 import type { Reader } from "../sql/driver.ts";
+import type { History, MissedEvent, MissedEvents, StoredMessage } from "./ports.ts";
 
-type MessageRow = { offset: number; payload: string };
-type MissedRow = MessageRow & { id: string; cid: string; log_start: number };
+type PayloadRow = { offset: number; payload: string };
+type MessageRow = PayloadRow & { edited_at: number | null };
+type MissedRow = PayloadRow & { id: string; kind: string; cid: string; log_start: number };
 
 // Uses one table and one index, so that a page costs a page whatever the planner knows: with a join, PostgreSQL may
 // sort the whole history. Uses one lower bound: of two, SQLite starts the scan at either, even the far one. Imported
@@ -13,6 +15,8 @@ const fromConversation = `FROM event WHERE org = ? AND cid = ? AND ${isMessageOf
   AND "offset" > (SELECT CASE WHEN COALESCE(past_start, log_start) > ? THEN COALESCE(past_start, log_start) ELSE ? END
     FROM conversation WHERE org = ? AND id = ?)
   AND (+"offset" < 0 OR +"offset" > (SELECT log_start FROM conversation WHERE org = ? AND id = ?))`;
+// SQLite reads no payload to learn its length.
+const hasText = (event: string) => `OCTET_LENGTH(${event}.payload) > 0`;
 const beginning = Number.MIN_SAFE_INTEGER;
 
 // Reads payloads only once the rows of the page are known: SQLite would otherwise sort and carry those of all
@@ -21,8 +25,9 @@ const payloadOfPage = `(SELECT payload FROM event WHERE event.org = page.org AND
 
 const readPage = (order: "ASC" | "DESC") =>
   withinBytes(
-    `SELECT org, "offset", OCTET_LENGTH(payload) AS bytes ${fromConversation} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
-    { order, columns: `"offset", ${payloadOfPage}`, maxBytes: "?" },
+    `SELECT org, "offset", edited_at, OCTET_LENGTH(payload) AS bytes
+     ${fromConversation} AND ${hasText("event")} AND "offset" < ? ORDER BY "offset" ${order} LIMIT ?`,
+    { order, columns: `"offset", edited_at, ${payloadOfPage}`, maxBytes: "?" },
   );
 const readForward = readPage("ASC");
 const readBackward = readPage("DESC");
@@ -70,16 +75,17 @@ export function createHistory({ reader }: { reader: Reader }): History {
 // The plus keeps SQLite from starting the scan there: of two lower bounds, it takes either.
 const fromMissed = `FROM participant p
   JOIN conversation c ON c.org = p.org AND c.id = p.cid
-  JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start AND e.kind = 'message'
+  JOIN event e ON e.org = p.org AND e.cid = p.cid AND +e."offset" > c.log_start
+    AND e.kind IN ('message', 'edit', 'recall') AND ${hasText("e")}
   WHERE p.org = ? AND p.uid = ? AND e."offset" > ? AND e."offset" <= ?`;
 
 const readMissed = withinBytes(
-  `SELECT e.org, e."offset", e.id, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
-  { columns: `"offset", id, cid, log_start, ${payloadOfPage}`, maxBytes: "?" },
+  `SELECT e.org, e."offset", e.id, e.kind, e.cid, p.log_start, OCTET_LENGTH(e.payload) AS bytes ${fromMissed} ORDER BY e."offset" LIMIT ?`,
+  { columns: `"offset", id, kind, cid, log_start, ${payloadOfPage}`, maxBytes: "?" },
 );
 
 /** Creates the reads of what a user missed in all of the user's conversations. */
-export function createMissedMessages({ reader }: { reader: Reader }): MissedMessages {
+export function createMissedEvents({ reader }: { reader: Reader }): MissedEvents {
   return {
     async findMessage(org, id) {
       const [row] = await reader.allOf<{ offset: number; created_at: number }>(
@@ -109,11 +115,11 @@ export function createMissedMessages({ reader }: { reader: Reader }): MissedMess
   };
 }
 
-function toMessage(row: MessageRow): StoredMessage {
-  return { offset: Number(row.offset), payload: row.payload };
+function toMessage({ offset, payload, edited_at }: MessageRow): StoredMessage {
+  return { offset: Number(offset), payload, editedAt: edited_at === null ? undefined : Number(edited_at) };
 }
 
-function toMissed(row: MissedRow): MissedMessage {
-  const message = toMessage(row);
-  return { ...message, id: row.id, cid: row.cid, isRecipient: message.offset > Number(row.log_start) };
+function toMissed({ id, kind, cid, payload, ...row }: MissedRow): MissedEvent {
+  const offset = Number(row.offset);
+  return { offset, id, kind: kindOf(kind), cid, payload, isRecipient: offset > Number(row.log_start) };
 }

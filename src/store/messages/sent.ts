@@ -1,4 +1,4 @@
-import type { SentEvent, SentReads } from "../delivery/ports.ts";
+import type { SentEvent, SentMessage, SentReads } from "../delivery/ports.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
@@ -12,10 +12,20 @@ type SentRow = Row & {
   recipients: number | null;
 };
 
+type MessageRow = SentRow & {
+  id: string;
+  cid: string;
+  sender: string;
+  created_at: number;
+  edited_at: number | null;
+  recalled_at: number | null;
+};
+
 const idsAtOnce = 1_000;
 
 // Messages stored before recipients were counted get the current number of participants.
-const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients
+const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COALESCE(e.recipients, c.participants) AS recipients,
+    e.id, e.sender, e.created_at, e.edited_at, e.recalled_at
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 
@@ -47,8 +57,8 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
 
   return {
     async message(org, id) {
-      const [row] = await reader.allOf<SentRow>(org, findMessage, org, id);
-      return row && toSent(row);
+      const [row] = await reader.allOf<MessageRow>(org, findMessage, org, id);
+      return row && toSentMessage(row);
     },
     async systemMessages(org, mid, sender) {
       const rows =
@@ -62,6 +72,19 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
       const strangers = await findIds(org, isStranger, uids, (list) => [list, org]);
       return strangers.size === 0 ? [] : uids.filter((uid) => strangers.has(uid));
     },
+  };
+}
+
+function toSentMessage(row: MessageRow): SentMessage {
+  const { id, cid, sender, created_at, edited_at, recalled_at } = row;
+  return {
+    ...toSent(row),
+    id,
+    cid,
+    sender,
+    createdAt: Number(created_at),
+    editedAt: edited_at === null ? undefined : Number(edited_at),
+    recalledAt: recalled_at === null ? undefined : Number(recalled_at),
   };
 }
 

@@ -29,6 +29,7 @@ export function statementsOf(
     ...sql,
     rows: { ...createRowsInOne(sql), find, lock },
     limitTo: async (orgs) => void (await reads.all(setOrganizations, JSON.stringify(orgs))),
+    forget: () => undefined,
   };
 }
 

@@ -30,10 +30,11 @@ const findUnread = unreadAmongNewest({
 /** Creates the reads of read marks. They run beside the commits, which look only at the marks again. */
 export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkReads {
   const findNamed = `SELECT e.id, e."offset" FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
-    WHERE e.org = ? AND e.id IN (${reader.dialect.textsOf("?")}) AND e.cid = ? AND ${isMessageOf("e")} AND ${isOfConversation}`;
+    WHERE e.org = ? AND e.id IN (${reader.dialect.textsOf("?")}) AND e.cid = ? AND ${isMessageOf("e")} AND OCTET_LENGTH(e.payload) > 0
+      AND ${isOfConversation}`;
   const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${reader.dialect.textsOf("?")})`;
 
-  /** The offset of the newest of the messages; `undefined` if one of them is not of the conversation. */
+  /** The offset of the newest of the messages; `undefined` if one of them is not of the conversation, or taken back. */
   async function newestOf(org: string, cid: string, ids: readonly string[]): Promise<number | undefined> {
     const distinct = [...new Set(ids)];
     const named = await reader.allOf<NamedRow>(org, findNamed, org, JSON.stringify(distinct), cid);

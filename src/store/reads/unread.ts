@@ -14,14 +14,14 @@ type Places = {
 };
 
 /**
- * The SQL that finds, newest first, messages of others between two offsets, among the newest events there. Its parts
- * are columns and placeholders, which appear in the order of `Places`.
+ * The SQL that finds, newest first, messages of others between two offsets, among the newest events there; those taken
+ * back have no payload. Its parts are columns and placeholders, which appear in the order of `Places`.
  */
 export function unreadAmongNewest({ columns, org, cid, after, upTo, uid, limit }: Places): string {
   return `SELECT ${columns} FROM (
-      SELECT "offset", id, kind, sender FROM event WHERE org = ${org} AND cid = ${cid} AND "offset" > ${after} AND "offset" <= ${upTo}
+      SELECT "offset", id, kind, sender, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ${org} AND cid = ${cid} AND "offset" > ${after} AND "offset" <= ${upTo}
       ORDER BY "offset" DESC LIMIT ${eventsSeen}) AS newest
-    WHERE kind = 'message' AND sender <> ${uid} ORDER BY "offset" DESC LIMIT ${limit}`;
+    WHERE kind = 'message' AND bytes > 0 AND sender <> ${uid} ORDER BY "offset" DESC LIMIT ${limit}`;
 }
 
 /** The SQL expression for the offset up to which the participant `p` has read. A mark from before joining does not count. */

@@ -58,6 +58,11 @@ export type Transaction = Sql & {
    * transaction rejects if one of them fails.
    */
   lastly(writes: Promise<unknown>): void;
+  /**
+   * Says that the transaction takes a text out of the database: a moment after the commit, the files of an embedded
+   * database no longer hold it. With PostgreSQL, its vacuum does that.
+   */
+  forget(): void;
 };
 
 /** Reports the progress of a migration, for the log. */

@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 /** A driver that counts the statements of its transactions; a call for many rows counts once, as on PostgreSQL. */
 function countStatements(driver: Driver) {
   let statements = 0;
-  function counted({ all, run, rows, limitTo, lastly }: Transaction): Transaction {
+  function counted({ all, run, rows, limitTo, lastly, forget }: Transaction): Transaction {
     const one = <Call extends (...args: never[]) => unknown>(call: Call): Call =>
       ((...args) => {
         statements++;
@@ -23,6 +23,7 @@ function countStatements(driver: Driver) {
       all: one(all),
       run: one(run),
       limitTo,
+      forget,
       lastly,
       rows: { find: one(rows.find), lock: one(rows.lock), insert: one(rows.insert), update: one(rows.update) },
     };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createLogReader } from "../log/log-reader.ts";
-import { createHistory, createMissedMessages } from "../messages/history.ts";
+import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { createSentReads } from "../messages/sent.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
@@ -99,7 +99,7 @@ describe("SQLite", () => {
     await migrateStore(driver);
     const database = new Database(file, { readonly: true });
     const history = createHistory({ reader: driver });
-    const missed = createMissedMessages({ reader: driver });
+    const missed = createMissedEvents({ reader: driver });
     const sent = createSentReads({ reader: driver });
     const query = spyOn(Database.prototype, "query");
     const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };

@@ -8,6 +8,7 @@ import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, typ
 import { createLastWrites } from "../sql/last-writes.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
+import { createForgetting } from "./forgetting.ts";
 
 const ownerOnly = 0o600;
 // How many pages the write-ahead log may hold before a checkpoint, which delays waiting writers: 1,000 pages take some 4 ms.
@@ -58,6 +59,7 @@ export function openSqlite(file: string): Driver {
   const statements = { ...sqlOn(writer), rows, limitTo: async () => undefined };
   const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
 
+  const forgetting = createForgetting({ writer, busyTimeoutMs, between: (work) => queue.add(house, work) });
   let pagesNow = 0;
 
   function checkpointEvery(pages: number): void {
@@ -77,10 +79,15 @@ export function openSqlite(file: string): Driver {
       checkpointEvery(rewrites ? pagesPerCheckpoint.shared : pagesPerCheckpoint.others);
       begin.run();
       const { lastly, settle } = createLastWrites();
-      const result = await work({ ...statements, lastly });
+      let forgets = false;
+      const forget = () => {
+        forgets = true;
+      };
+      const result = await work({ ...statements, lastly, forget });
       await settle();
       commit.run();
       checkpointLongTexts();
+      if (forgets) forgetting.soon();
       return result;
     } catch (error) {
       if (writer.inTransaction) writer.run("ROLLBACK");
@@ -103,6 +110,7 @@ export function openSqlite(file: string): Driver {
         },
       }),
     async close() {
+      forgetting.stop();
       await queue.close(); // a large change in steps ends with its current step
       reader.close();
       writer.close();

@@ -130,6 +130,12 @@ export async function openSqliteThread(
           add: (part) => callPacked("add", packPart(part)),
           check: (part, also) => callPacked("check", packPart(part), also),
         },
+        changes: {
+          edit: remote("changes", "edit"),
+          recall: remote("changes", "recall"),
+          checkEdit: remote("changes", "checkEdit"),
+          checkRecall: remote("changes", "checkRecall"),
+        },
         audit: { append: remote("audit", "append") },
         deliveries: {
           record: remote("deliveries", "record"),

@@ -61,8 +61,9 @@ export function createExportReads({ reader }: { reader: Reader }): ExportReads {
           : await reader.allOf<MessageRow>(org, readWritten, sender, ...range);
       const last = rows.at(-1);
       if (last === undefined) return undefined;
+      // Payloads of what was taken back are empty.
       const messages = rows.flatMap(({ id, mid, kind, payload }) =>
-        payload === null ? [] : [{ importId: kind === importedKind ? (mid ?? id) : id, payload }],
+        payload === null || payload === "" ? [] : [{ importId: kind === importedKind ? (mid ?? id) : id, payload }],
       );
       return { messages, last: Number(last.offset) };
     },

@@ -17,8 +17,8 @@ export type FoundConversation = {
   pastStart: number | undefined;
 };
 
-/** A stored message, imported or sent. */
-export type FoundMessage = { id: string; cid: string; offset: number; payload: string };
+/** A stored message, imported or sent. `isChanged`: it was edited or taken back since. */
+export type FoundMessage = { id: string; cid: string; offset: number; payload: string; isChanged: boolean };
 
 /** What a part names and is there already. */
 export type Found = {
@@ -39,11 +39,19 @@ type ConversationRow = Row & {
   log_start: number;
   past_start: number | null;
 };
-type MessageRow = Row & { id: string; cid: string; offset: number; payload: string; mid: string | null };
+type MessageRow = Row & {
+  id: string;
+  cid: string;
+  offset: number;
+  payload: string;
+  mid: string | null;
+  edited_at: number | null;
+  recalled_at: number | null;
+};
 
 const userColumns = ["id", "name", "blocked_at", "deleted_at"];
 const conversationColumns = ["id", "name", "participants", "created_at", "updated_at", "log_start", "past_start"];
-const messageColumns = ["id", "cid", "offset", "payload", "mid"];
+const messageColumns = ["id", "cid", "offset", "payload", "mid", "edited_at", "recalled_at"];
 
 /** Reads what a part names. */
 export async function lookAt(rows: Pick<Rows, "find">, { org, items }: ImportPart): Promise<Found> {
@@ -122,6 +130,6 @@ function toConversation(row: ConversationRow): FoundConversation {
   };
 }
 
-function toMessage({ id, cid, offset, payload }: MessageRow): FoundMessage {
-  return { id, cid, offset: Number(offset), payload };
+function toMessage({ id, cid, offset, payload, edited_at, recalled_at }: MessageRow): FoundMessage {
+  return { id, cid, offset: Number(offset), payload, isChanged: edited_at !== null || recalled_at !== null };
 }

@@ -103,7 +103,7 @@ export function planImport(found: Found, part: ImportPart, options: Options): Im
     const [leftOver] = known;
     if (leftOver !== undefined) plan.stale.push(leftOver.id);
     plan.messages.push(message);
-    found.imported.set(item.importId, { ...message, offset: 0, payload: payloadOf(message) });
+    found.imported.set(item.importId, { ...message, offset: 0, payload: payloadOf(message), isChanged: false });
     change(item.cid, afterMessage(conversation, item.createdAt, options.pastHead));
     return true;
   }
@@ -162,8 +162,12 @@ function isThere({ cid, offset }: FoundMessage, conversations: Found["conversati
   return conversation.pastStart !== undefined && offset > conversation.pastStart;
 }
 
-/** Compares the texts, which nearly always suffices, and then the values. */
+/**
+ * Compares the texts, which nearly always suffices, and then the values. A message that was edited or taken back since stays
+ * so, whatever it said when it was imported.
+ */
 function isSame(there: FoundMessage, item: ImportedMessage): boolean {
+  if (there.isChanged) return true;
   const wanted = payloadOf({ id: there.id, rest: item.rest });
   if (there.payload === wanted) return true;
   return canonicalJson(parseJson(there.payload)) === canonicalJson(parseJson(wanted));

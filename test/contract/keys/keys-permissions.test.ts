@@ -18,6 +18,8 @@ const herald = useHerald();
 const expected: Record<string, string> = {
   sendMessage: "message:send",
   sendSystemMessage: "system:send",
+  editMessage: "message:edit",
+  recallMessages: "message:edit",
   markRead: "message:send",
   putOrganization: "directory:write",
   getOrganization: "directory:read",
@@ -61,6 +63,7 @@ const expected: Record<string, string> = {
 };
 const scopes = [
   "message:send",
+  "message:edit",
   "system:send",
   "directory:read",
   "directory:write",
@@ -76,6 +79,8 @@ const withKey = operations.filter(({ operationId }) => expected[operationId] !==
 const limitedByThemselves = new Set([
   "sendMessage",
   "sendSystemMessage",
+  "editMessage",
+  "recallMessages",
   "markRead",
   "listOrganizations",
   "createKey",

@@ -10,6 +10,20 @@ export type Message = {
   created_at: string;
 };
 
+/** A message in a list. */
+export type ListedMessage = Message & { edited_at?: string };
+
+export type MessageEdit = {
+  id: string;
+  cid: string;
+  from: string;
+  body: string;
+  x: Record<string, unknown>;
+  t: number;
+};
+
+export type MessageDelete = { ids: string[]; cid: string; from: string; type: string; t: number };
+
 export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown> };
 
 export type MessageRead = { ids: string[]; cid: string; from: string; t: number };
@@ -18,6 +32,8 @@ export type MessageRead = { ids: string[]; cid: string; from: string; t: number 
 export type Event = {
   message?: Message;
   system_message?: SystemMessage;
+  message_edit?: MessageEdit;
+  message_delete?: MessageDelete;
   message_read?: MessageRead;
   session?: { expires_at: string };
 };
@@ -44,13 +60,14 @@ export type SocketResponse = {
   recovered?: boolean;
   pong?: Record<string, never>;
   conversations?: Conversation[];
-  messages?: Message[];
+  messages?: ListedMessage[];
   cursor?: string | null;
   error?: SocketError;
 };
 
 export type Ask = { ask: { mid: string; server_mid: string; t: number } };
 export type Ack = { ack: { mid: string; t: number } };
+export type Done = { success: true };
 export type Noun = { id: string; name: string | null; created_at: string; blocked?: true };
 export type Page<T> = { items: T[]; cursor: string | null };
 export type OnlineUser = { id: string; connections: number; devices?: (string | null)[] };
@@ -101,7 +118,12 @@ export type Delivery = {
   first_delivered_at: string | null;
   last_delivered_at: string | null;
 };
-export type MessageReport = { message: Message; key_id: string | null; delivery: Delivery };
+export type MessageReport = {
+  message: Message & { edited_at?: string };
+  recalled_at?: string;
+  key_id: string | null;
+  delivery: Delivery & { acknowledged_before_edit?: number; acknowledged_before_recall?: number };
+};
 export type SystemMessageReport = {
   system_message: SystemMessage;
   key_id: string | null;

@@ -1,7 +1,17 @@
 import { expect } from "bun:test";
 import { type Listener, openSocket, type Socket } from "../clients/socket.ts";
 import { openSse, type Sse } from "../clients/sse.ts";
-import type { Ack, Ask, Message, MessageInput, Noun, Page, SocketResponse, Token } from "../clients/wire.ts";
+import type {
+  Ack,
+  Ask,
+  Done,
+  ListedMessage,
+  MessageInput,
+  Noun,
+  Page,
+  SocketResponse,
+  Token,
+} from "../clients/wire.ts";
 import { uniqueId } from "../random.ts";
 import type { Answer, Herald } from "./herald.ts";
 
@@ -24,11 +34,16 @@ export type Organization = {
   sent(senderId: string, message: MessageInput): Promise<Ask["ask"]>;
   sendSystem<T = Ack>(senderId: string, messageSystem: MessageInput): Promise<Answer<T>>;
   sentSystem(senderId: string, messageSystem: MessageInput): Promise<Ack["ack"]>;
+  edit<T = Done>(senderId: string, messageEdit: MessageInput): Promise<Answer<T>>;
+  edited(senderId: string, messageEdit: MessageInput): Promise<void>;
+  /** Takes messages back, with a body that may be given in full. */
+  recall<T = Done>(senderId: string, messageDelete: MessageInput): Promise<Answer<T>>;
+  recalled(senderId: string, cid: string, ...ids: string[]): Promise<void>;
   /** Marks a conversation as read, up to the newest of `ids` or to its end; returns any answer. */
-  read<T = { success: true }>(senderId: string, cid: string, ids?: string[]): Promise<Answer<T>>;
+  read<T = Done>(senderId: string, cid: string, ids?: string[]): Promise<Answer<T>>;
   /** Like `read`, and expects 200. */
   hasRead(senderId: string, cid: string, ids?: string[]): Promise<void>;
-  history(cid: string): Promise<Message[]>;
+  history(cid: string): Promise<ListedMessage[]>;
   socket(uid: string, options?: ConnectOptions): Promise<Socket>;
   /** Like `socket`, with the response to `connect`. */
   connect(uid: string, options?: ConnectOptions): Promise<{ socket: Socket; response: SocketResponse }>;
@@ -57,6 +72,10 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
     herald.admin("POST", "/admin/message/system", { organizationId: id, senderId, messageSystem });
   const read: Organization["read"] = (senderId, cid, ids) =>
     herald.admin("PUT", "/admin/message/read", { organizationId: id, senderId, messageRead: { cid, ids } });
+  const edit: Organization["edit"] = (senderId, messageEdit) =>
+    herald.admin("PUT", "/admin/message", { organizationId: id, senderId, messageEdit });
+  const recall: Organization["recall"] = (senderId, messageDelete) =>
+    herald.admin("DELETE", "/admin/message", { organizationId: id, senderId, messageDelete });
   const token: Organization["token"] = async (uid, ttlSeconds) => {
     const ask = () =>
       herald.admin<Token>(
@@ -128,11 +147,21 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
       const answer = await read(senderId, cid, ids);
       if (answer.status !== 200) throw new Error(`the read was refused with ${answer.status}: ${answer.text}`);
     },
+    edit,
+    async edited(senderId, messageEdit) {
+      const answer = await edit(senderId, messageEdit);
+      if (answer.status !== 200) throw new Error(`the edit was refused with ${answer.status}: ${answer.text}`);
+    },
+    recall,
+    async recalled(senderId, cid, ...ids) {
+      const answer = await recall(senderId, { cid, ids, type: "all" });
+      if (answer.status !== 200) throw new Error(`the recall was refused with ${answer.status}: ${answer.text}`);
+    },
     async history(cid) {
-      const messages: Message[] = [];
+      const messages: ListedMessage[] = [];
       for (let cursor: string | null = ""; cursor !== null; ) {
         const query: string = cursor === "" ? "?limit=1000" : `?limit=1000&cursor=${encodeURIComponent(cursor)}`;
-        const answer = await herald.admin<Page<Message>>("GET", path("conversations", cid, "messages") + query);
+        const answer = await herald.admin<Page<ListedMessage>>("GET", path("conversations", cid, "messages") + query);
         if (answer.status !== 200) throw new Error(`no history of ${cid}: ${answer.text}`);
         messages.push(...answer.body.items);
         cursor = answer.body.cursor;

@@ -1,0 +1,22 @@
+import type { EventKind } from "../log/log-event.ts";
+
+/** What clients call the events that they hear of the log: the one top-level key of the JSON text. */
+export const eventNames = {
+  message: "message",
+  system: "system_message",
+  edit: "message_edit",
+  recall: "message_delete",
+  read: "message_read",
+} as const satisfies Partial<Record<EventKind, string>>;
+
+/** The name of an event that clients hear. */
+export type EventName = (typeof eventNames)[keyof typeof eventNames];
+
+/** The name of a kind; `undefined` for kinds that clients do not hear of. */
+export function eventNameOf(kind: EventKind): EventName | undefined {
+  return isHeard(kind) ? eventNames[kind] : undefined;
+}
+
+function isHeard(kind: EventKind): kind is keyof typeof eventNames {
+  return Object.hasOwn(eventNames, kind);
+}

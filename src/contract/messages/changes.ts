@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { canonicalJson } from "../../lib/json/canonical-json.ts";
+import { isObject, objectWith } from "../../lib/json/json-values.ts";
+import { identifier, text } from "../identifiers.ts";
+import type { PayloadLimits } from "../limits.ts";
+import type { Message, MessageDeleteEvent, MessageEditEvent } from "./events.ts";
+import { customParameters, envelope } from "./messages.ts";
+
+const mostRecalled = 100;
+
+/** The body of `PUT /admin/message` (api.md, 2.2). */
+export function createEditMessageRequest(limits: PayloadLimits) {
+  const messageEdit = z.strictObject({
+    id: identifier.meta({ description: "The `server_mid` of the message." }),
+    body: text(0, limits.bodyCharacters).meta({
+      description: "The new text. It may be empty only if the message has attachments.",
+    }),
+    x: customParameters(limits.xBytes).optional().meta({
+      description: "The new custom parameters. Omit them to keep those of the message.",
+    }),
+  });
+  return z.strictObject({ ...envelope, messageEdit }).meta({ id: "EditMessageRequest" });
+}
+
+/** An edit of a message. */
+export type EditMessageRequest = z.output<ReturnType<typeof createEditMessageRequest>>;
+
+/** The body of `DELETE /admin/message` (api.md, 2.2). */
+export const recallMessagesRequest = z
+  .strictObject({
+    ...envelope,
+    messageDelete: z.strictObject({
+      cid: identifier.meta({ description: "The conversation of the messages." }),
+      ids: z
+        .array(identifier)
+        .min(1, "must name at least one message")
+        .max(mostRecalled, `must name at most ${mostRecalled} messages`)
+        .meta({ description: "The `server_mid`s of the messages. Duplicate ids are ignored." }),
+      type: z.literal("all").meta({ description: "Takes the messages back for everyone." }),
+    }),
+  })
+  .meta({ id: "RecallMessagesRequest" });
+
+/** Messages to take back. */
+export type RecallMessagesRequest = z.output<typeof recallMessagesRequest>;
+
+/** The response to a change of messages. */
+export const changeResponse = z.strictObject({ success: z.literal(true) }).meta({ id: "ChangeResponse" });
+
+/** The response to a change of messages. */
+export type ChangeResponse = z.infer<typeof changeResponse>;
+
+/** What an edit sets: the text, and the custom parameters unless they stay. `t` is in Unix epoch seconds. */
+export type EditedContent = { body: string; x: Record<string, unknown> | undefined; from: string; t: number };
+
+/**
+ * Applies an edit to the stored text of a message: returns the text of the message from then on, and of the event that tells
+ * it; `unchanged` if the message already says this, `empty` if it would say nothing, and `unreadable` if the text is not a
+ * message.
+ */
+export function applyEdit(
+  payload: string,
+  { body, x, from, t }: EditedContent,
+): { message: string; event: string } | "unchanged" | "empty" | "unreadable" {
+  const message = objectWith(payload, "message")?.message;
+  if (!isMessage(message)) return "unreadable";
+  if (body === "" && message.attachments.length === 0) return "empty";
+  if (body === message.body && (x === undefined || canonicalJson(x) === canonicalJson(message.x))) return "unchanged";
+  const edited: Message = { ...message, body, x: x ?? message.x };
+  const event: MessageEditEvent = {
+    message_edit: { id: edited._id, cid: edited.cid, from, body, x: edited.x, t },
+  };
+  return { message: JSON.stringify({ message: edited }), event: JSON.stringify(event) };
+}
+
+/** The text of the event that tells which messages were taken back. */
+export function recallPayload({ ids, cid, from, t }: { ids: string[]; cid: string; from: string; t: number }): string {
+  const event: MessageDeleteEvent = { message_delete: { ids, cid, from, type: "all", t } };
+  return JSON.stringify(event);
+}
+
+/** Checks what an edit reads of a stored message, which Herald wrote. */
+function isMessage(value: unknown): value is Message {
+  return isObject(value) && "_id" in value && "cid" in value && Array.isArray(value.attachments);
+}

@@ -1,0 +1,94 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { ChangeResponse, EditMessageRequest, RecallMessagesRequest } from "../../contract/messages/changes.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "../../store/messages/ports.ts";
+import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+import type { Sent } from "./messages.ts";
+
+/** Edits messages and takes them back. Both throw the errors of their operation in the contract. */
+export type Changes = {
+  /** Stores the edit, then tells it to everyone online. `isReplay`: the message said this already. */
+  edit(caller: Caller, request: EditMessageRequest): Promise<Sent<ChangeResponse>>;
+  /** Takes all of the messages back, or none, and then tells it to everyone online. */
+  recall(caller: Caller, request: RecallMessagesRequest): Promise<Sent<ChangeResponse>>;
+};
+
+type Dependencies = {
+  changes: Pick<MessageChanges, "edit" | "recall">;
+  use: Pick<OrganizationUse, "admitChange">;
+  clock: Clock;
+};
+
+type Refused = Extract<ChangeOutcome, { outcome: "refused" }>["missing"];
+
+const codes = {
+  organization: "organization_not_found",
+  conversation: "conversation_not_found",
+  message: "message_not_found",
+  participant: "sender_not_participant",
+  owner: "sender_not_owner",
+} as const satisfies Partial<Record<Refused, string>>;
+
+/** Whether a change would alter anything; throws the reason if it is refused. */
+export function requireChange(outcome: ChangeOutcome): boolean {
+  if (outcome.outcome !== "refused") return outcome.outcome === "changed";
+  if (outcome.missing !== "content") throw new HeraldError(codes[outcome.missing]);
+  const fields = [{ pointer: "/messageEdit/body", detail: "must not be empty, as the message has no attachment" }];
+  throw new HeraldError("invalid_request", undefined, { fields });
+}
+
+/** The edit of a request. Throws if the caller's key does not allow it. */
+export function toEdit(
+  caller: Caller,
+  { organizationId, senderId, messageEdit: { id, body, x } }: EditMessageRequest,
+  at: number,
+): NewEdit {
+  return { ...toChange(caller, organizationId, senderId, at), id, body, x: x && JSON.stringify(x) };
+}
+
+/** The recall of a request. Throws if the caller's key does not allow it. */
+export function toRecall(
+  caller: Caller,
+  { organizationId, senderId, messageDelete: { cid, ids } }: RecallMessagesRequest,
+  at: number,
+): NewRecall {
+  return { ...toChange(caller, organizationId, senderId, at), cid, ids: [...new Set(ids)] };
+}
+
+function toChange(caller: Caller, org: string, sender: string, at: number) {
+  permitOrganization(caller, org);
+  permitSender(caller, sender);
+  return { org, sender, eventId: createId(at), at, keyId: caller.keyId };
+}
+
+/** The bytes that an edit adds at most, but for names: its event and, the first time, the message grow by what it says. */
+function bytesOfEdit({ body, x = "" }: NewEdit): number {
+  return Buffer.byteLength(body) + Buffer.byteLength(x);
+}
+
+/** Creates changes on the store. The rules are checked where they must hold: in the transaction that makes the change. */
+export function createChanges({ changes, use, clock }: Dependencies): Changes {
+  async function make(org: string, bytes: number, change: () => Promise<ChangeOutcome>): Promise<Sent<ChangeResponse>> {
+    const tell = use.admitChange(org, bytes);
+    let isChanged = false;
+    try {
+      isChanged = requireChange(await change());
+      return { body: { success: true }, isReplay: !isChanged };
+    } finally {
+      tell(isChanged);
+    }
+  }
+
+  return {
+    async edit(caller, request) {
+      const edit = toEdit(caller, request, clock.now());
+      return await make(edit.org, bytesOfEdit(edit), () => changes.edit(edit));
+    },
+    async recall(caller, request) {
+      const recall = toRecall(caller, request, clock.now());
+      return await make(recall.org, 0, () => changes.recall(recall));
+    },
+  };
+}

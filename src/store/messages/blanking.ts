@@ -1,0 +1,62 @@
+import type { LogTransaction } from "../log/log-writer.ts";
+import type { Dialect } from "../sql/dialect.ts";
+
+type Found = { offset: number; edit_offset: number | null; bytes: number };
+
+/** Events of an organization whose texts are to be removed at a time, in milliseconds since the Unix epoch. */
+export type Blanking = { org: string; offsets: readonly number[]; at: number };
+
+/**
+ * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, and returns
+ * the number of messages. The rows stay, so that offsets have no holes, retries are still recognized, and clients can resume
+ * after them; they are played to nobody and shown nowhere. Messages that are blank already stay as they are. Nobody hears of
+ * it: emit that in the same transaction.
+ */
+export async function blankMessages(
+  transaction: LogTransaction,
+  dialect: Dialect,
+  { org, offsets, at }: Blanking,
+): Promise<number> {
+  const messages = await findWithText(transaction, dialect, org, offsets);
+  const editOffsets = messages.flatMap(({ edit_offset }) => (edit_offset === null ? [] : [Number(edit_offset)]));
+  const edits = await findWithText(transaction, dialect, org, editOffsets);
+  await blank(transaction, org, [...messages, ...edits], { recalled_at: at });
+  return messages.length;
+}
+
+/** Takes the text of an edit that another replaces out of the database. */
+export async function blankEdit(
+  transaction: LogTransaction,
+  dialect: Dialect,
+  { org, offset }: { org: string; offset: number },
+): Promise<void> {
+  await blank(transaction, org, await findWithText(transaction, dialect, org, [offset]));
+}
+
+/** Those of the events whose text is still there. */
+async function findWithText(
+  { sql }: LogTransaction,
+  { textsOf }: Dialect,
+  org: string,
+  offsets: readonly number[],
+): Promise<Found[]> {
+  if (offsets.length === 0) return [];
+  return await sql.all<Found>(
+    `SELECT "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
+     AND "offset" IN (SELECT CAST(texts.value AS BIGINT) FROM (${textsOf("?")}) AS texts) AND OCTET_LENGTH(payload) > 0`,
+    org,
+    JSON.stringify(offsets),
+  );
+}
+
+async function blank(
+  { sql, recount }: LogTransaction,
+  org: string,
+  events: readonly Found[],
+  also: { recalled_at?: number } = {},
+): Promise<void> {
+  const rows = events.map(({ offset }) => ({ org, offset: Number(offset), payload: "", ...also }));
+  await sql.rows.update("event", ["org", "offset"], rows);
+  for (const { offset, bytes } of events) recount(org, Number(offset), -Number(bytes));
+  sql.forget();
+}

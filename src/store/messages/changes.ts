@@ -1,0 +1,184 @@
+import { toSeconds } from "../../contract/identifiers.ts";
+import { applyEdit, recallPayload } from "../../contract/messages/changes.ts";
+import { isObject, parseJson } from "../../lib/json/json-values.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { importedKind } from "../log/past.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Driver, Row, Rows } from "../sql/driver.ts";
+import { blankEdit, blankMessages } from "./blanking.ts";
+import type { ChangeCheck, ChangeOutcome, MessageChanges, NewEdit, NewRecall } from "./ports.ts";
+
+type MessageRow = Row & {
+  id: string;
+  offset: number;
+  kind: string;
+  cid: string;
+  sender: string | null;
+  payload: string;
+  edit_offset: number | null;
+};
+type ConversationRow = Row & { id: string; log_start: number; past_start: number | null; participants: number };
+
+type Looking = Pick<Rows, "find">;
+type Refused = Extract<ChangeOutcome, { outcome: "refused" }>;
+
+/** What a change will do; `participants` is the number of those who will hear it. */
+type Plan<Change> = { participants: number; cid: string } & Change;
+type EditPlan = Plan<{ edited: Exclude<ReturnType<typeof applyEdit>, string> | undefined; row: MessageRow }>;
+type RecallPlan = Plan<{ ids: string[]; offsets: number[] }>;
+
+const findOrganization = "SELECT id FROM organization WHERE id = ? AND deleted_at IS NULL";
+const messageColumns = ["id", "offset", "kind", "cid", "sender", "payload", "edit_offset"];
+const placeColumns = ["id", "offset", "kind", "cid"];
+const conversationColumns = ["id", "log_start", "past_start", "participants"];
+
+type Dependencies = { driver: Driver; writer: LogWriter };
+
+/** Creates the changes of messages. Each is decided and made under the lock of its organization. */
+export function createMessageChanges({ driver, writer }: Dependencies): MessageChanges {
+  const { dialect } = driver;
+
+  /** Decides a change by what is stored, without making it. */
+  async function check<Decided extends Plan<object>>(
+    org: string,
+    plan: (rows: Looking) => Promise<Decided | Refused>,
+    outcomeOf: (decided: Decided) => ChangeOutcome,
+  ): Promise<ChangeCheck> {
+    return await driver.aside(
+      async (sql) => {
+        await sql.limitTo([org]);
+        if ((await sql.all(findOrganization, org)).length === 0)
+          return { outcome: refused("organization"), participants: 0 };
+        const decided = await plan(sql.rows);
+        if (isRefused(decided)) return { outcome: decided, participants: 0 };
+        return { outcome: outcomeOf(decided), participants: decided.participants };
+      },
+      { of: org },
+    );
+  }
+
+  return {
+    edit: (edit) =>
+      writer.transaction([edit.org], async (transaction) => {
+        if (!transaction.heads.has(edit.org)) return refused("organization");
+        const plan = await planEdit(transaction.sql.rows, edit);
+        if (isRefused(plan)) return plan;
+        await makeEdit(transaction, dialect, edit, plan);
+        return outcomeOfEdit(plan);
+      }),
+    recall: (recall) =>
+      writer.transaction([recall.org], async (transaction) => {
+        if (!transaction.heads.has(recall.org)) return refused("organization");
+        const plan = await planRecall(transaction.sql.rows, recall);
+        if (isRefused(plan)) return plan;
+        await makeRecall(transaction, dialect, recall, plan);
+        return outcomeOfRecall(plan);
+      }),
+    checkEdit: (edit) => check(edit.org, (rows) => planEdit(rows, edit), outcomeOfEdit),
+    checkRecall: (recall) => check(recall.org, (rows) => planRecall(rows, recall), outcomeOfRecall),
+  };
+}
+
+function outcomeOfEdit({ cid, edited }: EditPlan): ChangeOutcome {
+  return { outcome: edited === undefined ? "unchanged" : "changed", cid };
+}
+
+function outcomeOfRecall({ cid }: RecallPlan): ChangeOutcome {
+  return { outcome: "changed", cid };
+}
+
+async function planEdit(rows: Looking, { org, sender, id, body, x, at }: NewEdit): Promise<EditPlan | Refused> {
+  const found = await rows.find<MessageRow>("event", messageColumns, [{ id, org }]);
+  const row = found.find(({ kind, payload }) => isMessage(kind) && payload !== "");
+  const conversation = row && (await findConversation(rows, org, row.cid));
+  if (row === undefined || conversation === undefined || !isOf(conversation, row)) return refused("message");
+  if (!(await isParticipant(rows, org, row.cid, sender))) return refused("participant");
+  if (row.sender !== sender) return refused("owner");
+  const edited = applyEdit(row.payload, { body, x: toObject(x), from: sender, t: toSeconds(at) });
+  if (edited === "unreadable") return refused("message");
+  if (edited === "empty") return refused("content");
+  const participants = Number(conversation.participants);
+  return { participants, cid: row.cid, row, edited: edited === "unchanged" ? undefined : edited };
+}
+
+async function makeEdit(
+  transaction: LogTransaction,
+  dialect: Dialect,
+  { org, sender, eventId, at, keyId }: NewEdit,
+  { cid, row, edited }: EditPlan,
+): Promise<void> {
+  if (edited === undefined) return;
+  const { sql, emit, recount } = transaction;
+  const { edit_offset: replaced } = row;
+  const offset = Number(row.offset);
+  if (replaced !== null) await blankEdit(transaction, dialect, { org, offset: Number(replaced) });
+  const event = { org, kind: "edit" as const, id: eventId, cid, sender, uids: undefined, keyId, createdAt: at };
+  const { offset: editOffset } = emit({ ...event, payload: edited.event });
+  const changed = { org, offset, payload: edited.message, edited_at: at, edit_offset: editOffset };
+  sql.lastly(sql.rows.update("event", ["org", "offset"], [changed]));
+  recount(org, offset, Buffer.byteLength(edited.message) - Buffer.byteLength(row.payload));
+  sql.forget();
+}
+
+async function planRecall(rows: Looking, { org, sender, cid, ids: named }: NewRecall): Promise<RecallPlan | Refused> {
+  const conversation = await findConversation(rows, org, cid);
+  if (conversation === undefined) return refused("conversation");
+  if (!(await isParticipant(rows, org, cid, sender))) return refused("participant");
+  const ids = [...new Set(named)];
+  const found = await rows.find<Row & Pick<MessageRow, "id" | "offset" | "kind" | "cid">>(
+    "event",
+    [...placeColumns, "recalled_at"],
+    ids.map((id) => ({ id, org })),
+  );
+  const offsets = found.flatMap((row) =>
+    isMessage(row.kind) && row.cid === cid && row.recalled_at === null && isOf(conversation, row)
+      ? [Number(row.offset)]
+      : [],
+  );
+  if (offsets.length < ids.length) return refused("message");
+  return { participants: Number(conversation.participants), cid, ids, offsets };
+}
+
+async function makeRecall(
+  transaction: LogTransaction,
+  dialect: Dialect,
+  { org, sender, eventId, at, keyId }: NewRecall,
+  { cid, ids, offsets }: RecallPlan,
+): Promise<void> {
+  await blankMessages(transaction, dialect, { org, offsets, at });
+  const payload = recallPayload({ ids, cid, from: sender, t: toSeconds(at) });
+  transaction.emit({ org, kind: "recall", id: eventId, cid, sender, uids: undefined, payload, keyId, createdAt: at });
+}
+
+async function findConversation(rows: Looking, org: string, id: string): Promise<ConversationRow | undefined> {
+  const [found] = await rows.find<ConversationRow>("conversation", conversationColumns, [{ org, id }]);
+  return found;
+}
+
+async function isParticipant(rows: Looking, org: string, cid: string, uid: string): Promise<boolean> {
+  return (await rows.find<Row>("participant", ["uid"], [{ org, cid, uid }])).length > 0;
+}
+
+function isMessage(kind: string): boolean {
+  return kind === "message" || kind === importedKind;
+}
+
+/** Whether an event belongs to the conversation as it was last created: `isOfConversation`, for rows. */
+function isOf({ log_start, past_start }: ConversationRow, row: { offset: number }): boolean {
+  const offset = Number(row.offset);
+  if (offset > 0) return offset > Number(log_start);
+  return past_start !== null && offset > Number(past_start);
+}
+
+function toObject(text: string | undefined): Record<string, unknown> | undefined {
+  const value = text === undefined ? undefined : parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+function refused(missing: Refused["missing"]): Refused {
+  return { outcome: "refused", missing };
+}
+
+function isRefused<Decided extends object>(decided: Decided | Refused): decided is Refused {
+  return "outcome" in decided && decided.outcome === "refused";
+}

@@ -1,0 +1,106 @@
+import type { EventKind } from "../../contract/log/log-event.ts";
+
+/** A stored message with its offset. `editedAt`: when it was last edited, in milliseconds since the Unix epoch. */
+export type StoredMessage = { offset: number; payload: string; editedAt: number | undefined };
+
+/** A message, an edit or a recall that a user missed. */
+export type MissedEvent = {
+  offset: number;
+  kind: EventKind;
+  id: string;
+  cid: string;
+  payload: string;
+  /** Whether the user has been a participant without interruption since the event. */
+  isRecipient: boolean;
+};
+
+/** Selects messages of a conversation: between two offsets, exclusive, in one direction. */
+export type HistoryRange = {
+  after?: number | undefined;
+  before?: number | undefined;
+  direction: "forward" | "backward";
+  limit: number;
+  maxBytes: number;
+};
+
+/** Reads the messages of conversations, from when each was last created. What was taken back is missing. */
+export type History = {
+  /** The messages in the range, in its direction: at most `limit`, ending with the one that reaches `maxBytes`. */
+  messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
+  /** The offset of a message in a conversation, even if it was taken back. */
+  offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;
+};
+
+/** Reads what a user missed: messages, edits and recalls. What was taken back is missing. */
+export type MissedEvents = {
+  /**
+   * The offset of a message of the organization, even if it was taken back, and when it was stored, in milliseconds since
+   * the Unix epoch.
+   */
+  findMessage(org: string, id: string): Promise<{ offset: number; createdAt: number } | undefined>;
+  /** How many events of the user's conversations lie after `after`, up to `upTo`; stops counting at `limit`. */
+  countMissed(org: string, uid: string, after: number, upTo: number, limit: number): Promise<number>;
+  /**
+   * The events of the user's conversations after `after`, up to `upTo`, in order: at most `limit`, ending with the
+   * one that reaches `maxBytes`.
+   */
+  readMissed(
+    org: string,
+    uid: string,
+    after: number,
+    upTo: number,
+    limit: number,
+    maxBytes: number,
+  ): Promise<MissedEvent[]>;
+};
+
+/** A change of messages by a participant. `eventId` is the UUIDv7 of the event that tells it, `at` its time in milliseconds. */
+type NewChange = {
+  org: string;
+  sender: string;
+  eventId: string;
+  at: number;
+  /** The API key it was made with: kept for operators, never delivered. */
+  keyId: string;
+};
+
+/** An edit of the message `id`. */
+export type NewEdit = NewChange & {
+  id: string;
+  body: string;
+  /** The new custom parameters as JSON text; without it, those of the message stay. */
+  x: string | undefined;
+};
+
+/** A recall of messages of one conversation. */
+export type NewRecall = NewChange & { cid: string; ids: string[] };
+
+/**
+ * The outcome of a change. `unchanged`: the message said this already, and nothing was stored. `refused`: nothing was
+ * changed, because something does not exist, the sender does not take part (`participant`) or did not write the message
+ * (`owner`), or the message would say nothing (`content`).
+ */
+export type ChangeOutcome =
+  | { outcome: "changed" | "unchanged"; cid: string }
+  | { outcome: "refused"; missing: "organization" | "conversation" | "message" | "participant" | "owner" | "content" };
+
+/** The outcome that a change would have, and the current number of participants of its conversation. */
+export type ChangeCheck = { outcome: ChangeOutcome; participants: number };
+
+/** Changes stored messages, sent or imported. */
+export type MessageChanges = {
+  /**
+   * Replaces what a message says and tells it to its conversation, in one commit. The event of an earlier edit is blanked.
+   * Rejects with `storage_full` or `unavailable`; then the outcome is unknown, and the edit can be made again.
+   */
+  edit(edit: NewEdit): Promise<ChangeOutcome>;
+  /**
+   * Takes the texts of messages out of the store and tells it to their conversation, in one commit: of all, or if one does not
+   * exist or was taken back, of none. Rows, ids and offsets stay. Rejects like `edit`.
+   */
+  recall(recall: NewRecall): Promise<ChangeOutcome>;
+  /** Checks an edit by the same rules. Stores nothing. */
+  checkEdit(edit: NewEdit): Promise<ChangeCheck>;
+  /** Checks a recall by the same rules. Stores nothing. */
+  checkRecall(recall: NewRecall): Promise<ChangeCheck>;
+};

@@ -1,0 +1,114 @@
+import type { FrameOperation } from "../../src/contract/connections/frames.ts";
+import type { Operation } from "../../src/contract/operations/operation.ts";
+import type { Ids } from "./tenants.ts";
+
+/** The value of each path parameter. A parameter missing here fails the walk. */
+const pathIds: Record<string, (ids: Ids) => string> = {
+  org: ({ org }) => org,
+  uid: ({ uid }) => uid,
+  cid: ({ cid }) => cid,
+  id: ({ keyId }) => keyId,
+  server_mid: ({ messageId }) => messageId,
+  jti: ({ tokenId }) => tokenId,
+  mid: ({ systemMid }) => systemMid,
+};
+
+const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+/** The value of each query parameter that names something. A query parameter missing here fails the walk. */
+const queries: Record<string, (ids: Ids) => string> = {
+  limit: () => "1000",
+  cursor: ({ uid }) => cursorOf({ id: uid }),
+  before: ({ messageId }) => messageId,
+  after: ({ messageId }) => messageId,
+  count: () => "true",
+  uids: ({ uid }) => encodeURIComponent(uid),
+  organization: ({ org }) => encodeURIComponent(org),
+  key: ({ keyId }) => keyId,
+  operation: () => "putConversation",
+  result: () => "done",
+  status: () => "201",
+  since: () => "2020-01-01T00:00:00Z",
+  until: () => "2100-01-01T00:00:00Z",
+  dry_run: () => "true",
+  devices: () => "true",
+  senderId: ({ uid }) => uid,
+  kind: () => "message",
+  cid: ({ cid }) => encodeURIComponent(cid),
+  uid: ({ uid }) => encodeURIComponent(uid),
+};
+
+/** Bodies by operation. An operation with a body that is missing here fails the walk. */
+const bodies: Record<string, (ids: Ids) => object> = {
+  sendMessage: ({ org, uid, cid }) => ({ organizationId: org, senderId: uid, message: { cid, body: "x" } }),
+  sendSystemMessage: ({ org, uid }) => ({ organizationId: org, senderId: uid, messageSystem: { uids: [uid] } }),
+  markRead: ({ org, uid, cid, messageId }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageRead: { cid, ids: [messageId] },
+  }),
+  editMessage: ({ org, uid, messageId }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageEdit: { id: messageId, body: "y" },
+  }),
+  recallMessages: ({ org, uid, cid, messageId }) => ({
+    organizationId: org,
+    senderId: uid,
+    messageDelete: { cid, ids: [messageId], type: "all" },
+  }),
+  putOrganization: () => ({ name: "renamed" }),
+  putUser: () => ({ name: "renamed" }),
+  createToken: () => ({}),
+  putConversation: ({ uid }) => ({ name: "renamed", participants: [uid] }),
+  createKey: ({ org }) => ({ name: "made", scopes: ["*"], organization: org }),
+  rotateKey: () => ({}),
+};
+
+/** Lines by operation. An operation with lines that is missing here fails the walk. */
+const bodyLines: Record<string, (ids: Ids) => object[]> = {
+  importLines: ({ uid, cid, messageId }) => [
+    { user: { id: uid } },
+    { conversation: { id: cid, participants: [uid] } },
+    { participant: { cid, uid } },
+    { message: { id: messageId, cid, senderId: uid, body: "x", created_at: "2024-01-01T00:00:00Z" } },
+  ],
+};
+
+/** What a request over a socket names. The compiler requires each request of the contract. */
+export const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
+  connect: [], // handled below, as it takes a token
+  ping: [() => ({})],
+  conversation_list: [() => ({}), ({ cid }) => ({ cursor: cursorOf({ updatedAt: 9e15, id: cid }) })],
+  message_list: [
+    ({ cid }) => ({ cid }),
+    ({ messageId }) => ({ cid: "room", after: messageId }),
+    ({ messageId }) => ({ cid: "room", before: messageId }),
+    ({ cid, messageId }) => ({ cid, before: messageId }),
+  ],
+  ack: [({ messageId, systemMid }) => ({ ids: [messageId, systemMid] })],
+};
+
+/** A call of the walk. */
+export type Call = [method: string, target: string, body: object | string | undefined];
+
+function entryOf<Entry>(table: Record<string, Entry>, name: string): Entry {
+  const entry = table[name];
+  if (entry === undefined) throw new Error(`the walk does not know ${name}: add it to its table`);
+  return entry;
+}
+
+/** Every way to call an operation about these ids: without a query, and with each of its parameters. */
+export function callsOf({ operationId, method, path, query, body, lines }: Operation, ids: Ids): Call[] {
+  const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(entryOf(pathIds, name)(ids)));
+  const parameters = Object.keys("shape" in query ? Object(query.shape) : {});
+  const searches = ["", ...parameters.map((name) => `?${name}=${entryOf(queries, name)(ids)}`)];
+  const textOf = (all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const given =
+    lines !== undefined
+      ? textOf(entryOf(bodyLines, operationId)(ids))
+      : body === undefined
+        ? undefined
+        : entryOf(bodies, operationId)(ids);
+  return searches.map((search) => [method.toUpperCase(), target + search, given]);
+}
