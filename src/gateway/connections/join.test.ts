@@ -4,10 +4,11 @@ import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createOwner } from "../../lib/owner.ts";
 import { createLimiter } from "../../lib/queues/limiter.ts";
 import { createPacedWork } from "../../lib/queues/paced-work.ts";
+import type { CatchUp } from "../../services/messages/catch-up.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
-import { createRecalled } from "../fanout/recalled.ts";
+import { createRecalled, type Recalled } from "../fanout/recalled.ts";
 import { createBacklog } from "../limits/backlog.ts";
 import { createBudget } from "../log/budget.ts";
 import { createRing } from "../log/ring.ts";
@@ -33,6 +34,59 @@ const backlog = createBacklog({
 });
 
 const unused = (): never => expect.unreachable();
+
+type Setting = {
+  sequencer: Sequencer;
+  log: { readAfter(org: string, offset: number): Promise<LogEvent[]> };
+  catchUp?: CatchUp;
+  recalled?: Recalled;
+};
+
+/** Creates a joiner, and a connection that notes what it hears and what the ledger is told that it was given. */
+function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unused }, recalled }: Setting) {
+  const [heard, given]: string[][] = [[], []];
+  const ledger: Pick<DeliveryLedger, "given"> = { given: (_, events) => given?.push(...events.map(({ id }) => id)) };
+  const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences()];
+  const joiner = createJoiner({
+    sequencers: {
+      acquire: async () => sequencer,
+      release: () => undefined,
+      checkHeads: unused,
+      playToHeads: unused,
+      lag: { events: 0, checkedAt: undefined },
+      held: 0,
+      stop: unused,
+    },
+    catchUp,
+    log,
+    roster,
+    joining,
+    audiences,
+    backlog,
+    facts: createEventFacts(),
+    recalled: recalled ?? createRecalled(),
+    ledger,
+    reads: createPacedWork({ limiter, pauseMs: 16 }),
+    handover: createTurnstile(1),
+  });
+  const connection: Connection = {
+    id: "1",
+    org: "o",
+    uid: "u",
+    issuedAt: 0,
+    owner: createOwner(unused),
+    isOpen: true,
+    deliver: (events) => void heard?.push(...events.map(({ id }) => id)),
+    isReadyForMore: async () => true,
+    subscribe: () => undefined,
+    unsubscribe: () => undefined,
+    takings: 0,
+    waitingBytes: () => 0,
+    end: unused,
+    cut: unused,
+  };
+  return { joiner, connection, roster, heard, given };
+}
 
 /** Creates a log purged up to 200, in which five more events are played each time somebody reads. */
 function createBusyLog() {
@@ -66,51 +120,49 @@ function createBusyLog() {
 
 test("a connection that joins where the log was purged misses nothing played during the read", async () => {
   const { sequencer, log } = createBusyLog();
-  const heard: string[] = [];
-  const ledger: Pick<DeliveryLedger, "given"> = { given: () => undefined };
-  const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences()];
-  const joiner = createJoiner({
-    sequencers: {
-      acquire: async () => sequencer,
-      release: () => undefined,
-      checkHeads: unused,
-      playToHeads: unused,
-      lag: { events: 0, checkedAt: undefined },
-      held: 0,
-      stop: unused,
-    },
-    catchUp: { resumeAfter: unused, read: unused },
-    log,
-    roster,
-    joining,
-    audiences,
-    backlog,
-    facts: createEventFacts(),
-    recalled: createRecalled(),
-    ledger,
-    reads: createPacedWork({ limiter, pauseMs: 16 }),
-    handover: createTurnstile(1),
-  });
-  const connection: Connection = {
-    id: "1",
-    org: "o",
-    uid: "u",
-    issuedAt: 0,
-    owner: createOwner(unused),
-    isOpen: true,
-    deliver: (events) => void heard.push(...events.map(({ id }) => id)),
-    isReadyForMore: async () => true,
-    subscribe: () => undefined,
-    unsubscribe: () => undefined,
-    takings: 0,
-    waitingBytes: () => 0,
-    end: unused,
-    cut: unused,
-  };
+  const { joiner, connection, roster, heard } = createOne({ sequencer, log });
   const session = { org: "o", uid: "u", issuedAt: 0, expiresAt: 0, head: 100, headId: "e100", cids: ["c"] };
   await joiner.join(connection, session, undefined, () => undefined);
   const played = sequencer.position;
   expect(played).toBeGreaterThan(200);
   expect(heard).toEqual(Array.from({ length: played - 200 }, (_, index) => `e${201 + index}`));
   expect(roster.size().connections).toBe(1);
+});
+
+test("what is taken back while a page of missed events is on its way is not written, and the recall follows", async () => {
+  const textOf = (kind: "message" | "edit", id: string) =>
+    kind === "message" ? `{"message":{"_id":"${id}"}}` : `{"message_edit":{"id":"${id}"}}`;
+  const missed = (offset: number, kind: "message" | "edit", about = `e${offset}`) => {
+    return { offset, kind, id: `e${offset}`, cid: "c", payload: textOf(kind, about), isRecipient: true };
+  };
+  const pages = [[missed(2, "message"), missed(3, "message"), missed(4, "edit", "e2"), missed(5, "edit", "e3")]];
+  const ring = createRing(placeOf(event(9)), createBudget());
+  const recalled = createRecalled();
+  const recall: LogEvent = { ...event(10), kind: "recall", payload: '{"message_delete":{"ids":["e2"]}}' };
+  const sequencer: Sequencer = {
+    position: 10,
+    isOver: false,
+    reached: async () => undefined,
+    async verified() {
+      if (ring.after(9)?.length !== 0) return;
+      ring.push(recall); // plays after the page was read, and before it is handed over
+      recalled.note("o", ["e2"]);
+    },
+    playedAfter: ring.after,
+    offer: unused,
+    noticeHead: unused,
+    forgetBefore: unused,
+    stop: unused,
+  };
+  const catchUp: CatchUp = { resumeAfter: async () => 1, read: async () => pages.shift() ?? [] };
+  const { joiner, connection, heard, given } = createOne({
+    sequencer,
+    log: { readAfter: unused },
+    catchUp,
+    recalled,
+  });
+  const session = { org: "o", uid: "u", issuedAt: 0, expiresAt: 0, head: 9, headId: "e9", cids: ["c"] };
+  await joiner.join(connection, session, "e1", () => undefined);
+  expect(heard).toEqual(["e3", "e5", "e10"]);
+  expect(given).toEqual(["e3"]);
 });

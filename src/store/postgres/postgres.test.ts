@@ -6,6 +6,7 @@ import type { Driver } from "../sql/driver.ts";
 import { describeAudit, entryAt } from "../testing/audit-suite.ts";
 import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
 import { describeBusSecrets } from "../testing/bus-secrets-suite.ts";
+import { describeChanges } from "../testing/changes-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
 import { describeDirectory } from "../testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
@@ -52,6 +53,7 @@ if (postgres !== undefined) {
   describeOverdue("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));

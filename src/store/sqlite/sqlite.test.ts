@@ -12,6 +12,7 @@ import { migrations } from "../migrations.ts";
 import { createWrites } from "../store.ts";
 import { describeAudit } from "../testing/audit-suite.ts";
 import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
+import { describeChanges } from "../testing/changes-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
 import { describeDirectory } from "../testing/directory-suite.ts";
 import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
@@ -80,6 +81,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeRetention(engine, open);
   describeOverdue(engine, open);
   describeDeliveries(engine, open);
+  describeChanges(engine, open);
   describeReadMarks(engine, open);
 }
 
