@@ -22,6 +22,7 @@ export const auditTarget = z
       .meta({ description: "The messages that the call took back. Entries that are no valid ids are left out." }),
     lines: id("How many lines were imported or exported, in decimal."),
     failed: id("How many lines of an import failed, in decimal."),
+    erased: id("How many messages were erased together with the user who wrote them, in decimal."),
   })
   .meta({
     id: "AuditTarget",

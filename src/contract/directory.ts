@@ -47,6 +47,11 @@ export const putUserRequest = z
   })
   .meta({ id: "PutUserRequest" });
 
+/** The query of the deletion of a user. */
+export const deleteUserQuery = z.strictObject({
+  messages: z.literal("erase").optional().meta({ description: "Erases what the user wrote, too." }),
+});
+
 const limitMeanings = {
   requests_per_second: "Requests per second over all keys. Each node counts the requests that it receives.",
   messages_per_second: "Stored messages and system messages per second. Each node counts those that it receives.",

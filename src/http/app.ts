@@ -8,6 +8,7 @@ import type { Audit } from "../services/audit.ts";
 import type { DeliveryReports } from "../services/delivery/delivery-reports.ts";
 import type { ConversationDirectory } from "../services/directory/conversations.ts";
 import type { Directory } from "../services/directory/directory.ts";
+import type { Erasures } from "../services/directory/erasure.ts";
 import type { OrganizationDirectory } from "../services/directory/organizations.ts";
 import type { Feeds } from "../services/feeds.ts";
 import type { Authentication } from "../services/keys/authentication.ts";
@@ -51,6 +52,7 @@ type Dependencies = {
   systemMessages: SystemMessages;
   reads: Reads;
   directory: Directory;
+  erasures: Erasures;
   organizations: OrganizationDirectory;
   use: OrganizationUse;
   conversations: ConversationDirectory;

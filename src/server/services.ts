@@ -11,6 +11,7 @@ import { createDeliveryReports } from "../services/delivery/delivery-reports.ts"
 import { createReceipts } from "../services/delivery/receipts.ts";
 import { createConversationDirectory } from "../services/directory/conversations.ts";
 import { createDirectory } from "../services/directory/directory.ts";
+import { createErasures } from "../services/directory/erasure.ts";
 import { createFeedStarts } from "../services/feeds.ts";
 import { createLargeChanges } from "../services/limits/large-changes.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
@@ -81,6 +82,7 @@ export function createServices(dependencies: Dependencies) {
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
+    erasures: createErasures({ ...store, clock, elapsed: steadyClock }),
     conversations: createConversationDirectory({
       ...store,
       use,

@@ -13,6 +13,7 @@ import { createLogReader } from "./log/log-reader.ts";
 import { createLogWriter } from "./log/log-writer.ts";
 import { type CommitObserver, createSendLog } from "./log/send-log.ts";
 import { createMessageChanges } from "./messages/changes.ts";
+import { createErasureReads, createErasureWrites } from "./messages/erasure.ts";
 import { createHistory, createMissedEvents } from "./messages/history.ts";
 import { createSentReads } from "./messages/sent.ts";
 import type { BusSecrets, NodeRegistry } from "./ports.ts";
@@ -41,6 +42,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     retention: createRetentionWrites({ driver }),
     imports: createImportWrites({ driver, writer }),
     changes: createMessageChanges({ driver, writer }),
+    erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
   };
 }
@@ -116,6 +118,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     deliveries: { bounds: deliveryBounds, ...createDeliveryReads({ reader }), ...writes.deliveries },
     sent: createSentReads({ reader }),
     changes: writes.changes,
+    erasures: { ...createErasureReads({ reader }), ...writes.erasures },
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
     exports: createExportReads({ reader }),

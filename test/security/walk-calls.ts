@@ -33,6 +33,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   dry_run: () => "true",
   devices: () => "true",
   senderId: ({ uid }) => uid,
+  messages: () => "erase",
   kind: () => "message",
   cid: ({ cid }) => encodeURIComponent(cid),
   uid: ({ uid }) => encodeURIComponent(uid),

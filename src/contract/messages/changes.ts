@@ -79,6 +79,13 @@ export function recallPayload({ ids, cid, from, t }: { ids: string[]; cid: strin
   return JSON.stringify(event);
 }
 
+/** The text of a system message with empty custom parameters; the same text if it is not one. */
+export function withoutParameters(payload: string): string {
+  const event = objectWith(payload, "system_message");
+  if (!isObject(event?.system_message)) return payload;
+  return JSON.stringify({ ...event, system_message: { ...event.system_message, x: {} } });
+}
+
 /** Checks what an edit reads of a stored message, which Herald wrote. */
 function isMessage(value: unknown): value is Message {
   return isObject(value) && "_id" in value && "cid" in value && Array.isArray(value.attachments);

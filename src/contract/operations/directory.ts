@@ -1,6 +1,7 @@
 import {
   createTokenRequestWithin,
   createTokenResponse,
+  deleteUserQuery,
   organizationShown,
   pageQuery,
   putOrganizationRequest,
@@ -145,10 +146,10 @@ export const directoryOperations = {
     scope: "directory:write",
     summary: "Delete a user",
     description:
-      "Removes the user from all conversations and closes the user's connections with 4403. The user's messages remain.",
-    query: noQuery,
+      "Removes the user from all conversations and closes the user's connections with 4403. The user's messages remain, unless `messages=erase` is given: then every message that the user wrote is taken back, imported ones too, as by `DELETE /admin/message`; participants hear `message_delete`. System messages that the user sent keep only their ids, and the user's name is forgotten. The response comes when all is erased: after about a second for each 20,000 messages of the user, and for each million events of the organization. If the call breaks off, repeat it: it continues, even though the user is already deleted.",
+    query: deleteUserQuery,
     body: undefined,
-    answers: { 204: { description: "Deleted." } },
+    answers: { 204: { description: "Deleted, and with `messages=erase` erased." } },
     errors: ["organization_not_found", "user_not_found", "storage_full"],
   }),
   listUsers: defineOperation({
@@ -173,7 +174,7 @@ export const directoryOperations = {
     summary: "Revoke one token of a user",
     description:
       "Revokes the token with this `jti`, whoever issued it: closes the connections that use it with 4403 and refuses it from now on. The user's other tokens remain valid.",
-    query: noQuery,
+    query: deleteUserQuery,
     body: undefined,
     answers: { 204: { description: "Revoked, now or earlier." } },
     errors: ["organization_not_found", "user_not_found", "storage_full"],

@@ -1,10 +1,11 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { Directory, PutResource } from "../../services/directory/directory.ts";
+import type { Erasures } from "../../services/directory/erasure.ts";
 import type { OrganizationDirectory } from "../../services/directory/organizations.ts";
 import type { Answer } from "../answers/response.ts";
 import type { Bind } from "../bind.ts";
 
-type Services = { directory: Directory; organizations: OrganizationDirectory };
+type Services = { directory: Directory; organizations: OrganizationDirectory; erasures: Erasures };
 
 /** The answer to a `PUT`: 201 if it created something, 200 if that existed. */
 export function putAnswer({ resource, isNew }: PutResource): Answer {
@@ -12,7 +13,8 @@ export function putAnswer({ resource, isNew }: PutResource): Answer {
 }
 
 /** Binds organizations, users, tokens and sessions. */
-export function bindDirectory(bind: Bind, operations: Operations, { directory, organizations }: Services): void {
+export function bindDirectory(bind: Bind, operations: Operations, services: Services): void {
+  const { directory, organizations, erasures } = services;
   bind(operations.putOrganization, async ({ caller, params, body }) =>
     putAnswer(await organizations.put(caller, params.org, body)),
   );
@@ -35,8 +37,14 @@ export function bindDirectory(bind: Bind, operations: Operations, { directory, o
     status: 200,
     body: await directory.getUser(params.org, params.uid),
   }));
-  bind(operations.deleteUser, async ({ params }) => {
-    await directory.deleteUser(params.org, params.uid);
+  bind(operations.deleteUser, async ({ caller, params: { org, uid }, query }, call) => {
+    if (query.messages === undefined) {
+      await directory.deleteUser(org, uid);
+      return { status: 204 };
+    }
+    const erased = await erasures.erase({ org, uid, keyId: caller.keyId }, call);
+    if (erased !== undefined) return { status: 204, target: { erased: String(erased) } };
+    await directory.deleteUser(org, uid); // says what is missing
     return { status: 204 };
   });
   bind(operations.listUsers, async ({ params, query }) => ({

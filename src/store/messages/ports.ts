@@ -104,3 +104,34 @@ export type MessageChanges = {
   /** Checks a recall by the same rules. Stores nothing. */
   checkRecall(recall: NewRecall): Promise<ChangeCheck>;
 };
+
+/** What a user wrote: a message or a system message, with the bytes of its text. */
+export type WrittenEvent = { offset: number; isSystem: boolean; bytes: number };
+
+/** Finds what a user wrote. */
+export type ErasureReads = {
+  /**
+   * What the user wrote among the next events after `after`, up to `upTo`, and the offset of the last of these events, from
+   * which to go on; `undefined` if there are none. Messages that were taken back are left out.
+   */
+  written(of: {
+    org: string;
+    uid: string;
+    after: number;
+    upTo: number;
+  }): Promise<{ events: WrittenEvent[]; last: number } | undefined>;
+};
+
+/** The erasure of a user's messages at a time, in milliseconds since the Unix epoch, with an API key. */
+export type Erasure = { org: string; uid: string; at: number; keyId: string };
+
+/** Erases what a user wrote. */
+export type ErasureWrites = {
+  /** Forgets the name of a deleted user; false if there never was one, or if the user exists again. */
+  begin(org: string, uid: string): Promise<boolean>;
+  /**
+   * Takes the messages back in one commit, as `MessageChanges.recall` does: at most a hundred. System messages keep nothing but
+   * their ids and recipients.
+   */
+  erase(erasure: Erasure, events: readonly WrittenEvent[]): Promise<void>;
+};

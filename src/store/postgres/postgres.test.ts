@@ -9,6 +9,7 @@ import { describeBusSecrets } from "../testing/bus-secrets-suite.ts";
 import { describeChanges } from "../testing/changes-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
 import { describeDirectory } from "../testing/directory-suite.ts";
+import { describeErasures } from "../testing/erasure-suite.ts";
 import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
 import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
@@ -54,6 +55,7 @@ if (postgres !== undefined) {
 
   describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeErasures("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));

@@ -15,6 +15,7 @@ import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-su
 import { describeChanges } from "../testing/changes-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
 import { describeDirectory } from "../testing/directory-suite.ts";
+import { describeErasures } from "../testing/erasure-suite.ts";
 import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
 import {
   describeLog,
@@ -82,6 +83,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeOverdue(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);
+  describeErasures(engine, open);
   describeReadMarks(engine, open);
 }
 

@@ -141,6 +141,7 @@ export async function openSqliteThread(
           record: remote("deliveries", "record"),
           acknowledge: remote("deliveries", "acknowledge"),
         },
+        erasures: { begin: remote("erasures", "begin"), erase: remote("erasures", "erase") },
         readMarks: { markAll: remote("readMarks", "markAll") },
         retention: { step: remote("retention", "step"), count: remote("retention", "count") },
       },

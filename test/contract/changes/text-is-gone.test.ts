@@ -1,22 +1,14 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { openFeed } from "../../harness/clients/sse.ts";
+import type { SystemMessageReport } from "../../harness/clients/wire.ts";
 import { eventually } from "../../harness/deadline.ts";
 import { uniqueId } from "../../harness/random.ts";
+import { filesWith } from "../../harness/reading/files.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
+import { importInto } from "../transfer/lines.ts";
 
 const herald = useHerald({ oneNode: "it searches the files of an embedded database" });
-
-/** The files below a folder that contain a text. */
-function filesWith(folder: string, text: string): string[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    if (statSync(path).isDirectory()) return filesWith(path, text);
-    return readFileSync(path).includes(text) ? [name] : [];
-  });
-}
 
 test("what was taken back is in no file of the database, no answer, no event and no log line", async () => {
   const org = await createOrganization(herald());
@@ -56,4 +48,32 @@ test("what was taken back is in no file of the database, no answer, no event and
   const answers = await Promise.all(calls.map(([method, path]) => herald().admin<unknown>(method, path)));
   const shown = JSON.stringify([messages, socket.frames, feed.raw, answers.map(({ text }) => text), herald().logs()]);
   for (const secret of secrets) expect(shown).not.toContain(secret);
+});
+
+test("no word of an erased user is in any file, answer or log line, also of imported and system messages", async () => {
+  const org = await createOrganization(herald());
+  const words = ["name", "sent", "edited", "system", "past", "deleted"].map((name) => uniqueId(`secret-${name}`));
+  const [name = "", sent = "", edited = "", system = "", past = "", deleted = ""] = words;
+  await herald().admin("PUT", org.path("users", "alice"), { name });
+  const [cid, other] = [await org.conversation(["alice", "bob"]), await org.conversation(["alice", "bob"])];
+  const { server_mid: id } = await org.sent("alice", { cid, body: sent, x: { word: sent } });
+  await org.edited("alice", { id, body: edited.repeat(1_000) });
+  await org.sent("alice", { cid: other, body: deleted });
+  await herald().admin("DELETE", org.path("conversations", other));
+  await org.sentSystem("alice", { id: "notice", uids: ["bob"], x: { word: system } });
+  const created_at = "2024-01-01T00:00:00Z";
+  await importInto(org, [{ message: { id: "past-1", cid, senderId: "alice", body: past, created_at } }]);
+  for (const word of words) expect(filesWith(herald().dataDir, word)).not.toEqual([]);
+  expect((await herald().admin("DELETE", `${org.path("users", "alice")}?messages=erase`)).status).toBe(204);
+  for (const word of words)
+    await eventually(
+      () => filesWith(herald().dataDir, word).length === 0 || undefined,
+      () => `${word} to be gone from ${filesWith(herald().dataDir, word)}`,
+    );
+  const report = await herald().admin<SystemMessageReport>("GET", org.path("system-messages", "notice"));
+  expect(report.body.system_message).toMatchObject({ _id: "notice", from: "alice", x: {} });
+  const paths = [org.path("export"), org.path("messages", id), org.path("conversations", cid, "messages")];
+  const answers = await Promise.all(paths.map((path) => herald().admin<unknown>("GET", path)));
+  const shown = JSON.stringify([answers.map(({ text }) => text), report.text, herald().logs()]);
+  for (const word of words) expect(shown).not.toContain(word);
 });

@@ -97,20 +97,24 @@ function addPut(users: Command, output: Output): void {
 
 function addDelete(users: Command, output: Output): void {
   const description =
-    "delete a user: remove them from all conversations and close their connections; their messages stay";
-  const command = addYesOption(addUserCommand(users, "delete", description)).option("--json", "print one JSON object");
+    "delete a user: remove them from all conversations and close their connections; their messages stay, unless erased";
+  const command = addYesOption(addUserCommand(users, "delete", description))
+    .option("--erase-messages", "also take back every message that they wrote, and forget their name")
+    .option("--json", "print one JSON object");
   addClientOptions(command)
     .addHelpText(
       "after",
-      "\nExamples:\n  herald users delete dora --org demo\n  herald users delete dora --org demo --yes",
+      "\nIf erasing breaks off, delete the user again: it continues.\n\nExamples:\n  herald users delete dora --org demo\n  herald users delete dora --org demo --erase-messages --yes",
     )
-    .action(async (uid: string, { org, yes, json, ...access }: UserOptions & { yes?: true }) => {
+    .action(async (uid: string, options: UserOptions & { yes?: true; eraseMessages?: true }) => {
+      const { org, yes, eraseMessages, json, ...access } = options;
       const server = accessServer(access);
       const admin = server.admin();
-      await confirmDeletion(`user ${uid} of ${org}`, server.url, yes);
-      await admin.deleteUser(org, uid);
-      if (json) return output.json({ deleted: uid });
-      output.result(printableLine(`deleted ${uid}`));
+      const what = eraseMessages ? `user ${uid} of ${org}, and all that they wrote,` : `user ${uid} of ${org}`;
+      await confirmDeletion(what, server.url, yes);
+      await admin.deleteUser(org, uid, eraseMessages && { messages: "erase" });
+      if (json) return output.json({ deleted: uid, ...(eraseMessages && { messages: "erased" }) });
+      output.result(printableLine(eraseMessages ? `deleted ${uid}, and erased their messages` : `deleted ${uid}`));
     });
 }
 

@@ -1,0 +1,72 @@
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ErasureReads, ErasureWrites, WrittenEvent } from "../../store/messages/ports.ts";
+import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
+import { createToll } from "../transfer/toll.ts";
+
+/** Whose messages to erase, with which key. */
+export type ErasureWish = { org: string; uid: string; keyId: string };
+
+/** How the call is charged and permitted again, as the work grows with the organization's log. */
+type Call = { pay(cost: number): Promise<void>; permit(): Promise<void> };
+
+/** Deletes users together with what they wrote. */
+export type Erasures = {
+  /**
+   * Deletes the user, and then takes back all messages that the user wrote; resolves with their number, or `undefined` if there
+   * never was such a user. Called again, it goes on where it was broken off.
+   */
+  erase(wish: ErasureWish, call: Call): Promise<number | undefined>;
+};
+
+type Dependencies = {
+  users: Pick<UserReads & UserWrites, "remove">;
+  erasures: ErasureReads & ErasureWrites;
+  log: Pick<LogReader, "heads">;
+  clock: Clock;
+  /** A clock that never goes back. */
+  elapsed: Clock;
+};
+
+const mostOfStep = 100; // as in a recall, which clients are told in one event
+const bytesOfStep = 65_536;
+
+/** Creates erasures on the store, which take many small commits, so that nobody waits for a long one. */
+export function createErasures({ users, erasures, log, clock, elapsed }: Dependencies): Erasures {
+  return {
+    async erase({ org, uid, keyId }, call) {
+      await users.remove(org, uid, clock.now());
+      if (!(await erasures.begin(org, uid))) return undefined;
+      const upTo = (await log.heads([org])).get(org)?.offset ?? 0;
+      const toll = createToll(call, elapsed);
+      let count = 0;
+      for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+        const page = await erasures.written({ org, uid, after, upTo });
+        if (page === undefined) return count;
+        for (const step of stepsOf(page.events)) {
+          await erasures.erase({ org, uid, keyId, at: clock.now() }, step);
+          await toll.charge(1);
+          count += step.length;
+        }
+        after = page.last;
+        await toll.charge(1);
+        await toll.permit();
+      }
+    },
+  };
+}
+
+/** Cuts a page into steps that each change a bounded number of events and bytes. */
+function* stepsOf(events: readonly WrittenEvent[]): Generator<WrittenEvent[]> {
+  let step: WrittenEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    if (step.length === mostOfStep || (step.length > 0 && bytes + event.bytes > bytesOfStep)) {
+      yield step;
+      step = [];
+      bytes = 0;
+    }
+    step.push(event);
+    bytes += event.bytes;
+  }
+  if (step.length > 0) yield step;
+}
