@@ -222,7 +222,7 @@ export type UserConversation = {
   name: string | null;
   createdAt: number;
   updatedAt: number;
-  /** Messages of others that the user has not read, of the conversation's last 500 events; 100 means 100 or more. */
+  /** Messages of others that the user has not read, of the conversation's last 250 events; 100 means 100 or more. */
   unread: number;
 };
 

@@ -31,7 +31,7 @@ export type ReadMarks = ReadMarkReads & ReadMarkWrites;
 
 /** Reads what a call would read. */
 export type ReadMarkReads = {
-  /** Looks at no more than the last 500 events before the new mark, and returns 100 messages at most. */
+  /** Looks at no more than the last 250 events before the new mark, and returns 100 messages at most. */
   scopeOf(call: ReadCall): Promise<ReadScope>;
   /** Those of `uids` who take part in the conversation. */
   participantsAmong(org: string, cid: string, uids: readonly string[]): Promise<string[]>;

@@ -3,17 +3,22 @@ import { type MessageReadEvent, maxReadIds } from "../../contract/messages/reads
 import { createId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
-import { isMessageOf, isOfConversation } from "../log/past.ts";
+import { isMessageOf } from "../log/past.ts";
 import type { Reader, Row, Rows } from "../sql/driver.ts";
 import type { NewRead, ReadCall, ReadMarkReads, ReadMarkWrites, ReadScope, UnreadMessage } from "./ports.ts";
 import { readTo, unreadAmongNewest } from "./unread.ts";
 
-type PlaceRow = { head: number; cid: string | null; read_to: number | null };
-type NamedRow = { id: string; offset: number };
+type PlaceRow = {
+  head: number;
+  cid: string | null;
+  log_start: number;
+  past_start: number | null;
+  read_to: number | null;
+};
 type UnreadRow = { offset: number; id: string; sender: string };
 type MarkRow = Row & { org: string; cid: string; uid: string; log_start: number; read_to: number | null };
 
-const findPlace = `SELECT o.head, c.id AS cid, ${readTo} AS read_to FROM organization o
+const findPlace = `SELECT o.head, c.id AS cid, c.log_start, c.past_start, ${readTo} AS read_to FROM organization o
   LEFT JOIN conversation c ON c.org = o.id AND c.id = ?
   LEFT JOIN participant p ON p.org = o.id AND p.cid = c.id AND p.uid = ?
   WHERE o.id = ? AND o.deleted_at IS NULL`;
@@ -29,17 +34,18 @@ const findUnread = unreadAmongNewest({
 
 /** Creates the reads of read marks. They run beside the commits, which look only at the marks again. */
 export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkReads {
-  const findNamed = `SELECT e.id, e."offset" FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
-    WHERE e.org = ? AND e.id IN (${reader.dialect.textsOf("?")}) AND e.cid = ? AND ${isMessageOf("e")} AND OCTET_LENGTH(e.payload) > 0
-      AND ${isOfConversation}`;
+  // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
+  const findNamed = `SELECT "offset" FROM event
+    WHERE org = ? AND id IN (${reader.dialect.textsOf("?")}) AND COALESCE(cid, '') = ? AND ${isMessageOf("event")}
+      AND OCTET_LENGTH(payload) > 0`;
   const findParticipants = `SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid IN (${reader.dialect.textsOf("?")})`;
 
   /** The offset of the newest of the messages; `undefined` if one of them is not of the conversation, or taken back. */
-  async function newestOf(org: string, cid: string, ids: readonly string[]): Promise<number | undefined> {
+  async function newestOf(org: string, place: PlaceRow, ids: readonly string[]): Promise<number | undefined> {
     const distinct = [...new Set(ids)];
-    const named = await reader.allOf<NamedRow>(org, findNamed, org, JSON.stringify(distinct), cid);
-    if (named.length < distinct.length) return undefined;
-    return Math.max(...named.map(({ offset }) => Number(offset)));
+    const named = await reader.allOf<{ offset: number }>(org, findNamed, org, JSON.stringify(distinct), place.cid);
+    const offsets = named.map(({ offset }) => Number(offset)).filter((offset) => isOfConversation(offset, place));
+    return offsets.length < distinct.length ? undefined : Math.max(...offsets);
   }
 
   return {
@@ -48,7 +54,7 @@ export function createReadMarkReads({ reader }: { reader: Reader }): ReadMarkRea
       if (place === undefined) return { outcome: "refused", missing: "organization" };
       if (place.cid === null) return { outcome: "refused", missing: "conversation" };
       if (place.read_to === null) return { outcome: "refused", missing: "participant" };
-      const upTo = ids === undefined ? Number(place.head) : await newestOf(org, cid, ids);
+      const upTo = ids === undefined ? Number(place.head) : await newestOf(org, place, ids);
       if (upTo === undefined) return { outcome: "refused", missing: "message" };
       const after = Number(place.read_to);
       if (upTo <= after) return { outcome: "found", upTo, unread: [] };
@@ -139,4 +145,9 @@ function distinct<Key extends { org: string; cid: string; uid: string }>(keys: K
 
 function keyOf({ org, cid, uid }: { org: string; cid: string; uid: string }): string {
   return joinIds(org, cid, uid);
+}
+
+/** Whether an event at this offset belongs to the conversation as it was last created. */
+function isOfConversation(offset: number, { log_start, past_start }: PlaceRow): boolean {
+  return offset > Number(log_start) || (offset < 0 && past_start !== null && offset > Number(past_start));
 }

@@ -1,7 +1,7 @@
 import { maxUnread } from "../../contract/messages/reads.ts";
 
 // Bounds what a count costs, however many messages the user sent without reading.
-const eventsSeen = 500;
+const eventsSeen = 250;
 
 type Places = {
   columns: string;

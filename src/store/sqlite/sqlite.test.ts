@@ -4,11 +4,13 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Turn } from "../../lib/queues/turns.ts";
+import { createStanding } from "../directory/participants.ts";
 import { createLogReader } from "../log/log-reader.ts";
 import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { createSentReads } from "../messages/sent.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
+import { createReadMarkReads } from "../reads/read-marks.ts";
 import { createWrites } from "../store.ts";
 import { describeAudit } from "../testing/audit-suite.ts";
 import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
@@ -105,6 +107,13 @@ describe("SQLite", () => {
     const history = createHistory({ reader: driver });
     const missed = createMissedEvents({ reader: driver });
     const sent = createSentReads({ reader: driver });
+    await driver.transaction(async ({ rows }) => {
+      await rows.insert("organization", [{ id: "r", head: 9, created_at: 1 }]);
+      await rows.insert("conversation", [{ org: "r", id: "c", log_start: 1, created_at: 1, updated_at: 1 }]);
+      await rows.insert("participant", [{ org: "r", cid: "c", uid: "u", created_at: 1, log_start: 1 }]);
+    });
+    const readMarks = createReadMarkReads({ reader: driver });
+    const read = { org: "r", cid: "c", uid: "u" };
     const query = spyOn(Database.prototype, "query");
     const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
     const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each row of the page
@@ -118,6 +127,12 @@ describe("SQLite", () => {
       [byConversation, () => missed.readMissed("o", "u", 1, 9, 20, mebibyte), byOffset],
       [byId, () => missed.findMessage("o", "id")],
       [byId, () => sent.message("o", "id")],
+      [byId, () => readMarks.scopeOf({ ...read, ids: ["id", "another"] })],
+      [byConversation, () => readMarks.scopeOf({ ...read, ids: undefined })],
+      [
+        byConversation,
+        () => createStanding({ reader: driver }).conversations("o", "u", { after: undefined, limit: 20 }),
+      ],
       ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],
       [
         "USING INDEX event_by_mid (mid=? AND sender=? AND org=? AND kind=?)",

@@ -193,8 +193,8 @@ export function describeReadMarks(engine: string, open: OpenDatabase): void {
     test("are counted and moved at a bounded cost, however much the user wrote without reading", async () => {
       const org = await createOrganization();
       await send(org);
-      await sendMany(org, 600, { sender: "u2" });
-      expect(await unreadOf(org)).toBe(0); // only the last 500 events are looked at
+      await sendMany(org, 300, { sender: "u2" });
+      expect(await unreadOf(org)).toBe(0); // only the last 250 events are looked at
       expect(await scopeOf(org)).toMatchObject({ outcome: "found", unread: [] });
       const id = await send(org);
       expect(await unreadOf(org)).toBe(1);
