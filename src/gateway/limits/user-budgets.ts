@@ -11,6 +11,7 @@ const bytesPerUnit = 64 * 1024;
 // than once.
 const replayed = { rowsPerUnit: 250, bytesPerUnit: 256 * 1024 };
 const receiptsPerUnit = 50;
+const countedPerUnit = 2_500; // unread messages: a millisecond of reading
 // Connects of a user beyond this come from a client that hangs up again and again.
 const usualConnects = { perSecond: 0.1, burst: 4 };
 
@@ -22,6 +23,8 @@ export const costs = {
   answer: (bytes: number) => Math.max(costs.request, bytes / bytesPerUnit),
   /** Cheap, so that a client that acknowledges messages one by one pays little for what others send it. */
   receipts: (ids: number) => Math.max(0.1, ids / receiptsPerUnit),
+  /** In addition to the answer, for unread messages that were counted one by one. */
+  counting: (unread: number) => unread / countedPerUnit,
   replay: (rows: number, bytes: number) => Math.max(rows / replayed.rowsPerUnit, bytes / replayed.bytesPerUnit),
 };
 

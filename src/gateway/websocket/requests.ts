@@ -7,9 +7,12 @@ import { costs } from "../limits/user-budgets.ts";
 type Dependencies = { history: HistoryReader; receipts: Receipts };
 
 /**
- * The content of an answer, and its cost to the user if that does not follow from its size; messages are JSON texts.
+ * The content of an answer, its cost to the user if that does not follow from its size, and what it cost beyond its
+ * size; messages are JSON texts.
  */
-export type Answer = { body: object; cost?: number } | { messages: string[]; cost?: undefined };
+export type Answer =
+  | { body: object; cost?: number; addedCost?: number }
+  | { messages: string[]; cost?: undefined; addedCost?: undefined };
 
 /** Any operation but `connect`. */
 export type Operation = Exclude<FrameOperation, "connect">;
@@ -31,7 +34,8 @@ export function createRequestHandler({ history, receipts }: Dependencies): Reque
     if (operation === "conversation_list") {
       const query = validate(frameRequests.conversation_list, payload);
       const { items, cursor } = await history.conversationsOf(org, uid, query);
-      return { body: { conversations: items, cursor } };
+      const unread = items.reduce((sum, item) => sum + item.unread_messages_count, 0);
+      return { body: { conversations: items, cursor }, addedCost: costs.counting(unread) };
     }
     if (operation === "ack") {
       const { ids } = validate(frameRequests.ack, payload);

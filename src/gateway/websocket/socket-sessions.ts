@@ -110,7 +110,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     try {
       const answer = await handle(user, operation, payload);
       const text = answerFrame(id, answer);
-      cost = answer.cost ?? costs.answer(text.length);
+      cost = (answer.cost ?? costs.answer(text.length)) + (answer.addedCost ?? 0);
       reply(text);
     } finally {
       budgets.charge(user, cost);
