@@ -43,6 +43,20 @@ test("a system message is doubled only if its sender is the same", async () => {
   expect(app.client.since).toBeUndefined();
 });
 
+test("reads are told as they come, and change nothing else", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  socket.send(message("m1"));
+  const read = { ids: ["m1", "m2"], cid: "c", from: "bob", t: 1 };
+  for (const event of [read, { ...read, from: "carol" }, { ...read, ids: "m1" }, null])
+    socket.send({ message_read: event });
+  socket.send(message("m2"));
+  expect([await app.reads.next(), await app.reads.next()]).toEqual(["bob has read m1,m2", "carol has read m1,m2"]);
+  expect([await app.messages.next(), await app.messages.next()]).toEqual(["m1", "m2"]);
+  expect([app.reads.length, app.client.since]).toEqual([0, "m2"]);
+});
+
 test.each([1001, 1011, 1012, 4408])("it reconnects after the close code %d", async (code) => {
   using server = startFakeServer();
   using app = startClient({ url: server.url });

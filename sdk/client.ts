@@ -4,7 +4,7 @@ import { createSeenIds } from "./connection/seen-ids.ts";
 import { playSession, type SessionOptions, type Timing } from "./connection/session.ts";
 import { globalWebSocket, type WebSocketConstructor, webSocketUrl } from "./connection/websocket.ts";
 import { HeraldConnectionError } from "./errors.ts";
-import type { ConversationSummary, Message, SystemMessage } from "./types.ts";
+import type { ConversationSummary, Message, MessageRead, SystemMessage } from "./types.ts";
 import { createBackoff } from "./waiting/backoff.ts";
 import { sleepUntilOnline } from "./waiting/network.ts";
 import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
@@ -36,6 +36,8 @@ export type ClientOptions = {
   /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */
   onMessage: (message: Message) => void;
   onSystemMessage: (message: SystemMessage) => void;
+  /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
+  onMessageRead?: ((read: MessageRead) => void) | undefined;
   /** Called on every state change and, while reconnecting, after every failed attempt. */
   onStateChange?: ((state: ClientState, detail: StateDetail) => void) | undefined;
   /**
@@ -132,6 +134,8 @@ export function createClient(options: ClientOptions): Client {
       if (!seenMessages.add(event.message._id)) return;
       since = event.message._id;
       call(() => options.onMessage(event.message));
+    } else if (event.kind === "message_read") {
+      call(() => options.onMessageRead?.(event.read));
     } else {
       // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
       if (!seenSystemMessages.add(`${event.message.from}\u0000${event.message._id}`)) return;

@@ -22,13 +22,23 @@ export type Message = {
 /** A system message as it is delivered. `_id` is the sender's `messageSystem.id`. System messages are never replayed. */
 export type SystemMessage = { _id: string; t: number; from: string; x: CustomParameters };
 
-/** A conversation in the result of `listConversations`. */
+/**
+ * A participant has read messages of the user: `from` has read `ids`, which are the user's, and everything before them in `cid`.
+ * Never replayed. `t` is in Unix seconds.
+ */
+export type MessageRead = { ids: string[]; cid: string; from: string; t: number };
+
+/**
+ * A conversation in the result of `listConversations`. `unread_messages_count` is the number of messages of others that the user
+ * has not read; 100 means 100 or more.
+ */
 export type ConversationSummary = {
   _id: string;
   name: string | null;
   type: string;
   created_at: string;
   updated_at: string;
+  unread_messages_count: number;
 };
 
 /** The response to `connect`. `recovered` is present only if `since` was sent. */
@@ -61,6 +71,13 @@ export type SystemMessageEnvelope = {
   messageSystem: { id?: string; uids: string[]; x?: CustomParameters };
 };
 
+/** The body of `PUT /admin/message/read`. Without `ids`, the conversation is read up to its end. */
+export type ReadEnvelope = {
+  organizationId: string;
+  senderId: string;
+  messageRead: { cid: string; ids?: string[] };
+};
+
 /** The response to `POST /admin/message` (spelled `ask` on the wire). `t` is in Unix seconds. */
 export type MessageAnswer = { ask: { mid: string; server_mid: string; t: number } };
 
@@ -90,7 +107,7 @@ export type SystemMessageReport = {
   delivery: Delivery & { by_user: { [uid: string]: "delivered" | "offline" | "unknown" } };
 };
 
-/** Whom a send would reach. `unknown_users` are the uids of a system message that are not users of the organization. */
+/** Whom a send or a read would reach. `unknown_users` are the uids of a system message that are not users of the organization. */
 export type DryRunAnswer = { dry_run: { recipients: number; online: number; unknown_users: string[] } };
 
 /** An organization, a user or a conversation. `name` is `null` if none is set. */
@@ -176,7 +193,7 @@ export type ApiKeyScope =
 
 /** Restricts a live feed to the events that match all given members. */
 export type FeedFilter = {
-  kind?: "message" | "system_message";
+  kind?: "message" | "system_message" | "message_read";
   /** Only messages of this conversation. */
   cid?: string;
   /** Only events that this user sends or receives. */

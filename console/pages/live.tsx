@@ -13,6 +13,7 @@ const kinds = [
   ["", "Everything"],
   ["message", "Messages"],
   ["system_message", "System messages"],
+  ["message_read", "Reads"],
 ] as const;
 
 const nothing: readonly Heard[] = [];
@@ -45,7 +46,7 @@ type Typed = { kind?: string | undefined; cid?: string | undefined; uid?: string
 /** The filter in the form that the server expects. */
 function filterOf({ kind, cid, uid }: Typed): FeedFilter {
   return {
-    ...((kind === "message" || kind === "system_message") && { kind }),
+    ...((kind === "message" || kind === "system_message" || kind === "message_read") && { kind }),
     ...(cid !== undefined && { cid }),
     ...(uid !== undefined && { uid }),
   };

@@ -80,21 +80,29 @@ function indexOf(heard: readonly Heard[], { number }: Heard): number {
 }
 
 function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; onChoose: (heard: Heard) => void }) {
-  const { kind, message, heardAt } = heard;
+  const { message, heardAt } = heard;
   return (
     <button type="button" class="event" aria-pressed={isChosen} onClick={() => onChoose(heard)}>
       <span class="event-time">{timeOfDay(heardAt)}</span>
-      {kind === "message" ? <Badge tone="accent">message</Badge> : <Badge tone="system">system</Badge>}
+      <Kind kind={heard.kind} />
       <span class="event-who">
         {message.from}
-        {kind === "message" && ` → ${heard.message.cid}`}
+        {heard.kind !== "system_message" && ` → ${heard.message.cid}`}
       </span>
-      <span class="event-text">{kind === "message" ? textOf(heard.message) : JSON.stringify(message.x)}</span>
+      <span class="event-text">{textOf(heard)}</span>
     </button>
   );
 }
 
-function textOf({ body, attachments }: { body: string; attachments: { file_name: string }[] }): string {
+function Kind({ kind }: Pick<Heard, "kind">) {
+  if (kind === "message") return <Badge tone="accent">message</Badge>;
+  return kind === "message_read" ? <Badge tone="plain">read</Badge> : <Badge tone="system">system</Badge>;
+}
+
+function textOf(heard: Heard): string {
+  if (heard.kind === "system_message") return JSON.stringify(heard.message.x);
+  if (heard.kind === "message_read") return `has read ${heard.message.ids.join(", ")}`.slice(0, 200);
+  const { body, attachments } = heard.message;
   if (body !== "") return body.slice(0, 200);
   return attachments.map(({ file_name }) => file_name).join(", ");
 }

@@ -1,10 +1,11 @@
 import type { AdminClient } from "../../sdk/admin/admin.ts";
-import type { FeedFilter, Message, SystemMessage } from "../../sdk/types.ts";
+import type { FeedFilter, Message, MessageRead, SystemMessage } from "../../sdk/types.ts";
 
-/** A received message or system message. `number` counts the events of this feed, from 1. */
+/** A received message, system message or read. `number` counts the events of this feed, from 1. */
 export type Heard = { number: number; heardAt: number } & (
   | { kind: "message"; message: Message }
   | { kind: "system_message"; message: SystemMessage }
+  | { kind: "message_read"; message: MessageRead }
 );
 
 /** The state of the feed. `lost`: it retries, and omits what is delivered in the meantime. `ended`: it does not retry. */
@@ -59,6 +60,7 @@ export function followEvents({ client, org, filter, onChange }: FeedOptions): Fe
     for await (const event of events) {
       const what = { number: ++count, heardAt: Date.now() };
       if ("message" in event) heard.push({ ...what, kind: "message", message: event.message });
+      else if ("message_read" in event) heard.push({ ...what, kind: "message_read", message: event.message_read });
       else heard.push({ ...what, kind: "system_message", message: event.system_message });
       if (heard.length > kept + slack) heard = heard.slice(-kept);
       change();

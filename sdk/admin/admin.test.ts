@@ -45,6 +45,19 @@ const problem = (status: number, code: string, headers: Record<string, string> =
 const ask = { ask: { mid: "m", server_mid: "s", t: 1 } };
 const envelope = { organizationId: "o", senderId: "u", message: { cid: "c", body: "hi" } };
 
+test("a read is repeated until it is answered, as it only moves forward; it can be tried", async () => {
+  const tried = { dry_run: { recipients: 1, online: 0, unknown_users: [] } };
+  using server = startScript(problem(503, "unavailable", { "Retry-After": "0" }), Response.json({ success: true }));
+  const read = { organizationId: "o", senderId: "u", messageRead: { cid: "c", ids: ["m"] } };
+  expect(await server.client.markRead(read)).toBeUndefined();
+  expect(server.calls.map(({ method, path, body }) => [method, path, JSON.parse(body)])).toEqual(
+    Array(2).fill(["PUT", "/base/admin/message/read", read]),
+  );
+  using another = startScript(Response.json(tried));
+  expect(await another.client.tryRead(read)).toEqual(tried);
+  expect(another.calls[0]?.path).toBe("/base/admin/message/read?dry_run=true");
+});
+
 test("a send is repeated with the same id until it is answered", async () => {
   using server = startScript(
     problem(503, "unavailable", { "Retry-After": "0" }),

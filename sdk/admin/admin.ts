@@ -20,6 +20,7 @@ import type {
   OwnApiKey,
   Page,
   PageOptions,
+  ReadEnvelope,
   SystemMessageAnswer,
   SystemMessageEnvelope,
   SystemMessageReport,
@@ -123,6 +124,14 @@ export function createAdminClient({
       return request("POST", "/admin/message/system", { ...envelope, messageSystem }, { isSafe: true });
     },
 
+    /**
+     * Marks a conversation as read by a participant, up to the newest of `ids` or to its end. Each author of what is newly read
+     * hears it. An earlier mark stays.
+     */
+    async markRead(envelope: ReadEnvelope): Promise<void> {
+      await request("PUT", "/admin/message/read", envelope);
+    },
+
     /** Checks a message and returns whom `sendMessage` would reach, without storing or sending anything. */
     async tryMessage(envelope: MessageEnvelope): Promise<DryRunAnswer> {
       return request("POST", "/admin/message?dry_run=true", envelope, { isSafe: true });
@@ -130,6 +139,10 @@ export function createAdminClient({
     /** Checks a system message and returns whom `sendSystemMessage` would reach, without storing or sending anything. */
     async trySystemMessage(envelope: SystemMessageEnvelope): Promise<DryRunAnswer> {
       return request("POST", "/admin/message/system?dry_run=true", envelope, { isSafe: true });
+    },
+    /** Checks a read and returns how many authors would hear it from `markRead`, without marking anything. */
+    async tryRead(envelope: ReadEnvelope): Promise<DryRunAnswer> {
+      return request("PUT", "/admin/message/read?dry_run=true", envelope);
     },
     /** Reads a message and its delivery report, by the `server_mid` of the send. */
     async getMessage(org: string, serverMid: string): Promise<MessageReport> {

@@ -1,6 +1,6 @@
 import { readFrame } from "../connection/frames.ts";
 import type { HeraldApiError } from "../errors.ts";
-import type { Message, SystemMessage } from "../types.ts";
+import type { Message, MessageRead, SystemMessage } from "../types.ts";
 import { createBackoff } from "../waiting/backoff.ts";
 import { type Failure, isUnknownOutcome } from "../waiting/retry.ts";
 import { sleep } from "../waiting/timers.ts";
@@ -8,7 +8,7 @@ import { createEventReader } from "./event-stream.ts";
 import { openStream, unreachable } from "./http.ts";
 
 /** An event of a feed, exactly as received. */
-export type FeedEvent = { message: Message } | { system_message: SystemMessage };
+export type FeedEvent = { message: Message } | { system_message: SystemMessage } | { message_read: MessageRead };
 
 /**
  * `connected`: the feed shows everything that is delivered from now on. `reconnecting`: the feed was interrupted because of `error`
@@ -93,6 +93,7 @@ async function* readFeed(
         const frame = readFrame(data);
         if (frame.kind === "message") yield { message: frame.message };
         if (frame.kind === "system_message") yield { system_message: frame.message };
+        if (frame.kind === "message_read") yield { message_read: frame.read };
       }
     } catch (cause) {
       if (cause instanceof SyntaxError) return unreachable(url, "the feed cannot be read", cause);

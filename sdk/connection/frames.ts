@@ -1,9 +1,10 @@
-import type { Message, ResponseError, SystemMessage } from "../types.ts";
+import type { Message, MessageRead, ResponseError, SystemMessage } from "../types.ts";
 
 /** A frame from the server. */
 export type ServerFrame =
   | { kind: "message"; message: Message }
   | { kind: "system_message"; message: SystemMessage }
+  | { kind: "message_read"; read: MessageRead }
   | { kind: "response"; id: string | undefined; error: ResponseError | undefined; body: Record<string, unknown> }
   | { kind: "session" }
   | { kind: "unknown" };
@@ -12,6 +13,8 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const isMessage = (value: unknown): value is Message => isSystemMessage(value) && "cid" in value;
 const isSystemMessage = (value: unknown): value is SystemMessage =>
   isObject(value) && typeof value._id === "string" && typeof value.from === "string";
+const isMessageRead = (value: unknown): value is MessageRead =>
+  isObject(value) && Array.isArray(value.ids) && typeof value.cid === "string" && typeof value.from === "string";
 
 /**
  * Reads one frame. Throws `SyntaxError` if it is not JSON. A frame that this version does not know is `unknown`, so that a newer
@@ -22,6 +25,7 @@ export function readFrame(text: string): ServerFrame {
   if (!isObject(frame)) return { kind: "unknown" };
   if (isMessage(frame.message)) return { kind: "message", message: frame.message };
   if (isSystemMessage(frame.system_message)) return { kind: "system_message", message: frame.system_message };
+  if (isMessageRead(frame.message_read)) return { kind: "message_read", read: frame.message_read };
   if (isObject(frame.session)) return { kind: "session" };
   if (!isObject(frame.response)) return { kind: "unknown" };
   const { id, error, ...body } = frame.response;

@@ -24,6 +24,7 @@ function serve(conversations: Record<string, Message[]>, known: string[] = []) {
     type: "g",
     created_at: new Date(noon).toISOString(),
     updated_at: messages[0]?.created_at ?? new Date(noon).toISOString(),
+    unread_messages_count: 0,
   }));
   return {
     asked,

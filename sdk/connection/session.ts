@@ -27,7 +27,7 @@ export type SessionOptions = {
   timing: Timing;
   signal: AbortSignal;
   onConnected: (connection: Connection, answer: Record<string, unknown>, since: string | undefined) => void;
-  onEvent: (event: Extract<ServerFrame, { kind: "message" | "system_message" }>) => void;
+  onEvent: (event: Extract<ServerFrame, { kind: "message" | "system_message" | "message_read" }>) => void;
   onError: (error: unknown) => void;
 };
 

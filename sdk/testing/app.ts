@@ -22,6 +22,7 @@ export const systemMessage = (from: string, id: string) => ({ system_message: { 
 export function startClient(options: Partial<ClientOptions> & { url: string }) {
   const messages = createQueue<string>();
   const systemMessages = createQueue<string>();
+  const reads = createQueue<string>();
   const states = createQueue<string>();
   const gaps = createQueue<string | undefined>();
   const errors = createQueue<unknown>();
@@ -30,6 +31,7 @@ export function startClient(options: Partial<ClientOptions> & { url: string }) {
     token: () => "token",
     onMessage: (event) => messages.push(event._id),
     onSystemMessage: (event) => systemMessages.push(`${event.from}/${event._id}`),
+    onMessageRead: ({ from, ids }) => reads.push(`${from} has read ${ids.join()}`),
     onStateChange: (state, { code }) => states.push(code === undefined ? state : `${state} ${code}`),
     onGap: ({ since }) => gaps.push(since),
     onError: (error) => errors.push(error),
@@ -37,7 +39,7 @@ export function startClient(options: Partial<ClientOptions> & { url: string }) {
     ...rest,
   });
   client.start();
-  return { client, messages, systemMessages, states, gaps, errors, [Symbol.dispose]: () => client.stop() };
+  return { client, messages, systemMessages, reads, states, gaps, errors, [Symbol.dispose]: () => client.stop() };
 }
 
 /** Takes the next socket and answers its `connect`. */

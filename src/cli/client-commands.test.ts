@@ -88,6 +88,26 @@ test("what became of a message and a system message is told, for each user", asy
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("404 message_not_found")]);
 });
 
+test("a read is heard by the author, up to the message given or to the end, and nobody hears it again", async () => {
+  const sent = await run([...toWelcome, "--json", "Read me"]);
+  const { server_mid } = JSON.parse(sent.stdout).ask;
+  await run([...toWelcome, "And me"]);
+  await using alice = await listenAs("alice", "--json", "--count", "2");
+  const read = ["read", "--org", "demo", "--from", "carol", "--cid", "welcome"];
+  expect((await run([...read, "--dry-run"])).stdout).toBe("would tell 1 users, 1 of them online\n");
+  const upTo = await run([...read, "--up-to", server_mid]);
+  expect(upTo).toMatchObject({ code: 0, stdout: `welcome is read by carol up to ${server_mid}\n` });
+  const heard = await nextEvent(alice);
+  expect(heard).toMatchObject({ message_read: { cid: "welcome", from: "carol" } });
+  expect(heard.message_read.ids.at(-1)).toBe(server_mid);
+  expect((await run([...read, "--up-to", server_mid, "--json"])).stdout).toBe('{"success":true}\n');
+  expect((await run(read)).stdout).toBe("welcome is read by carol\n");
+  expect((await nextEvent(alice)).message_read.ids).toHaveLength(1);
+  expect(await alice.exited).toBe(0);
+  const refused = await run([...read, "--up-to", "nothing"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("404 message_not_found") });
+});
+
 test("a dry run says whom a send would reach, and sends nothing", async () => {
   await using bob = await listenAs("bob", "--json", "--count", "1");
   const message = await run([...toWelcome, "--dry-run", "Not yet"]);

@@ -24,6 +24,7 @@ import { addKeysRotateCommand } from "./commands/keys/rotate.ts";
 import { addMigrateCommand } from "./commands/migrate.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
 import { addOpenapiCommand } from "./commands/openapi.ts";
+import { addReadCommand } from "./commands/read.ts";
 import { addReportCommands } from "./commands/report.ts";
 import { addRestoreCommand } from "./commands/restore.ts";
 import { addSendMessageCommand } from "./commands/send/message.ts";
@@ -87,6 +88,7 @@ export function createProgram(output: Output): Command {
     .helpCommand(false);
   addSendMessageCommand(send, output);
   addSendSystemCommand(send, output);
+  addReadCommand(program, output);
   addReportCommands(program, output);
   addListenCommand(program, output);
   addTailCommand(program, output);

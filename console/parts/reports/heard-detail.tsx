@@ -3,6 +3,8 @@ import { useConsole } from "../../state/context.ts";
 import type { Heard } from "../../state/feed.ts";
 import { DeliveryReport } from "./delivery-report.tsx";
 
+const titles = { message: "Message", system_message: "System message", message_read: "Messages read" } as const;
+
 /** One complete event, and who received it. */
 export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => void }) {
   const { link } = useConsole();
@@ -13,17 +15,18 @@ export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => v
     <section class="card stack detail" aria-label="The chosen event">
       <div class="detail-head">
         <h2 tabIndex={-1} ref={heading}>
-          {kind === "message" ? "Message" : "System message"}
+          {titles[kind]}
         </h2>
         <button type="button" class="small" onClick={onClose}>
           Close
         </button>
       </div>
       <pre class="code">{JSON.stringify({ [kind]: message }, undefined, 2)}</pre>
-      <DeliveryReport
-        sent={kind === "message" ? { kind, id: message._id } : { kind, id: message._id, senderId: message.from }}
-      />
-      {kind === "message" && (
+      {heard.kind === "message" && <DeliveryReport sent={{ kind: "message", id: heard.message._id }} />}
+      {heard.kind === "system_message" && (
+        <DeliveryReport sent={{ kind: "system_message", id: heard.message._id, senderId: message.from }} />
+      )}
+      {heard.kind !== "system_message" && (
         <p>
           <a href={link("conversations", heard.message.cid)}>Conversation {heard.message.cid}</a>
         </p>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createStyle } from "./output.ts";
-import { renderMessage, renderSystemMessage } from "./render-event.ts";
+import { renderMessage, renderMessageRead, renderSystemMessage } from "./render-event.ts";
 
 const style = createStyle(false);
 const localTime = (iso: string) => new Date(iso).toTimeString().slice(0, 8);
@@ -40,6 +40,13 @@ test("a system message looks like another thing", () => {
   expect(renderSystemMessage({ ...system, x: {} }, style)).toBe(`${at}  ◆ system message  alice  (s1)`);
 });
 
+test("a read says who has read how much, and up to which message", () => {
+  const at = localTime(new Date(message.t * 1000).toISOString());
+  const read = { ids: ["m1", "m2"], cid: "welcome", from: "bob", t: message.t };
+  expect(renderMessageRead(read, style)).toBe(`${at}  welcome  bob  has read 2 messages (m2)`);
+  expect(renderMessageRead({ ...read, ids: ["m1"] }, style)).toBe(`${at}  welcome  bob  has read a message (m1)`);
+});
+
 test("nothing of a message drives the terminal, wherever it hides", () => {
   const evil = "\u001b]0;owned\u0007\n\u009b31m";
   const rendered = [
@@ -55,7 +62,8 @@ test("nothing of a message drives the terminal, wherever it hides", () => {
       style,
     ),
     renderSystemMessage({ _id: evil, t: 0, from: evil, x: { [evil]: evil } }, style),
+    renderMessageRead({ ids: [evil], cid: evil, from: evil, t: 0 }, style),
   ].join("\n");
   expect(rendered).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
-  expect(rendered.split("\n")).toHaveLength(6);
+  expect(rendered.split("\n")).toHaveLength(7);
 });

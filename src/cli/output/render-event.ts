@@ -1,4 +1,4 @@
-import type { Message, SystemMessage } from "../../../sdk/index.ts";
+import type { Message, MessageRead, SystemMessage } from "../../../sdk/index.ts";
 import type { Style } from "./output.ts";
 import { printableJson, printableLine, printableLines } from "./printable.ts";
 
@@ -27,4 +27,11 @@ export function renderSystemMessage({ t, from, x, _id }: SystemMessage, style: S
   const head = `${style.dim(time(new Date(t * 1000)))}  ${style.magenta("◆ system message")}  ${style.bold(printableLine(from))}`;
   const content = isEmpty(x) ? "" : `  ${printableJson(x)}`;
   return `${head}${content}  ${style.dim(`(${printableLine(_id)})`)}`;
+}
+
+/** A read for people: who has read how many messages of one author, and the last of them. */
+export function renderMessageRead({ t, cid, from, ids }: MessageRead, style: Style): string {
+  const head = `${style.dim(time(new Date(t * 1000)))}  ${style.cyan(printableLine(cid))}  ${style.bold(printableLine(from))}`;
+  const what = ids.length === 1 ? "has read a message" : `has read ${ids.length} messages`;
+  return `${head}  ${style.dim(`${what} (${printableLine(ids.at(-1) ?? "")})`)}`;
 }

@@ -31,7 +31,9 @@ Press Ctrl-C to stop. With --org and --user, the command uses the admin API key 
 export function addListenCommand(program: Command, output: Output): void {
   const command = program
     .command("listen")
-    .description("connect as a user, and show every message and system message that arrives")
+    .description(
+      "connect as a user, and show everything that arrives: messages, system messages, and who has read the user's",
+    )
     .option("--org <id>", "organization of the user")
     .option("--user <id>", "user to connect as")
     .option("--token <token>", "token of the user, instead of --org, --user and a key")
@@ -85,6 +87,7 @@ async function listen(
     deviceId: "herald listen",
     onMessage: (message) => show({ message }),
     onSystemMessage: (message) => show({ system_message: message }),
+    onMessageRead: (read) => show({ message_read: read }),
     onStateChange,
     onGap: ({ since: last }) =>
       dim(`gap: some messages ${last === undefined ? "" : `after ${last} `}may be missing; the history contains them`),

@@ -25,9 +25,11 @@ export function addTailCommand(program: Command, output: Output): void {
     .description("watch everything that is delivered in an organization, live")
     .option("--org <id>", "organization (default: the only one that the key can access)")
     .addOption(
-      new Option("--kind <kind>", "only events of this kind").choices(["message", "system_message"]).argParser(String),
+      new Option("--kind <kind>", "only events of this kind")
+        .choices(["message", "system_message", "message_read"])
+        .argParser(String),
     )
-    .option("--cid <id>", "only messages of this conversation")
+    .option("--cid <id>", "only messages of this conversation, and reads of them")
     .option("--uid <id>", "only events that this user sends or receives");
   addClientOptions(addPrintOptions(command))
     .addHelpText("after", examples)

@@ -5,13 +5,18 @@ import { printableLine } from "../../output/printable.ts";
 /** The help text of `--dry-run`. */
 export const dryRunHelp = "check the request and show whom it would reach, without storing or sending anything";
 
-/** Prints whom a send would reach. */
-export function tellDryRun(answer: DryRunAnswer, json: true | undefined, output: Output): void {
+/** Prints whom a send would reach; `what` says what would happen to them. */
+export function tellDryRun(
+  answer: DryRunAnswer,
+  json: true | undefined,
+  output: Output,
+  what = "would be sent to",
+): void {
   if (json) {
     output.json(answer);
     return;
   }
   const { recipients, online, unknown_users: unknown } = answer.dry_run;
-  output.result(`would be sent to ${recipients} users, ${online} of them online`);
+  output.result(`${what} ${recipients} users, ${online} of them online`);
   if (unknown.length > 0) output.result(printableLine(`not users of the organization: ${unknown.join(", ")}`));
 }
