@@ -91,8 +91,14 @@ async function time(work: () => Promise<unknown>): Promise<{ p50Ms: number; p99M
 
 async function measure(engine: string, database: Database): Promise<void> {
   const { standing, readMarks } = createStore({ ...database, announce: () => undefined });
-  const tell = (what: string, { p50Ms, p99Ms }: { p50Ms: number; p99Ms: number }) =>
-    console.log(`${engine}, ${what}: p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`);
+  const medians = new Map<string, number>();
+  /** Tells a measurement and, of the small conversation, the ratio of the large one to it. */
+  const tell = (what: string, { p50Ms, p99Ms }: { p50Ms: number; p99Ms: number }) => {
+    medians.set(what, p50Ms);
+    const ofLarge = medians.get(what.replace("of small", "of large")) ?? p50Ms;
+    const ratio = what.includes("of small") ? `, large / small ${(ofLarge / p50Ms).toFixed(2)}` : "";
+    console.log(`${engine}, ${what}: p50 ${p50Ms.toFixed(3)} ms, p99 ${p99Ms.toFixed(3)} ms${ratio}`);
+  };
   for (const uid of new Set(readers.map((reader) => reader.uid))) {
     const list = () => standing.conversations(org, uid, { after: undefined, limit: 100 });
     tell(`conversation_list, ${uid}`, await time(list));
