@@ -47,8 +47,9 @@ def use_existing(case):
     if isinstance(case.body, dict) and "organizationId" in case.body:
         case.body["organizationId"] = EXISTING["org"]
         case.body["senderId"] = EXISTING["uid"]
-        if isinstance(case.body.get("message"), dict):
-            case.body["message"]["cid"] = EXISTING["cid"]
+        for part in ("message", "messageRead"):
+            if isinstance(case.body.get(part), dict):
+                case.body[part]["cid"] = EXISTING["cid"]
 
 
 @schemathesis.hook
