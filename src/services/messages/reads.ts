@@ -2,7 +2,7 @@ import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { NewRead, ReadCall, ReadMarks, ReadScope } from "../../store/reads/ports.ts";
+import type { NewRead, ReadCall, ReadMarks, ReadResult, ReadScope } from "../../store/reads/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 
@@ -34,6 +34,7 @@ const maxBatch = 100;
 const maxOfOrganization = { items: 20, weight: Number.POSITIVE_INFINITY };
 const maxWaiting = 20_000;
 const bytesOfRead = 512;
+const mostLooks = 3;
 
 /** What a read store's scope holds; throws the reason if the call must be refused. */
 export function requireScope(scope: ReadScope): Extract<ReadScope, { outcome: "found" }> {
@@ -50,12 +51,12 @@ export function toReadCall(caller: Caller, { organizationId, senderId, messageRe
 
 /** Creates reads on the store. Those of one turn of the event loop, and those that arrive during a commit, share one. */
 export function createReads({ readMarks, use, clock }: Dependencies): Reads {
-  type Marked = { emitted: number | undefined } | { error: unknown };
+  type Marked = { result: ReadResult } | { error: unknown };
 
   async function markAlone(read: NewRead): Promise<Marked> {
     try {
-      const [emitted] = await readMarks.markAll([read]);
-      return { emitted };
+      const [result = "stale"] = await readMarks.markAll([read]);
+      return { result };
     } catch (error) {
       return { error };
     }
@@ -64,7 +65,7 @@ export function createReads({ readMarks, use, clock }: Dependencies): Reads {
   const batcher = createBatcher<NewRead, Marked>({
     async flush(reads) {
       try {
-        return (await readMarks.markAll(reads)).map((emitted) => ({ emitted }));
+        return (await readMarks.markAll(reads)).map((result) => ({ result }));
       } catch (error) {
         if (reads.length === 1 || error instanceof HeraldError) throw error;
         const marked: Marked[] = []; // a bad one fails alone
@@ -79,24 +80,29 @@ export function createReads({ readMarks, use, clock }: Dependencies): Reads {
     whenFull: () => unavailable({ detail: "too many reads are waiting for the database; send them again" }),
   });
 
-  async function store(read: NewRead): Promise<void> {
+  async function store(read: NewRead): Promise<ReadResult> {
     const tell = use.admitChange(read.org, bytesOfRead);
-    let emitted: number | undefined = 0;
+    let result: ReadResult = 0;
     try {
       const marked = await batcher.add(read);
       if ("error" in marked) throw marked.error;
-      emitted = marked.emitted;
+      result = marked.result;
+      return result;
     } finally {
-      tell(emitted !== undefined && emitted > 0);
+      tell(typeof result === "number" && result > 0);
     }
-    if (emitted === undefined) throw new HeraldError("sender_not_participant"); // left meanwhile
   }
 
   const markAs: Reads["markAs"] = async (call, keyId) => {
-    const { upTo, unread } = requireScope(await readMarks.scopeOf(call));
-    if (unread.length === 0) return;
     const { org, cid, uid } = call;
-    await store({ org, cid, uid, upTo, unread, now: clock.now(), keyId });
+    for (let looked = 0; looked < mostLooks; looked++) {
+      const { upTo, unread } = requireScope(await readMarks.scopeOf(call));
+      if (unread.length === 0) return;
+      const result = await store({ org, cid, uid, upTo, unread, now: clock.now(), keyId });
+      if (result === "left") throw new HeraldError("sender_not_participant");
+      if (result !== "stale") return;
+    }
+    throw unavailable({ detail: "the log is changing; send the read again" });
   };
 
   return {

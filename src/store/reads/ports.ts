@@ -37,12 +37,17 @@ export type ReadMarkReads = {
   participantsAmong(org: string, cid: string, uids: readonly string[]): Promise<string[]>;
 };
 
+/**
+ * What became of a read: the number of events it emitted; or nothing, because the user has `left` the conversation, or
+ * because what was looked at is no longer in the log (`stale`), after a failover to a standby that lagged.
+ */
+export type ReadResult = number | "left" | "stale";
+
 /** Moves read marks. */
 export type ReadMarkWrites = {
   /**
    * Moves the marks forward in one commit, never back, and emits an event for each author of what is newly read who
-   * still takes part. Returns for each read, in order, how many events it emitted; `undefined` if its user no longer
-   * takes part.
+   * still takes part. Returns one result per read, in order.
    */
-  markAll(reads: NewRead[]): Promise<(number | undefined)[]>;
+  markAll(reads: NewRead[]): Promise<ReadResult[]>;
 };

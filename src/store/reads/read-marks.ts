@@ -1,11 +1,9 @@
-import { toSeconds } from "../../contract/identifiers.ts";
-import { type MessageReadEvent, maxReadIds } from "../../contract/messages/reads.ts";
-import { createId } from "../../lib/text/ids.ts";
-import { joinIds } from "../../lib/text/joined-ids.ts";
-import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import { maxReadIds } from "../../contract/messages/reads.ts";
+import type { LogWriter } from "../log/log-writer.ts";
 import { isMessageOf } from "../log/past.ts";
 import type { Reader, Row, Rows } from "../sql/driver.ts";
-import type { NewRead, ReadCall, ReadMarkReads, ReadMarkWrites, ReadScope, UnreadMessage } from "./ports.ts";
+import type { NewRead, ReadCall, ReadMarkReads, ReadMarkWrites, ReadScope } from "./ports.ts";
+import { eventKey, type Place, placeKey, planReads } from "./read-plan.ts";
 import { readTo, unreadAmongNewest } from "./unread.ts";
 
 type PlaceRow = {
@@ -77,74 +75,49 @@ export function createReadMarkWrites({ writer }: { writer: LogWriter }): ReadMar
       return await writer.transaction(orgs, async (transaction) => {
         const { heads, sql } = transaction;
         const live = reads.filter(({ org }) => heads.has(org));
-        const [marks, authors] = await Promise.all([findMarks(sql.rows, live), findAuthors(sql.rows, live)]);
-        const moved = new Map<string, Row>();
-        const emitted = reads.map((read) => {
-          const mark = marks.get(keyOf(read));
-          if (mark === undefined) return undefined;
-          const unread = read.unread.filter(({ offset }) => offset > mark.offset);
-          if (unread.length === 0) return 0;
-          mark.offset = read.upTo;
-          const { org, cid, uid } = read;
-          moved.set(keyOf(read), { org, cid, uid, read_to: read.upTo });
-          return emitReads(transaction, read, unread, authors);
-        });
-        sql.lastly(sql.rows.update("participant", ["org", "cid", "uid"], [...moved.values()]));
-        return emitted;
+        const [marks, participants, ids] = await Promise.all([
+          findMarks(sql.rows, live),
+          findAuthors(sql.rows, live),
+          findIds(sql.rows, live),
+        ]);
+        const { results, moved, events } = planReads(reads, { heads, marks, participants, ids });
+        for (const event of events) transaction.emit(event);
+        sql.lastly(sql.rows.update("participant", ["org", "cid", "uid"], moved));
+        return results;
       });
     },
   };
 }
 
-/** Emits an event for each author, in the order of their first message. Returns how many. */
-function emitReads(
-  { emit }: LogTransaction,
-  { org, cid, uid, now, keyId }: NewRead,
-  unread: UnreadMessage[],
-  participants: ReadonlySet<string>,
-): number {
-  const ofAuthors = Map.groupBy(unread, ({ sender }) => sender);
-  let emitted = 0;
-  for (const [author, messages] of ofAuthors) {
-    if (!participants.has(joinIds(org, cid, author))) continue;
-    const event: MessageReadEvent = {
-      message_read: { ids: messages.map(({ id }) => id), cid, from: uid, t: toSeconds(now) },
-    };
-    // Without `cid`, so that pages of the conversation's messages have no reads to skip.
-    const of = { org, kind: "read", cid: undefined, sender: uid, createdAt: now, keyId } as const;
-    emit({ ...of, id: createId(now), uids: [author], payload: JSON.stringify(event) });
-    emitted++;
-  }
-  return emitted;
-}
-
 /** The marks of those who take part: the offset up to which they have read, or from which they take part. */
-async function findMarks(rows: Rows, reads: NewRead[]): Promise<Map<string, { offset: number }>> {
+async function findMarks(rows: Rows, reads: NewRead[]): Promise<Map<string, number>> {
   const keys = distinct(reads.map(({ org, cid, uid }) => ({ org, cid, uid })));
   const found = await rows.find<MarkRow>("participant", ["org", "cid", "uid", "log_start", "read_to"], keys);
-  return new Map(
-    found.map((row) => [keyOf(row), { offset: Math.max(Number(row.log_start), Number(row.read_to ?? 0)) }]),
-  );
+  return new Map(found.map((row) => [placeKey(row), Math.max(Number(row.log_start), Number(row.read_to ?? 0))]));
 }
 
 async function findAuthors(rows: Rows, reads: NewRead[]): Promise<Set<string>> {
   const keys = distinct(
     reads.flatMap(({ org, cid, unread }) => unread.map(({ sender }) => ({ org, cid, uid: sender }))),
   );
-  const found = await rows.find<Row & { org: string; cid: string; uid: string }>(
-    "participant",
-    ["org", "cid", "uid"],
-    keys,
+  const found = await rows.find<Row & Place>("participant", ["org", "cid", "uid"], keys);
+  return new Set(found.map(placeKey));
+}
+
+/** The ids of the events that stand where the newest message of each read stood. */
+async function findIds(rows: Rows, reads: NewRead[]): Promise<Map<string, string>> {
+  const keys = reads.flatMap(({ org, unread }) => unread.slice(-1).map(({ offset }) => ({ org, offset })));
+  const distinctKeys = [...new Map(keys.map((key) => [eventKey(key), key])).values()];
+  const found = await rows.find<Row & { org: string; offset: number; id: string }>(
+    "event",
+    ["org", "offset", "id"],
+    distinctKeys,
   );
-  return new Set(found.map(keyOf));
+  return new Map(found.map(({ org, offset, id }) => [eventKey({ org, offset: Number(offset) }), id]));
 }
 
-function distinct<Key extends { org: string; cid: string; uid: string }>(keys: Key[]): Key[] {
-  return [...new Map(keys.map((key) => [keyOf(key), key])).values()];
-}
-
-function keyOf({ org, cid, uid }: { org: string; cid: string; uid: string }): string {
-  return joinIds(org, cid, uid);
+function distinct(keys: Place[]): Place[] {
+  return [...new Map(keys.map((key) => [placeKey(key), key])).values()];
 }
 
 /** Whether an event at this offset belongs to the conversation as it was last created. */

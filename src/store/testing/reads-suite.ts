@@ -156,11 +156,23 @@ export function describeReadMarks(engine: string, open: OpenDatabase): void {
       await send(org, { sender: "u3" });
       const [byTwo, byThree] = [await prepare(org), await prepare(org, { uid: "u3" })];
       await context.store.participants.remove(org, "c1", "u3", 1);
-      expect(await context.store.readMarks.markAll([byTwo, byThree])).toEqual([1, undefined]);
+      expect(await context.store.readMarks.markAll([byTwo, byThree])).toEqual([1, "left"]);
       expect(announced(org).map(([uids]) => uids)).toEqual([["u1"]]);
       expect(await context.store.readMarks.participantsAmong(org, "c1", ["u3", "u2", "u9", "u1"])).toEqual(
         expect.arrayContaining(["u1", "u2"]),
       );
+    });
+
+    test("are not stored if what they looked at is not in the log any more", async () => {
+      const org = await createOrganization();
+      await send(org);
+      const read = await prepare(org);
+      const ofLostLog = { ...read, unread: read.unread.map((message) => ({ ...message, id: createId() })) };
+      expect(await context.store.readMarks.markAll([ofLostLog])).toEqual(["stale"]);
+      expect([announced(org), await unreadOf(org)]).toEqual([[], 1]);
+      expect(await context.store.readMarks.markAll([{ ...read, upTo: 1_000 }])).toEqual([1]);
+      await send(org);
+      expect(await unreadOf(org)).toBe(1); // the mark is not beyond the log
     });
 
     test("leave pages of messages and what was missed as they are", async () => {
