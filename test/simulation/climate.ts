@@ -66,6 +66,8 @@ export function chooseClimate(random: Random) {
     /** How often somebody on the bus follows a hint with a forged one, and how often a node's version does not sign. */
     forgeries: oneOf(0, 0, 0.3, 1),
     unsigning: oneOf(0, 0, 0.5),
+    /** Who mark conversations as read. */
+    readers: oneOf(0, 0, 1, 3),
   };
 }
 

@@ -278,7 +278,7 @@ function concerning({ commits }: Known, { uid }: Hearing): Commit[] {
     if (commit === undefined) continue;
     const { kind, cid = "", uids } = commit.event;
     if (kind === "message" && cids.has(cid)) found.push(commit);
-    if (kind === "system" && uids?.includes(uid) === true) found.push(commit);
+    if ((kind === "system" || kind === "read") && uids?.includes(uid) === true) found.push(commit);
     if (commit.change?.added.includes(uid) === true) cids.add(cid);
     if (commit.change?.removed.includes(uid) === true) cids.delete(cid);
   }

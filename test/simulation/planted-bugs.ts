@@ -2,6 +2,7 @@ import * as connections from "./faulty/connections.ts";
 import * as hints from "./faulty/hints.ts";
 import * as joining from "./faulty/joining.ts";
 import * as playing from "./faulty/playing.ts";
+import * as reading from "./faulty/reading.ts";
 import { product } from "./product.ts";
 import type { Variant } from "./world.ts";
 
@@ -92,5 +93,17 @@ export const plantedBugs: Record<string, Variant> = {
     product: playing.ignoresNudges,
     climate: { ...promptHints, unsigning: 0.5 },
   },
+  "a read does not look at the mark again, so that it moves back and its author hears twice": {
+    product: reading.trustsTheLook,
+  },
+  "a read moves the mark beyond a log that was set back": {
+    product: reading.movesMarksBeyondTheLog,
+    climate: { ...livelyFailover, readers: 3 },
+  },
+  "a read does not look whether the log is still the one it looked at": {
+    product: reading.trustsOffsets,
+    climate: { ...livelyFailover, readers: 3, store: slowStore },
+  },
+  "reads are played to nobody": { product: reading.playsReadsToNobody },
   "a request whose connection fails later is answered twice": { product: connections.answersTwice },
 };

@@ -3,9 +3,10 @@ import { createSignedTexts } from "../../src/bus/signed-texts.ts";
 import { createGateway } from "../../src/gateway/gateway.ts";
 import { createCatchUp } from "../../src/services/messages/catch-up.ts";
 import { createSessions } from "../../src/services/sessions/sessions.ts";
+import { planReads } from "../../src/store/reads/read-plan.ts";
 
 /** The code under test, unchanged. */
-export const product = { createGateway, createCatchUp, createSessions, createSigner, createSignedTexts };
+export const product = { createGateway, createCatchUp, createSessions, createSigner, createSignedTexts, planReads };
 
 /** The code under test. */
 export type Product = typeof product;

@@ -2,9 +2,11 @@ import type { LogEvent } from "../../src/contract/log/log-event.ts";
 import { createRandom, type Random } from "../harness/random.ts";
 import { type Climate, chooseClimate, headCheckMs, longestTroubleMs, retentionMs } from "./climate.ts";
 import { judge } from "./judge.ts";
+import { judgeReads } from "./judge-reads.ts";
 import { type Hearing, recordSession, runClient } from "./models/client.ts";
 import { createCluster } from "./models/cluster.ts";
 import { createDatabase, type Database } from "./models/database.ts";
+import { runReader } from "./models/reader.ts";
 import { inSimulatedTime, pause, type SimulatedTime } from "./models/time.ts";
 import { runWriter, type Writing } from "./models/writer.ts";
 import type { Product } from "./product.ts";
@@ -71,6 +73,9 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   });
   const { pickNode } = cluster;
   act(climate.writers, () => runWriter({ ...shared, writing, orgs, uids, cids, pickNode, announcedAt }));
+  act(climate.readers, () =>
+    runReader({ ...shared, plan: product.planReads, orgs, uids, cids, pickNode, announcedAt }),
+  );
   act(climate.clients, () => {
     const org = orgs[random.integer(0, orgs.length - 1)] ?? "";
     const uid = uids[random.integer(0, uids.length - 1)] ?? "";
@@ -95,6 +100,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   broken.push(
     ...judge({ ...cluster, climate, hearings, announcedAt, organization: database.get, endedAt: time.now() }),
   );
+  for (const org of orgs) broken.push(...judgeReads(database.get(org)));
   const heardUntilNow = hearings.map((hearing) => ({ ...hearing }));
   isOver = true;
   for (const node of cluster.nodes()) node.leaveAll();

@@ -2,17 +2,26 @@ import type { MembershipChange, SessionEnd } from "../../../src/contract/log/con
 import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../../src/contract/log/log-place.ts";
 import { createQueue, type Queue } from "../../../src/lib/queues/queue.ts";
+import type { UnreadMessage } from "../../../src/store/reads/ports.ts";
+import { placeKey } from "../../../src/store/reads/read-plan.ts";
 
 const pageBytes = 4 * 1024 * 1024;
 /** What a transaction does to an organization. */
 export type Change =
-  | { kind: "message"; cid: string; bytes: number }
+  | { kind: "message"; cid: string; sender: string; bytes: number }
   | { kind: "system"; uids: string[] }
+  | { kind: "read"; uids: string[]; payload: string }
   | { kind: "membership"; cid: string; change: MembershipChange }
   | { kind: "session"; end: SessionEnd };
 
-/** A logged event, when it was committed (milliseconds), and its membership change, if it is one. */
-export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined };
+/** A read mark that moves to an offset: whose, and in which conversation. */
+export type Move = { cid: string; uid: string; read_to: number };
+
+/**
+ * A logged event, when it was committed (milliseconds), its membership change, if it is one, and the read marks that
+ * moved in its commit.
+ */
+export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined; moves: readonly Move[] };
 
 /** A log up to the failover that lost its end. Its events up to `keptUpTo` are also in the log that continued. */
 export type LostLife = {
@@ -33,6 +42,8 @@ export type Organization = {
   readonly commits: (Commit | undefined)[];
   readonly lost: LostLife[];
   readonly participants: Map<string, Set<string>>;
+  /** Up to which offset each participant has read, by `markKey`. */
+  readonly marks: Map<string, number>;
   /** Tokens of a user issued up to this time are refused. */
   readonly validAfter: Map<string, number>;
   readonly lock: Queue;
@@ -44,9 +55,14 @@ export type Database = ReturnType<typeof createDatabase>;
 const idInFrame = /^\{"(?:system_)?message":\{"_id":"([^"]+)"/;
 const longestStart = 64;
 
+/** The key of a participant's mark. */
+export const markKey = (org: string, { cid, uid }: Pick<Move, "cid" | "uid">) => placeKey({ org, cid, uid });
+
 export function createDatabase(now: () => number) {
   const organizations = new Map<string, Organization>();
   const eventById = new Map<string, LogEvent>();
+  const readByFrame = new Map<string, LogEvent>();
+  const senders = new Map<string, string>();
   const fillings = new Map<number, string>(); // large texts are expensive to create
   let ids = 0;
   let failovers = 0;
@@ -66,6 +82,7 @@ export function createDatabase(now: () => number) {
       commits: [],
       lost: [],
       participants: new Map(),
+      marks: new Map(),
       validAfter: new Map(),
       lock: createQueue(() => new Error("a lock is never closed")),
     };
@@ -89,32 +106,42 @@ export function createDatabase(now: () => number) {
       id,
       cid: "cid" in change ? change.cid : undefined,
       payload: payloadOf(id, change, fillingOf),
-      uids: change.kind === "system" ? change.uids : undefined,
+      uids: "uids" in change ? change.uids : undefined,
     };
     eventById.set(id, event);
+    if (change.kind === "message") senders.set(id, change.sender);
+    if (change.kind === "read") readByFrame.set(event.payload, event);
     return event;
   }
 
   /** Applies the effects of an event. */
-  function follow({ participants, validAfter }: Organization, { event, change }: Commit): void {
-    const members = participants.get(event.cid ?? "") ?? new Set();
-    if (change !== undefined) participants.set(event.cid ?? "", members);
-    for (const uid of change?.added ?? []) members.add(uid);
-    for (const uid of change?.removed ?? []) members.delete(uid);
+  function follow({ id, participants, marks, validAfter }: Organization, { event, change, moves }: Commit): void {
+    const { cid = "" } = event;
+    const members = participants.get(cid) ?? new Set();
+    if (change !== undefined) participants.set(cid, members);
+    for (const uid of change?.added ?? []) {
+      members.add(uid);
+      marks.set(markKey(id, { cid, uid }), event.offset);
+    }
+    for (const uid of change?.removed ?? []) {
+      members.delete(uid);
+      marks.delete(markKey(id, { cid, uid }));
+    }
+    for (const move of moves) marks.set(markKey(id, move), move.read_to);
     if (event.kind === "session") {
       const end: SessionEnd = JSON.parse(event.payload);
       for (const uid of end.uids ?? []) validAfter.set(uid, end.issuedBefore);
     }
   }
 
-  /** Stores events at their offsets, with their effects, and sets their predecessors. */
-  function commit(org: string, events: LogEvent[]): void {
+  /** Stores events at their offsets, with their effects, and sets their predecessors. Marks move with the last one. */
+  function commit(org: string, events: LogEvent[], moves: readonly Move[] = []): void {
     const organization = get(org);
     const { commits } = organization;
     for (const event of events) {
       const change: MembershipChange | undefined = event.kind === "membership" ? JSON.parse(event.payload) : undefined;
       event.prev = event.offset === 1 ? logStart.id : commits[event.offset - 1]?.event.id;
-      const committed = { event, at: now(), change };
+      const committed = { event, at: now(), change, moves: event === events.at(-1) ? moves : [] };
       commits[event.offset] = committed;
       organization.head = Math.max(organization.head, event.offset);
       follow(organization, committed);
@@ -125,7 +152,7 @@ export function createDatabase(now: () => number) {
   function failOver(upToMs: number): void {
     failovers++;
     for (const organization of organizations.values()) {
-      const { commits, head, participants, validAfter, lost } = organization;
+      const { commits, head, participants, marks, validAfter, lost } = organization;
       const kept = commits.findLastIndex((one) => one !== undefined && one.at <= upToMs);
       if (kept === head) continue;
       lost.push({ commits: [...commits], validAfter: new Map(validAfter), keptUpTo: kept, endedAt: now() });
@@ -134,6 +161,7 @@ export function createDatabase(now: () => number) {
       organization.givenOut = kept;
       organization.purgedUpTo = Math.min(organization.purgedUpTo, kept);
       participants.clear();
+      marks.clear();
       validAfter.clear();
       for (const one of commits) if (one !== undefined) follow(organization, one);
     }
@@ -209,8 +237,17 @@ export function createDatabase(now: () => number) {
       while (organization.purgedUpTo < head && (commits[organization.purgedUpTo + 1]?.at ?? 0) <= upToMs)
         organization.purgedUpTo++;
     },
+    /** What a participant has not read of a conversation, up to an offset; `undefined` for others. */
+    unreadOf(org: string, { cid, uid }: Pick<Move, "cid" | "uid">, upTo: number): UnreadMessage[] | undefined {
+      const mark = get(org).marks.get(markKey(org, { cid, uid }));
+      if (mark === undefined) return undefined;
+      const isUnread = ({ kind, cid: of, id }: LogEvent) => kind === "message" && of === cid && senders.get(id) !== uid;
+      return stored(org, mark, upTo, isUnread).map(({ offset, id }) => ({ offset, id, sender: senders.get(id) ?? "" }));
+    },
     /** The event whose payload is exactly this frame. */
     eventOf(frame: string): LogEvent | undefined {
+      const read = readByFrame.get(frame);
+      if (read !== undefined) return read;
       const event = eventById.get(idInFrame.exec(frame.slice(0, longestStart))?.[1] ?? "");
       return event?.payload === frame ? event : undefined;
     },
@@ -229,6 +266,7 @@ function within(maxBytes: number, events: LogEvent[]): LogEvent[] {
 
 function payloadOf(id: string, change: Change, fillingOf: (bytes: number) => string): string {
   if (change.kind === "message") return `{"message":{"_id":"${id}","body":"${fillingOf(change.bytes)}"}}`;
+  if (change.kind === "read") return change.payload;
   if (change.kind === "system") return `{"system_message":{"_id":"${id}"}}`;
   return JSON.stringify(change.kind === "membership" ? change.change : change.end);
 }

@@ -84,10 +84,15 @@ function chooseChange({ random, climate, database, uids, cids, now }: Writers, o
     return { kind: "membership", cid, change };
   }
   if (random.next() < 0.15) return { kind: "system", uids: uids.filter(() => random.next() < 0.5) };
-  return { kind: "message", cid, bytes: random.next() < climate.large ? climate.largeBytes : 20 };
+  return { kind: "message", cid, sender: uid, bytes: random.next() < climate.large ? climate.largeBytes : 20 };
 }
 
-function announce({ note, now, announcedAt }: Writers, node: Node, events: LogEvent[]): void {
+/** Announces committed events to the other nodes, unless the node is gone. */
+export function announce(
+  { note, now, announcedAt }: Pick<Writers, "note" | "now" | "announcedAt">,
+  node: Node,
+  events: LogEvent[],
+): void {
   if (!node.isAlive) return;
   node.bus.publish(events);
   for (const { id } of events) announcedAt.set(id, now());

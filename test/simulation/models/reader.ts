@@ -1,0 +1,74 @@
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
+import type { NewRead } from "../../../src/store/reads/ports.ts";
+import { eventKey } from "../../../src/store/reads/read-plan.ts";
+import type { Product } from "../product.ts";
+import { markKey, type Organization } from "./database.ts";
+import type { Node } from "./node.ts";
+import { pause } from "./time.ts";
+import { announce, type Writers } from "./writer.ts";
+
+const mostNamed = 100;
+
+/** What all readers share. */
+export type Readers = Omit<Writers, "writing"> & { plan: Product["planReads"] };
+
+/** Marks conversations as read through any node, one after another, until told to end. */
+export async function runReader(readers: Readers): Promise<void> {
+  const { random, climate, isActive, pickNode } = readers;
+  const gapMs = Math.ceil(climate.activeMs / climate.writes);
+  for (;;) {
+    await pause(random.integer(1, 2 * gapMs));
+    if (!isActive()) return;
+    const node = pickNode();
+    if (node !== undefined) await read(readers, node, random.pick(readers.orgs));
+  }
+}
+
+/** Looks beside the commits, as the store does, and commits later. */
+async function read(readers: Readers, node: Node, org: string): Promise<void> {
+  const { random, climate, database, uids, cids, now, plan, note } = readers;
+  const place = { org, cid: random.pick(cids), uid: random.pick(uids) };
+  const { head } = database.get(org);
+  const upTo = random.next() < 0.5 ? head : random.integer(0, head);
+  const unread = database.unreadOf(org, place, upTo)?.slice(-mostNamed) ?? [];
+  await pause(random.integer(0, climate.commitMs + climate.store.latencyMs));
+  if (unread.length === 0 || !node.isAlive) return;
+  const call: NewRead = { ...place, upTo, unread, now: now(), keyId: undefined };
+
+  const events = await database.get(org).lock.add("shared", async () => {
+    const failovers = database.failovers();
+    const { events: planned, moved } = plan([call], foundIn(database.get(org), call));
+    await pause(random.integer(0, climate.commitMs));
+    const isOver = !node.isAlive || database.failovers() !== failovers;
+    if (isOver || planned.length === 0 || random.next() < climate.aborts) return [];
+    const first = database.get(org).head + 1;
+    const stored = planned.map(({ uids: authors = [], payload }, index) =>
+      database.prepare(org, first + index, { kind: "read", uids: authors, payload }),
+    );
+    database.commit(org, stored, moved);
+    note(
+      () => `${node.name} commits ${stored.map(({ id, offset, payload }) => `read ${id} at ${offset}: ${payload}`)}`,
+    );
+    return stored;
+  });
+  if (events.length > 0) await announceLater(readers, node, events);
+}
+
+async function announceLater(readers: Readers, node: Node, events: LogEvent[]): Promise<void> {
+  const { random, climate } = readers;
+  await pause(random.integer(0, climate.announceMs));
+  if (random.next() >= climate.crashesBeforeAnnouncing) announce(readers, node, events);
+}
+
+/** What the commit finds under its lock. */
+function foundIn({ id: org, head, marks, participants, commits }: Organization, { cid, unread }: NewRead) {
+  const members = [...(participants.get(cid) ?? [])];
+  const newest = unread.at(-1)?.offset ?? 0;
+  const id = commits[newest]?.event.id;
+  return {
+    heads: new Map([[org, head]]),
+    marks,
+    participants: new Set(members.map((uid) => markKey(org, { cid, uid }))),
+    ids: new Map(id === undefined ? [] : [[eventKey({ org, offset: newest }), id]]),
+  };
+}
