@@ -204,6 +204,21 @@ describe("PUT /admin/message/read", () => {
     }
   });
 
+  test("leaves out what was taken back: it is neither unread nor told, and cannot be named", async () => {
+    const { org, cid } = await setUp();
+    const ids = await sendMany(org, "alice", cid, 3);
+    const [first = "", second = "", third = ""] = ids;
+    await org.recalled("alice", cid, second);
+    using alice = await org.socket("alice");
+    using bob = await org.socket("bob");
+    expect(await unreadOf(bob, cid)).toBe(2);
+    expectProblem(await org.read<unknown>("bob", cid, [first, second]), 404, "message_not_found");
+    await org.hasRead("bob", cid);
+    expect((await alice.next()).message_read?.ids).toEqual([first, third]);
+    expect(await unreadOf(bob, cid)).toBe(0);
+    await org.expectNothingElse(alice, bob);
+  });
+
   test("counts no imported message as unread", async () => {
     const { org, cid } = await setUp(["alice", "bob"]);
     const line = { id: "old", cid, senderId: "alice", body: "x", created_at: "2024-01-01T00:00:00Z" };

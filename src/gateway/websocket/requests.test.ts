@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { createRequestHandler } from "./requests.ts";
+
+test("a list of conversations costs more than its size, for the unread messages that were counted", async () => {
+  const conversation = {
+    _id: "c",
+    name: null,
+    type: "g" as const,
+    created_at: "2026-11-20T13:06:00.123Z",
+    updated_at: "2026-11-20T13:06:00.123Z",
+  };
+  const costOf = async (...unread: number[]) => {
+    const items = unread.map((unread_messages_count) => ({ ...conversation, unread_messages_count }));
+    const handle = createRequestHandler({
+      history: {
+        messages: neverUsed,
+        messagesFor: neverUsed,
+        conversationsOf: async () => ({ items, cursor: null }),
+      },
+      receipts: { acknowledge: neverUsed },
+    });
+    return (await handle({ org: "o", uid: "u" }, "conversation_list", {})).addedCost;
+  };
+  expect(await costOf()).toBe(0);
+  expect(await costOf(100, 0, 25)).toBe(0.05);
+  expect(await costOf(...Array<number>(100).fill(100))).toBe(4);
+});
+
+function neverUsed(): never {
+  throw new Error("only conversations are listed here");
+}
