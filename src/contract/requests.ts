@@ -23,9 +23,13 @@ export function parseStrictJson(sent: string | Uint8Array, maxDepth: number): un
   return requireValue(readJson(textOf(sent), maxDepth));
 }
 
-/** Like `parseStrictJson`, for long JSON: spreads the work over many short turns of the event loop. */
-export async function parseStrictJsonInTurns(sent: string | Uint8Array, maxDepth: number): Promise<unknown> {
-  return requireValue(await readJsonInTurns(textOf(sent), maxDepth, nextTurn));
+/** Like `parseStrictJson`, for long JSON: spreads the work over many short turns, by default of the event loop. */
+export async function parseStrictJsonInTurns(
+  sent: string | Uint8Array,
+  maxDepth: number,
+  turn: () => Promise<void> = nextTurn,
+): Promise<unknown> {
+  return requireValue(await readJsonInTurns(textOf(sent), maxDepth, turn));
 }
 
 function textOf(sent: string | Uint8Array): string {

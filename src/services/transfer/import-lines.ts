@@ -2,7 +2,7 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { Message } from "../../contract/messages/events.ts";
-import { parseStrictJson, validate } from "../../contract/requests.ts";
+import { parseStrictJson, parseStrictJsonInTurns, validate } from "../../contract/requests.ts";
 import { createImportLines } from "../../contract/transfer/lines.ts";
 import { isObject } from "../../lib/json/json-values.ts";
 import { createId, derivedIdOf, isUuidV7, timeOfId } from "../../lib/text/ids.ts";
@@ -11,12 +11,14 @@ import type { ImportItem } from "../../store/transfer/ports.ts";
 
 /** Reads the lines of an import. */
 export type LineReader = {
-  /**
-   * The items that a line stands for, in the order in which they must be imported. Throws what is wrong with it.
-   * `keepsIds`: a message keeps an id that has the form of Herald's.
-   */
-  read(line: string, organization: { org: string; keepsIds: boolean }): ImportItem[];
+  /** The items that a line stands for, in the order in which they must be imported. Throws what is wrong with it. */
+  read(line: string, target: ImportTarget): ImportItem[];
+  /** Like `read`, for a long line: spreads the work over many short turns. */
+  readInTurns(line: string, target: ImportTarget, turn: () => Promise<void>): Promise<ImportItem[]>;
 };
+
+/** The organization that lines are for. `keepsIds`: a message keeps an id that has the form of Herald's. */
+export type ImportTarget = { org: string; keepsIds: boolean };
 
 type Options = {
   limits: PayloadLimits;
@@ -77,29 +79,35 @@ export function createLineReader({ limits, participantsOfItem, now }: Options): 
     };
   }
 
-  return {
-    read(line, { org, keepsIds }) {
-      const value = parseStrictJson(line, limits.jsonDepth);
-      const [kind, ...others] = isObject(value) ? Object.keys(value) : [];
-      if (kind === undefined || others.length > 0) throw refused("", expected);
-      switch (kind) {
-        case "user": {
-          const { id, name, blocked } = validate(schemas.user, value).user;
-          return [{ kind, id, name, isBlocked: blocked }];
-        }
-        case "conversation": {
-          const { id, name, participants = [] } = validate(schemas.conversation, value).conversation;
-          return [{ kind, id, name }, ...toParts(id, participants)];
-        }
-        case "participant": {
-          const { cid, uid } = validate(schemas.participant, value).participant;
-          return [{ kind: "participants", cid, uids: [uid] }];
-        }
-        case "message":
-          return [toMessage(value, org, keepsIds)];
-        default:
-          throw refused("", expected);
+  function toItems(value: unknown, { org, keepsIds }: ImportTarget): ImportItem[] {
+    const [kind, ...others] = isObject(value) ? Object.keys(value) : [];
+    if (kind === undefined || others.length > 0) throw refused("", expected);
+    switch (kind) {
+      case "user": {
+        const { id, name, blocked } = validate(schemas.user, value).user;
+        return [{ kind, id, name, isBlocked: blocked }];
       }
+      case "conversation": {
+        const { id, name, participants = [] } = validate(schemas.conversation, value).conversation;
+        return [{ kind, id, name }, ...toParts(id, participants)];
+      }
+      case "participant": {
+        const { cid, uid } = validate(schemas.participant, value).participant;
+        return [{ kind: "participants", cid, uids: [uid] }];
+      }
+      case "message":
+        return [toMessage(value, org, keepsIds)];
+      default:
+        throw refused("", expected);
+    }
+  }
+
+  return {
+    read: (line, target) => toItems(parseStrictJson(line, limits.jsonDepth), target),
+    async readInTurns(line, target, turn) {
+      const value = await parseStrictJsonInTurns(line, limits.jsonDepth, turn);
+      await turn();
+      return toItems(value, target);
     },
   };
 }

@@ -8,8 +8,8 @@ import type { ImportProgress, LineFault } from "./import-progress.ts";
 export type ImportParts = {
   /** Adds what a line stands for. Waits while enough is being stored; rejects once a part could not be. */
   add(line: number, items: ImportItem[]): Promise<void>;
-  /** Notes that a line cannot be imported. */
-  refuse(line: number, error: HeraldError): void;
+  /** Notes that a line cannot be imported. Waits and rejects like `add`. */
+  refuse(line: number, error: HeraldError): Promise<void>;
   /** Stores what there is, and waits until all is. Rejects if something could not be stored. */
   flush(): Promise<void>;
   /** Waits until nothing is being stored, whatever came of it. */
@@ -35,12 +35,14 @@ type Gathered = {
   items: ImportItem[];
   lines: number[];
   faults: LineFault[];
-  weight: number;
+  /** The conversations that its messages are in. */
+  conversations: Set<string>;
+  rows: number;
   bytes: number;
   last: number;
 };
 
-const bytesOfPart = 512 * 1024;
+const bytesOfPart = 128 * 1024;
 const partsAtOnce = 2; // one is stored while the next is read
 const mostDeclared = 1_000_000;
 
@@ -100,21 +102,25 @@ export function createImportParts(options: Options): ImportParts {
     writing.push(told);
   }
 
+  const isFull = () => part.rows >= imports.rowsOfPart || part.bytes >= bytesOfPart;
+
   return {
     async add(line, items) {
       for (const item of items) {
         part.items.push(item);
         part.lines.push(line);
-        part.weight += weightOf(item);
+        part.rows += rowsIn(part, item);
         if (item.kind === "message") part.bytes += item.rest.length;
         if (item === items.at(-1)) part.last = line;
-        if (part.weight >= imports.rowsOfPart || part.bytes >= bytesOfPart) await begin();
+        if (isFull()) await begin();
       }
       part.last = line;
     },
-    refuse(line, error) {
+    async refuse(line, error) {
       part.faults.push({ line, error });
+      part.rows++; // so that faults are reported and not kept, even if there is nothing else
       part.last = line;
+      if (isFull()) await begin();
     },
     async flush() {
       await begin();
@@ -132,13 +138,16 @@ export function createImportParts(options: Options): ImportParts {
   };
 }
 
-/** The number of rows that an item may write. */
-function weightOf(item: ImportItem): number {
-  return item.kind === "participants" ? 2 * item.uids.length : 1;
+/** The number of rows that an item may write: a message also changes its conversation, once in a part. */
+function rowsIn({ conversations }: Gathered, item: ImportItem): number {
+  if (item.kind === "participants") return 2 * item.uids.length;
+  if (item.kind !== "message" || conversations.has(item.cid)) return 1;
+  conversations.add(item.cid);
+  return 2;
 }
 
 function newPart(last: number): Gathered {
-  return { items: [], lines: [], faults: [], weight: 0, bytes: 0, last };
+  return { items: [], lines: [], faults: [], conversations: new Set(), rows: 0, bytes: 0, last };
 }
 
 function errorOf(fault: ImportFault, maxParticipants: number): HeraldError {

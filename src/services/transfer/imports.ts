@@ -1,9 +1,10 @@
 import { HeraldError, toHeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { createQueue } from "../../lib/queues/queue.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
-import type { ImportWrites } from "../../store/transfer/ports.ts";
+import type { ImportItem, ImportWrites } from "../../store/transfer/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Caller, permitScope, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
@@ -52,7 +53,9 @@ type Dependencies = {
   elapsed: Clock;
 };
 
-const linesPerTurn = 50; // about half a millisecond of the serving thread
+const msPerTurn = 0.5; // of the serving thread, for all imports together
+const longLine = 64 * 1024; // such lines are read one at a time
+const longTurnMs = 2; // a turn takes a millisecond, so that half of the serving thread is left
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
 const waitForMoreMs = 50;
@@ -61,34 +64,62 @@ const waitForMoreMs = 50;
 export function createImports(dependencies: Dependencies): Imports {
   const { imports, organizations, use, places, limits, clock, elapsed } = dependencies;
   const turns = createTurnstile(1);
+  const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
+  const longTurns = createTurnstile(1, { turnMs: longTurnMs });
   const participantsOfItem = Math.floor(imports.rowsOfPart / 4);
   const reader = createLineReader({ limits, participantsOfItem, now: clock.now });
   let isStopping = false;
 
-  /** The items of a line; `undefined` if it was refused. */
-  function readLine({ org, caller }: ImportWish, parts: ImportParts, number: number, line: string | HeraldError) {
+  function permitted({ caller }: ImportWish, items: ImportItem[]): ImportItem[] {
+    const [first] = items;
+    if (first?.kind === "message") {
+      permitScope(caller, "message:send");
+      permitSender(caller, first.sender);
+    }
+    return items;
+  }
+
+  function readShort(wish: ImportWish, line: string, keepsIds: boolean): ImportItem[] | HeraldError {
     try {
-      if (typeof line !== "string") throw line;
-      const items = line.trim() === "" ? [] : reader.read(line, { org, keepsIds: parts.keepsIds });
-      const [first] = items;
-      if (first?.kind === "message") {
-        permitScope(caller, "message:send");
-        permitSender(caller, first.sender);
-      }
-      return items;
+      return line.trim() === "" ? [] : permitted(wish, reader.read(line, { org: wish.org, keepsIds }));
     } catch (error) {
-      if (!(error instanceof HeraldError)) throw error;
-      parts.refuse(number, error);
-      return undefined;
+      return faultOf(error);
     }
   }
 
-  async function readBlock(wish: ImportWish, parts: ImportParts, { first, lines }: LineBlock): Promise<void> {
+  async function readLong(wish: ImportWish, line: string, keepsIds: boolean): Promise<ImportItem[] | HeraldError> {
+    const { org } = wish;
+    const turn = () => longTurns.pass(org);
+    try {
+      return permitted(wish, await longLines.add({ of: org }, () => reader.readInTurns(line, { org, keepsIds }, turn)));
+    } catch (error) {
+      return faultOf(error);
+    }
+  }
+
+  /** The items of a line, or what is wrong with it; no promise for a short line, as most are. */
+  function readLine(wish: ImportWish, line: string | HeraldError, keepsIds: boolean) {
+    if (typeof line !== "string") return line;
+    return line.length > longLine ? readLong(wish, line, keepsIds) : readShort(wish, line, keepsIds);
+  }
+
+  /** Reads the lines of a block, in turns; yields when there is something to report. */
+  async function* readBlock(
+    wish: ImportWish,
+    { parts, progress }: { parts: ImportParts; progress: ImportProgress },
+    { first, lines }: LineBlock,
+  ): AsyncGenerator<string, void> {
+    let turnEndsAt = 0;
     for (const [index, line] of lines.entries()) {
-      if (index % linesPerTurn === 0) await turns.pass(wish.org);
-      const number = first + index;
-      const items = readLine(wish, parts, number, line);
-      if (items !== undefined) await parts.add(number, items);
+      if (elapsed.now() >= turnEndsAt) {
+        const text = progress.take();
+        if (text !== "") yield text;
+        await turns.pass(wish.org);
+        turnEndsAt = elapsed.now() + msPerTurn;
+      }
+      const reading = readLine(wish, line, parts.keepsIds);
+      const items = reading instanceof Promise ? await reading : reading;
+      await (items instanceof HeraldError ? parts.refuse(first + index, items) : parts.add(first + index, items));
     }
   }
 
@@ -106,7 +137,7 @@ export function createImports(dependencies: Dependencies): Imports {
       if (block === undefined) await parts.flush();
       else if (block.done) return;
       else {
-        await readBlock(wish, parts, block.value);
+        yield* readBlock(wish, { parts, progress }, block.value);
         await toll.charge(Math.max(block.value.lines.length / linesPerUnit, block.value.bytes / bytesPerUnit));
         next = take();
       }
@@ -161,6 +192,12 @@ export function createImports(dependencies: Dependencies): Imports {
       isStopping = true;
     },
   };
+}
+
+/** Throws anything that is no fault of the line. */
+function faultOf(error: unknown): HeraldError {
+  if (error instanceof HeraldError) return error;
+  throw error;
 }
 
 /** The value, or `undefined` if it takes longer than a moment. */
