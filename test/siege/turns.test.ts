@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createRequestTemplate, openLanes } from "../../bench/harness/crowds/lane.ts";
+import { importInto, messageLine } from "../contract/transfer/lines.ts";
 import { useHerald } from "../harness/servers/herald.ts";
 import { createKey } from "../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
@@ -48,6 +49,22 @@ async function crowd(org: Organization, cid: string) {
   };
 }
 
+/** Imports files at once, of which so many lines are wrong; returns how many sends another organization makes meanwhile. */
+async function sendWhileImporting(files: readonly object[][], wrong = 0): Promise<number> {
+  const [many, one] = [await createOrganization(herald()), await createOrganization(herald())];
+  const quiet = await one.conversation(["bob"]);
+  let left = files.length;
+  const imports = files.map(async (lines) => {
+    const { end } = await importInto(many, lines);
+    left--;
+    return end;
+  });
+  let sent = 0;
+  while (left > 0) await one.sent("bob", { cid: quiet, body: `${sent++}` });
+  for (const end of await Promise.all(imports)) expect(end).toMatchObject({ done: true, failed: wrong });
+  return sent;
+}
+
 const median = (values: number[]) => values.sort((left, right) => left - right)[Math.floor(values.length / 2)];
 
 describe("organizations take turns (row 5)", () => {
@@ -82,5 +99,21 @@ describe("organizations take turns (row 5)", () => {
     while (left > 0) await one.sent("bob", { cid: quiet, body: `${sent++}` });
     expect(await Promise.all(puts)).toEqual(Array.from({ length: puts.length }, () => 201));
     expect(sent).toBeGreaterThan(5 * puts.length); // a PUT takes many steps, and a send fits between two
+  });
+
+  test("one that sends continues while another imports as much as it may at once", async () => {
+    const lines = 3_000;
+    const conversations = Array.from({ length: 500 }, (_, index) => ({ conversation: { id: `c${index}` } }));
+    const fileOf = (name: string) =>
+      Array.from({ length: lines }, (_, index) => messageLine(`${name}-${index}`, index, { cid: `c${index % 500}` }));
+    const files = ["a", "b", "c", "d"].map((name) => [...conversations, ...fileOf(name)]);
+    const sent = await sendWhileImporting(files);
+    expect(sent).toBeGreaterThan(files.length * (lines / 250)); // a part holds fewer lines, and a send fits between two
+  });
+
+  test("one that sends continues while another imports long lines", async () => {
+    const uids = Array.from({ length: 30_000 }, (_, index) => `u${index.toString(36)}`);
+    const file = Array.from({ length: 20 }, () => ({ conversation: { id: "c", participants: uids, wrong: 1 } }));
+    expect(await sendWhileImporting([file], file.length)).toBeGreaterThan(2 * file.length);
   });
 });

@@ -1,6 +1,7 @@
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
+import { steadyClock } from "../../lib/time/clock.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
 import { importedKind } from "./past.ts";
 
@@ -86,6 +87,8 @@ const lockedColumns = [
   "past_head",
 ];
 
+const sendingMs = 1_000;
+
 /** Writes events to logs, in one transaction with the rows they concern. */
 export type LogWriter = {
   /**
@@ -103,6 +106,8 @@ export type LogWriter = {
   transaction<Result>(orgs: string[], work: Work<Result>): Promise<Result>;
   /** Like `transaction`, for one of the many parts of a change to one organization. */
   bulk<Result>(org: string, work: Work<Result>): Promise<Result>;
+  /** Whether there was a batch within the last second. */
+  isSending(): boolean;
 };
 
 /** Creates a log writer. `announce` is called after each `transaction` that emitted events, in offset order. */
@@ -198,6 +203,8 @@ export function createLogWriter({
     }, turn);
   }
 
+  let lastBatchAt = Number.NEGATIVE_INFINITY;
+
   const writeInTurn = async <Result>(orgs: string[], work: Work<Result>, turn = turnOf(orgs)) =>
     await write(orgs, { look: async () => undefined, work, turn });
 
@@ -210,11 +217,13 @@ export function createLogWriter({
   return {
     commit: async (orgs, work) => (await writeInTurn(orgs, work)).result,
     async commitBatch(orgs, look, work) {
+      lastBatchAt = steadyClock.now();
       const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
       return (await write(distinct, { look, work, turn: "shared" })).result;
     },
     transaction: (orgs, work) => writeAndAnnounce(orgs, work),
     bulk: (org, work) => writeAndAnnounce([org], work, { of: org, isBulk: true }),
+    isSending: () => steadyClock.now() - lastBatchAt < sendingMs,
   };
 }
 

@@ -22,7 +22,7 @@ export type Dialect = {
   estimateRows: string | undefined;
   /** How many participants one step of a large change adds or removes; measured in docs/decisions/0035. */
   participantsOfStep: number;
-  /** How many rows one part of an import may write, so that it holds the writer for few milliseconds; measured in docs/decisions/0046. */
+  /** How many rows one part of an import may write, so that it holds the writer for few milliseconds; measured in docs/decisions/0047. */
   rowsOfImport: number;
   /** Statements, run after migrations, that give the planner statistics; none if it collects them itself. */
   statistics: readonly string[];

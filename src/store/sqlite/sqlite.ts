@@ -12,9 +12,9 @@ import { createForgetting } from "./forgetting.ts";
 
 const ownerOnly = 0o600;
 // How many pages the write-ahead log may hold before a checkpoint, which delays waiting writers: 1,000 pages take some 4 ms.
-// Batches of sends and parts of imports rewrite the same pages; other changes do not, and each gets a small checkpoint of
-// its own.
-const pagesPerCheckpoint = { shared: 4_000, others: 250 };
+// Batches of sends rewrite the same pages, parts of imports do so less; other changes do not, and each gets a small
+// checkpoint of its own.
+const pagesPerCheckpoint = { shared: 4_000, bulk: 1_000, others: 250 };
 // Long texts fill pages that nothing rewrites, so a checkpoint takes time for each: 4 MiB take some 4 ms, and one comes
 // after half of that, counted in characters.
 const longCharacters = 4_096; // a page
@@ -75,8 +75,7 @@ export function openSqlite(file: string): Driver {
 
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, turn: Turn): Promise<Result> {
     try {
-      const rewrites = turn === "shared" || turn.isBulk === true;
-      checkpointEvery(rewrites ? pagesPerCheckpoint.shared : pagesPerCheckpoint.others);
+      checkpointEvery(pagesPerCheckpoint[kindOf(turn)]);
       begin.run();
       const { lastly, settle } = createLastWrites();
       let forgets = false;
@@ -190,6 +189,11 @@ function setParametersAside(text: string): string {
   const parameter = `parameter (${names.join(", ")}) AS (VALUES (${names.map(() => "?").join(", ")}))`;
   if (!query.startsWith("WITH ")) return `WITH ${parameter} ${query}`;
   return query.replace(/^WITH(?: RECURSIVE)? /, (start) => `${start}${parameter}, `);
+}
+
+function kindOf(turn: Turn): keyof typeof pagesPerCheckpoint {
+  if (turn === "shared") return "shared";
+  return turn.isBulk ? "bulk" : "others";
 }
 
 /** Translates a full disk and a busy file into errors for the caller; anything else is a bug and stays as it is. */

@@ -1,3 +1,6 @@
+import { unavailable } from "../../contract/errors/errors.ts";
+import { createQueue } from "../../lib/queues/queue.ts";
+import { steadyClock } from "../../lib/time/clock.ts";
 import { ensureUsers } from "../directory/users.ts";
 import { emitBlock, emitMembership } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
@@ -16,6 +19,22 @@ type Dependencies = { driver: Driver; writer: LogWriter };
  * that its cost is that of its rows.
  */
 export function createImportWrites({ driver, writer }: Dependencies): ImportWrites {
+  const parts = createQueue(unavailable);
+
+  /**
+   * Runs the parts of all imports one at a time. While anybody sends, a rest follows each that is as long as it took, so
+   * that imports use half of the database at most, and half of the processor and disk that come with it.
+   */
+  function inTurn<Result>(org: string, work: () => Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    void parts.add({ of: org }, async () => {
+      const beganAt = steadyClock.now();
+      await work().then(resolve, reject);
+      if (writer.isSending()) await Bun.sleep(steadyClock.now() - beganAt);
+    });
+    return promise;
+  }
+
   async function addAll(part: ImportPart, givesIds: boolean): Promise<ImportOutcome | undefined> {
     const { org } = part;
     return await writer.bulk(org, async (transaction) => {
@@ -28,32 +47,36 @@ export function createImportWrites({ driver, writer }: Dependencies): ImportWrit
     });
   }
 
+  async function add(part: ImportPart): Promise<ImportOutcome | undefined> {
+    try {
+      return await addAll(part, false);
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      return await addAll(part, true); // an id that a message shall keep is another organization's
+    }
+  }
+
+  async function check(part: ImportPart, also: readonly string[]): Promise<ImportOutcome | undefined> {
+    return await driver.aside(
+      async (sql) => {
+        const { org } = part;
+        await sql.limitTo([org]);
+        if ((await sql.all(findOrganization, org)).length === 0) return undefined;
+        const found = await lookAt(sql.rows, part);
+        const declared = {
+          ...part,
+          items: also.map((id) => ({ kind: "conversation", id, name: undefined }) as const),
+        };
+        planImport(found, declared, { pastHead: 0, givesIds: false });
+        return outcomeOf(planImport(found, part, { pastHead: 0, givesIds: false }), false);
+      },
+      { of: part.org },
+    );
+  }
+
   return {
-    async add(part) {
-      try {
-        return await addAll(part, false);
-      } catch (error) {
-        if (!isUniqueViolation(error)) throw error;
-        return await addAll(part, true); // an id that a message shall keep is another organization's
-      }
-    },
-    async check(part, also) {
-      return await driver.aside(
-        async (sql) => {
-          const { org } = part;
-          await sql.limitTo([org]);
-          if ((await sql.all(findOrganization, org)).length === 0) return undefined;
-          const found = await lookAt(sql.rows, part);
-          const declared = {
-            ...part,
-            items: also.map((id) => ({ kind: "conversation", id, name: undefined }) as const),
-          };
-          planImport(found, declared, { pastHead: 0, givesIds: false });
-          return outcomeOf(planImport(found, part, { pastHead: 0, givesIds: false }), false);
-        },
-        { of: part.org },
-      );
-    },
+    add: (part) => inTurn(part.org, () => add(part)),
+    check: (part, also) => inTurn(part.org, () => check(part, also)),
   };
 }
 
