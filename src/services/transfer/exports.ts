@@ -44,10 +44,11 @@ type Dependencies = {
 
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
+const msPerUnit = 4; // of all exports of the node; a unit takes the serving thread about 1 ms
 
 /** Creates exports from the store. */
 export function createExports({ exports, log, organizations, users, places, elapsed }: Dependencies): Exports {
-  const turns = createTurnstile(1);
+  const turns = createTurnstile(1, { turnMs: msPerUnit });
   let isStopping = false;
 
   async function pagesOf({ org, uid }: ExportWish): Promise<ExportPages> {
@@ -73,9 +74,10 @@ export function createExports({ exports, log, organizations, users, places, elap
       for await (const lines of pages) {
         if (isStopping) throw unavailable({ detail: "this node is shutting down; export again" });
         if (lines.length === 0) continue;
-        await turns.pass(org);
         const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-        await toll.charge(Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit));
+        const work = Math.max(lines.length / linesPerUnit, text.length / bytesPerUnit);
+        await turns.pass(org, { weight: work });
+        await toll.charge(work);
         await toll.permit();
         yield text;
       }
