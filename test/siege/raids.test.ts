@@ -15,7 +15,19 @@ const herald = useHerald({
 });
 
 /** One of each row, and the worst of their siblings; `npm run siege` plays all. */
-const played = ["metrics", "bad-tokens", "pongs", "lists", "deaf-lists", "filtered-feeds", "directory", "many-keys"];
+const played = [
+  "metrics",
+  "bad-tokens",
+  "pongs",
+  "lists",
+  "deaf-lists",
+  "filtered-feeds",
+  "directory",
+  "many-keys",
+  "imports",
+  "refused-imports",
+  "exports",
+];
 const sends = 5;
 const niceness = 10;
 let ground: Promise<Known> | undefined;

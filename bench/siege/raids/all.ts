@@ -2,10 +2,11 @@ import type { Raid } from "../camp.ts";
 import { doorRaids } from "./doors.ts";
 import { floodRaids } from "./floods.ts";
 import { keyRaids } from "./keys.ts";
+import { transferRaids } from "./transfers.ts";
 import { userRaids } from "./users.ts";
 
 /** Every raid, in the order in which they are played. */
-export const raids: readonly Raid[] = [...doorRaids, ...floodRaids, ...userRaids, ...keyRaids];
+export const raids: readonly Raid[] = [...doorRaids, ...floodRaids, ...userRaids, ...keyRaids, ...transferRaids];
 
 /** The raid of that name. Throws if there is none. */
 export function raidOf(name: string): Raid {
