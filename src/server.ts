@@ -35,6 +35,7 @@ import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
+import { createWaits } from "./services/delivery/waits.ts";
 import { type Demo, ensureDemo } from "./services/directory/demo.ts";
 import { createOrganizationDirectory } from "./services/directory/organizations.ts";
 import { createKeyring } from "./services/keys/keyring.ts";
@@ -168,7 +169,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   });
   const { organizationLimits, use, rateLimit } = startLimits({ config, store, steadyClock, onError });
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
-  const services = createServices({ config, tokenSecret, store, use, refusals, clock, steadyClock, log });
+  const waits = createWaits({ bus, nodes: () => nodes?.heard ?? [nodeId] });
+  const services = createServices({ config, tokenSecret, store, use, refusals, clock, steadyClock, waits, log });
   const keyring = createKeyring({
     keys: store.keys,
     bootstrap: openBootstrap(adminKey),
@@ -279,7 +281,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     },
     backlog: connections.backlog,
     pages: createConsolePages({ hasDemo: config.HERALD_DEMO }),
-    limits: httpLimitsOf(config),
+    limits: { ...httpLimitsOf(config), idleSeconds: config.HERALD_LIMIT_IDLE_SECONDS / 1000 },
     follow,
     onError,
   });
@@ -308,6 +310,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     held.end();
     services.imports.stop();
     services.exports.stop();
+    waits.stop();
     const end = performance.now() + requestsMayTakeMs;
     const unanswered = () => listening.pendingRequests - connections.count("sse") - connections.count("feed");
     while (unanswered() > 0 && performance.now() < end) await Bun.sleep(lookAgainMs);

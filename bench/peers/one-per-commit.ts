@@ -9,6 +9,7 @@ import { newCall } from "../../src/http/calls.ts";
 import { bindMessages } from "../../src/http/routes/messages.ts";
 import { systemClock } from "../../src/lib/time/clock.ts";
 import { createAudit } from "../../src/services/audit.ts";
+import type { AwaitedSends } from "../../src/services/delivery/awaited-sends.ts";
 import { createKeyring } from "../../src/services/keys/keyring.ts";
 import { createRefusals } from "../../src/services/limits/refusals.ts";
 import { createMessages } from "../../src/services/messages/messages.ts";
@@ -55,12 +56,13 @@ const bind = createBind({
   audit: createAudit({ ...store, redact: (text) => text, clock, elapsed: clock, onError }),
   longAnswers: { bodyOf: (text) => text },
   clientAddress: () => "",
-  limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth },
+  limits: { requestBytes: Number.POSITIVE_INFINITY, jsonDepth: defaultPayloadLimits.jsonDepth, idleSeconds: 30 },
   onError,
 });
+const awaited: AwaitedSends = { follow: (_send, _wish, append) => append() };
 const services = {
-  messages: createMessages({ ...store, use, clock }),
-  systemMessages: createSystemMessages({ ...store, use, clock }),
+  messages: createMessages({ ...store, use, clock, awaited }),
+  systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
   reads: { mark: neverUsed, markAs: neverUsed },
   dryRuns: { message: neverUsed, systemMessage: neverUsed, read: neverUsed },
 };

@@ -6,12 +6,12 @@ import { within } from "../../test/harness/deadline.ts";
 import { freePort } from "../../test/harness/engines/installed.ts";
 import { startNats } from "../../test/harness/engines/nats.ts";
 import { createId } from "../lib/text/ids.ts";
-import type { Bus } from "./bus.ts";
+import type { Bus, DeliveryNews, WatchBus } from "./bus.ts";
 import { createLocalBus } from "./local.ts";
-import { busesOn, collect, echo, event } from "./testing/bus-setup.ts";
+import { busesOn, collect, createWatcher, echo, event, someNews, watchQuestion } from "./testing/bus-setup.ts";
 
 /** Tests the port `Bus`. `open` resolves once the bus is connected. */
-function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): void {
+function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & WatchBus>): void {
   describe(`the bus ${name}`, () => {
     test("delivers what is published after a subscription to each subscriber of the organization, in order", async () => {
       const bus = await open();
@@ -65,6 +65,23 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus>): voi
       await bus.close();
     });
 
+    test("begins a watch on the asking node, passes its news on, and ends it", async () => {
+      const id = createId();
+      const bus = await open(id);
+      expect(bus.watch(watchQuestion, () => undefined)).toBeFunction(); // nobody watches yet
+      const { watcher, begun, ended } = createWatcher();
+      bus.watchWith(watcher);
+      const heard: unknown[] = [];
+      const end = bus.watch(watchQuestion, (...told) => heard.push(told));
+      expect(begun.map(({ question }) => question)).toEqual([watchQuestion]);
+      begun[0]?.tell(someNews);
+      expect(heard).toEqual([[id, someNews]]);
+      end();
+      end();
+      expect(ended.every((ask) => ask === begun[0]?.id)).toBe(true);
+      await bus.close();
+    });
+
     test("returns the available answers if a node does not answer", async () => {
       const id = createId();
       const bus = await open(id);
@@ -94,6 +111,32 @@ if (nats !== undefined) {
       expect(one.hints[0]).toEqual({ org: "o", offset: 1, id: "e1", prev: undefined });
       expect(one.hints[1]).toMatchObject({ offset: 2, payload: "{}" });
       await bus.close();
+    });
+
+    test("lets every node watch, hears each under its id in order and in parts that fit, and tells it the end", async () => {
+      const [one, two] = [await join("one"), await join("two")];
+      const [own, other] = [createWatcher(), createWatcher()];
+      one.watchWith(own.watcher);
+      two.watchWith(other.watcher);
+      const heard: [node: string, news: DeliveryNews][] = [];
+      let wake = () => {};
+      const end = one.watch(watchQuestion, (node, news) => {
+        heard.push([node, news]);
+        wake();
+      });
+      const watch = await other.next();
+      expect([watch.question, watch.id]).toEqual([watchQuestion, own.begun[0]?.id ?? ""]);
+      const online = Array.from({ length: 5_000 }, (_, index) => `${"😀".repeat(30)}${index}`);
+      watch.tell({ ...someNews, online });
+      watch.tell({ ...someNews, acknowledged: ["ann"], isDone: true });
+      while (heard.at(-1)?.[1].isDone !== true) await new Promise<void>((resolve) => (wake = resolve));
+      expect(new Set(heard.map(([node]) => node))).toEqual(new Set(["two"]));
+      expect(heard.flatMap(([, news]) => news.online).slice(0, online.length)).toEqual(online);
+      expect(heard.map(([, { isPlayed }]) => isPlayed).indexOf(true)).toBe(heard.length - 2);
+      end();
+      while (other.ended.length === 0) await Bun.sleep(1);
+      expect(other.ended).toEqual([watch.id]);
+      await Promise.all([one.close(), two.close()]);
     });
 
     test("connects once the server is up, and reconnects after an outage, with all subscriptions", async () => {

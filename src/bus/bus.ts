@@ -63,5 +63,52 @@ export type PresenceAnswer = {
   rates?: { requests: number; messages: number } | undefined;
 };
 
+/** A question about an event that is about to be appended, whose delivery a caller waits for. */
+export type WatchQuestion = {
+  org: string;
+  /** The id of the event. */
+  event: string;
+  /** The id that clients acknowledge it by. */
+  ack: string;
+  /** How long to watch, in milliseconds. */
+  forMs: number;
+};
+
+/** What a node tells of an event since it last told; all of it together is the truth about its own connections. */
+export type DeliveryNews = {
+  /** Users who were connected when the event was played, each once. */
+  online: readonly string[];
+  /** Those of them whose connections were all cut in the attempt to write it. */
+  missed: readonly string[];
+  /** Those of them who have acknowledged it, each once. */
+  acknowledged: readonly string[];
+  /** Whether the event was played, so that nobody else comes to be online or missed. */
+  isPlayed: boolean;
+  /**
+   * Whether nothing need be awaited: the node has no connections of the organization, or it has played the event and
+   * each connection that acknowledges has acknowledged or is gone. Acknowledgements may follow.
+   */
+  isDone: boolean;
+};
+
+/** Watches events on one node. `id` is the question's. */
+export type Watcher = {
+  /** Begins to watch, and tells how things stand. Tells nothing if there are too many watches. */
+  begin(id: string, question: WatchQuestion, tell: (news: DeliveryNews) => void): void;
+  /** The asking node needs no more news. */
+  end(id: string): void;
+};
+
+/** Lets a node watch what becomes of an event on all nodes. News may be lost, but is never told twice. */
+export type WatchBus = {
+  /**
+   * Asks all nodes, including this one, to watch an event before it is appended; `hear` gets the news of each. A node
+   * that the bus does not reach tells nothing. Never fails. Returns the function that ends the watch.
+   */
+  watch(question: WatchQuestion, hear: (node: string, news: DeliveryNews) => void): () => void;
+  /** Sets how this node watches. Until then it does not. */
+  watchWith(watcher: Watcher): void;
+};
+
 /** The state of a bus. While it is `down`, nodes learn of one another's events only by head checks. */
 export type BusState = "up" | "down" | "none";

@@ -1,8 +1,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "@nats-io/transport-node";
 import { startNats } from "../../test/harness/engines/nats.ts";
-import { logSubject, presenceSubject } from "./subjects.ts";
-import { busesOn, collect, echo, event, signerOf } from "./testing/bus-setup.ts";
+import { logSubject, newsSubject, presenceSubject, watchSubject } from "./subjects.ts";
+import {
+  busesOn,
+  collect,
+  createWatcher,
+  echo,
+  event,
+  signerOf,
+  someNews,
+  watchQuestion,
+} from "./testing/bus-setup.ts";
 
 const nats = await startNats();
 if (nats !== undefined) {
@@ -150,6 +159,45 @@ if (nats !== undefined) {
       expect([...(await bus.request(question, ["n", "old"])).keys()]).toEqual(["n"]);
       await old.close();
       await bus.close();
+    });
+
+    test("begins no watch for a stranger, none twice, and hears no news that are forged, repeated or to another question", async () => {
+      const [one, two] = [await join("one"), await join("two")];
+      const { watcher, begun, next } = createWatcher();
+      two.watchWith(watcher);
+      const stranger = await connect({ servers: nats.url });
+      const overheard: { subject: string; text: string }[] = [];
+      for (const subject of [watchSubject, "herald.news.>"])
+        stranger.subscribe(subject, {
+          callback: (_, message) => void overheard.push({ subject: message.subject, text: message.string() }),
+        });
+      await stranger.flush();
+      const heard: unknown[] = [];
+      one.watch(watchQuestion, (...told) => heard.push(told));
+      const { tell } = await next();
+      tell({ ...someNews, online: ["ann"] });
+      while (heard.length < 1 || overheard.length < 2) await Bun.sleep(1);
+      const [asked, told] = [...overheard];
+      one.watch({ ...watchQuestion, event: "f" }, (...more) => heard.push(more));
+      while (begun.length < 2) await Bun.sleep(1);
+      const other = newsSubject("one", begun[1]?.id ?? "");
+      stranger.publish(watchSubject, asked?.text ?? ""); // repeated
+      stranger.publish(watchSubject, JSON.stringify({ ask: "x", from: "one", watch: watchQuestion }));
+      stranger.publish(told?.subject ?? "", told?.text ?? ""); // repeated
+      stranger.publish(told?.subject ?? "", (told?.text ?? "").replace("ann", "eve"));
+      stranger.publish(other, told?.text ?? ""); // the answer to another question
+      await stranger.flush();
+      tell({ ...someNews, online: ["bob"] });
+      while (heard.length < 2) await Bun.sleep(1);
+      expect(heard).toEqual([
+        ["two", { ...someNews, online: ["ann"] }],
+        ["two", { ...someNews, online: ["bob"] }],
+      ]);
+      expect(begun).toHaveLength(2);
+      expect(two.dropped).toMatchObject({ unsigned: 1, forged: 0 });
+      expect(one.dropped).toMatchObject({ unsigned: 1, forged: 2 });
+      await stranger.close();
+      await Promise.all([one.close(), two.close()]);
     });
   });
 }

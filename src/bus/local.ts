@@ -1,9 +1,11 @@
-import type { Bus, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
+import { createId } from "../lib/text/ids.ts";
+import type { Bus, Hint, PresenceAnswer, PresenceQuestion, WatchBus, Watcher } from "./bus.ts";
 
 /** Creates the bus of a single node: plain function calls. */
-export function createLocalBus({ nodeId }: { nodeId: string }): Bus {
+export function createLocalBus({ nodeId }: { nodeId: string }): Bus & WatchBus {
   const handlers = new Map<string, Set<(hint: Hint) => void>>();
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
+  let watcher: Watcher | undefined;
   return {
     publish(events) {
       for (const event of events) {
@@ -23,6 +25,14 @@ export function createLocalBus({ nodeId }: { nodeId: string }): Bus {
     },
     respond(newAnswer) {
       answer = newAnswer;
+    },
+    watch(question, hear) {
+      const id = createId();
+      watcher?.begin(id, question, (news) => hear(nodeId, news));
+      return () => watcher?.end(id);
+    },
+    watchWith(newWatcher) {
+      watcher = newWatcher;
     },
     dropped: { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 },
     state: () => "none",

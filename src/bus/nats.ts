@@ -7,7 +7,8 @@ import {
 } from "@nats-io/transport-node";
 import { type HeraldError, unavailable } from "../contract/errors/errors.ts";
 import { createGuard } from "../lib/observing/guard.ts";
-import type { Bus, DropReason, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
+import type { Bus, DropReason, Hint, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
+import { createNatsWatches } from "./nats-watches.ts";
 import type { Signer } from "./signatures.ts";
 import { createSignedTexts } from "./signed-texts.ts";
 import { logSubject, presenceSubject } from "./subjects.ts";
@@ -68,7 +69,8 @@ type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Su
  * message larger than half of the server's limit, only the place is sent. Anyone who reaches NATS can send anything:
  * texts not signed by a node of this database are dropped, counted and reported, with no other effect.
  */
-export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onError, onDrop }: NatsBusOptions): Bus {
+export function createNatsBus(options: NatsBusOptions): Bus & WatchBus {
+  const { url, nodeId, signer, unsigning, onConnect, onError, onDrop } = options;
   const subscribers = new Set<Subscriber>();
   let connection: NatsConnection | undefined;
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
@@ -77,6 +79,12 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
   const texts = createSignedTexts({ nodeId, signer, unsigning, onDrop: tellOfDrop });
   let isThere = false;
   let isClosing = false;
+  const { listen: listenForWatches, ...watches } = createNatsWatches({
+    nodeId,
+    texts,
+    connection: () => (isThere ? connection : undefined),
+    guard,
+  });
 
   stayConnected().catch(onError);
 
@@ -115,6 +123,7 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
       const answered = texts.writeAnswer(question.ask, answer(question));
       if (answered !== undefined) message.respond(answered);
     });
+    listenForWatches(opened, hear);
     isThere = true;
     watch(opened).catch(onError);
     onConnect();
@@ -207,6 +216,7 @@ export function createNatsBus({ url, nodeId, signer, unsigning, onConnect, onErr
     respond(newAnswer) {
       answer = newAnswer;
     },
+    ...watches,
     dropped: texts.dropped,
     state: () => (isThere ? "up" : "down"),
     async close() {

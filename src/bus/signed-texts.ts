@@ -2,7 +2,7 @@ import type { LogEvent } from "../contract/log/log-event.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { DropReason, Hint, PresenceAnswer, PresenceQuestion } from "./bus.ts";
-import { decodeHint, encodeHint } from "./hint-codec.ts";
+import { decodeHint, encodeHint, toObject } from "./hint-codec.ts";
 import { type AskedQuestion, decodeAnswer, decodeQuestion, type NodeAnswer } from "./presence-codec.ts";
 import type { Signer, TextKind } from "./signatures.ts";
 import { logSubject, presenceSubject } from "./subjects.ts";
@@ -20,6 +20,15 @@ export type SignedTexts = {
   readQuestion(text: string): AskedQuestion | undefined;
   writeAnswer(ask: string | undefined, answer: PresenceAnswer): string | undefined;
   readAnswer(ask: string, text: string): NodeAnswer | undefined;
+  /** Signs a text about a watched event. */
+  write(kind: "watch" | "news", subject: string, content: object): string | undefined;
+  /** Reads such a text if it is signed for this subject. */
+  read<Found>(
+    kind: "watch" | "news",
+    subject: string,
+    text: string,
+    decode: (value: unknown) => Found | undefined,
+  ): Found | undefined;
   readonly dropped: Readonly<Record<DropReason, number>>;
 };
 
@@ -82,6 +91,12 @@ export function createSignedTexts({ nodeId, signer, unsigning, onDrop }: Depende
     readAnswer(ask, text) {
       const of = { place: ask, subject: `the answers on ${presenceSubject}`, text };
       return read("answer", of, decodeAnswer, ({ node }) => unsigning().has(node));
+    },
+    write: (kind, subject, content) => signer.sign(kind, subject, JSON.stringify(content)),
+    read(kind, subject, text, decode) {
+      const verdict = signer.verify(kind, subject, text);
+      if (verdict !== "signed") return drop(verdict, subject);
+      return decode(toObject(text)) ?? drop("unreadable", subject);
     },
   };
 }

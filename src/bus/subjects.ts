@@ -5,3 +5,11 @@ export function logSubject(org: string): string {
 
 /** The subject on which nodes ask one another who is connected. */
 export const presenceSubject = "herald.presence";
+
+/** The subject on which nodes ask one another to watch an event. */
+export const watchSubject = "herald.watch";
+
+/** The subject of the news of one question; with `*`, of all questions that the node has asked. Neither id is a caller's. */
+export function newsSubject(nodeId: string, ask: string): string {
+  return `herald.news.${nodeId}.${ask}`;
+}

@@ -122,7 +122,7 @@ export const metricCatalogue = {
   herald_http_request_duration_seconds: {
     type: "histogram",
     labels: ["route", "method"],
-    help: "Time to respond to a request. For /ws and /sse, time to open the connection.",
+    help: "Time to respond to a request, without the time that a caller asked it to wait (`Prefer: wait`). For /ws and /sse, time to open the connection.",
   },
   process_cpu_seconds_total: {
     type: "counter",

@@ -38,6 +38,7 @@ export type HeldFigures = Record<
   | "sequencers"
   | "connects"
   | "reads"
+  | "watches"
   | "waiting_bytes",
   number
 >;

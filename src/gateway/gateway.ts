@@ -1,4 +1,4 @@
-import type { Bus } from "../bus/bus.ts";
+import type { Bus, WatchBus } from "../bus/bus.ts";
 import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
 import { createTurnstile } from "../lib/event-loop/turnstile.ts";
@@ -21,6 +21,7 @@ import { createRegister } from "./connections/register.ts";
 import { createRoster } from "./connections/roster.ts";
 import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
+import { createWatches } from "./delivery/watches.ts";
 import { createPlayback } from "./fanout/player.ts";
 import { createRecalled } from "./fanout/recalled.ts";
 import { createTopics, type SocketTopics } from "./fanout/topics.ts";
@@ -57,7 +58,7 @@ const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 const pauseAfterLongPageMs = 16;
 
 type Dependencies = OutageEvents & {
-  bus: Pick<Bus, "subscribe" | "respond">;
+  bus: Pick<Bus & WatchBus, "subscribe" | "respond" | "watchWith">;
   log: Log;
   sessions: Sessions;
   organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
@@ -126,7 +127,8 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
-  const { ledger, onDelivery, tracePlay } = createAccounting({ ...dependencies, onDelivery: countDelivery });
+  const accounting = createAccounting({ ...dependencies, onDelivery: countDelivery });
+  const { onDelivery, tracePlay } = accounting;
   const guard = createGuard(onError);
   const wheel = createTimerWheel({ clock: steadyClock, tickMs, onError });
   const heartbeats = createHeartbeats({ wheel });
@@ -143,7 +145,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const exit = createTurnstile(refused.perTurn, refused);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
-  const roster = createRoster();
+  const roster = createRoster((connection) => watches.left(connection));
+  const watches = createWatches({ roster, wheel, guard });
+  const ledger = watches.following(accounting.ledger);
   const joining = createRoster();
   const frames = createStreamFrames();
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
@@ -185,7 +189,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     bus,
     log,
     clock,
-    play: createPlayback({ play, topics, backlog, tracePlay, guard }),
+    play: watches.during(createPlayback({ play, topics, backlog, tracePlay, guard })),
     onRepair,
     onBreak(org, found) {
       noteBreak();
@@ -227,7 +231,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onCut,
     onError,
   };
-  const handle = createRequestHandler({ history, receipts });
+  const handle = createRequestHandler({ history, receipts, onAcknowledged: watches.acknowledged });
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
@@ -238,6 +242,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     backlog.check();
   }, tickMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
+  dependencies.bus.watchWith(watches);
   dependencies.bus.respond((question) => answerPresence(roster, question, ratesOf));
 
   return {
@@ -280,6 +285,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         sequencers: sequencers.held,
         connects: admission.running + admission.waiting,
         reads: reads.running + reads.waiting,
+        watches: watches.size,
         waiting_bytes: backlog.bytes,
       };
     },

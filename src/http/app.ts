@@ -68,7 +68,7 @@ type Dependencies = {
   exports: Exports;
   pages: Pages;
   backlog: AnswerBacklog;
-  limits: PayloadLimits & { requestBytes: number };
+  limits: PayloadLimits & { requestBytes: number; idleSeconds: number };
   follow: TraceCall;
   onError(error: unknown, requestId: string): void;
 };

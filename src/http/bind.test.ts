@@ -45,7 +45,7 @@ function serve() {
     audit: { record: async () => undefined, note: () => undefined },
     clientAddress: () => "192.0.2.1",
     longAnswers: { bodyOf: (text) => text },
-    limits: { requestBytes: 1_048_576, jsonDepth: 10 },
+    limits: { requestBytes: 1_048_576, jsonDepth: 10, idleSeconds: 30 },
     onError: (error) => {
       throw error;
     },

@@ -47,6 +47,8 @@ export type LongCall = {
    * reads the body.
    */
   request: Pick<Request, "signal" | "body" | "headers">;
+  /** Does work during which nothing is sent for so many seconds. Resolves or rejects with it. */
+  mayIdle<Result>(seconds: number, work: () => Promise<Result>): Promise<Result>;
   /** The response has ended: the bytes handed out must be taken within seconds, or the connection is cut. */
   endSoon(): void;
   /** Checks again whether the key is valid and still permits this; rejects with the error that a new call would get. */
@@ -80,11 +82,13 @@ type Dependencies = {
   audit: Pick<Audit, "record" | "note">;
   longAnswers: LongAnswers;
   clientAddress: ClientAddress;
-  limits: { requestBytes: number; jsonDepth: number };
+  /** `idleSeconds`: how long a connection may be idle. */
+  limits: { requestBytes: number; jsonDepth: number; idleSeconds: number };
   onError(error: unknown, requestId: string): void;
 };
 
 const endedWithinSeconds = 5;
+const mostIdleSeconds = 255; // that Bun knows
 const payAgainMs = 50;
 // Limits the work begun per turn of the event loop to about 3 ms: 128 sends, or three of 60 kB. Longer bodies are read
 // one at a time.
@@ -223,6 +227,14 @@ export function createBind({
           requestId,
           request,
           endSoon,
+          async mayIdle(seconds, work) {
+            runtime.timeout(request, Math.min(limits.idleSeconds + seconds, mostIdleSeconds));
+            try {
+              return await work();
+            } finally {
+              runtime.timeout(request, limits.idleSeconds); // which would hold for later requests on the connection, too
+            }
+          },
           pay: (cost) => payMore(bill, cost),
           async record(done) {
             trail.name(done);
@@ -233,6 +245,7 @@ export function createBind({
           },
         });
         call.isReplay = answer.isReplay === true;
+        call.waitedMs = answer.waitedMs ?? 0;
         if (answer.target !== undefined) trail.name(answer.target);
         const recorded = answer.isRecorded === true ? undefined : trail.succeed(answer.status);
         if (recorded !== undefined) await recorded;

@@ -24,6 +24,8 @@ export type Call = {
   isReplay: boolean;
   /** The response status; 0 before. */
   status: number;
+  /** The time the caller asked to wait after the work was done, which `tookMs` leaves out. */
+  waitedMs: number;
   tookMs: number;
 };
 
@@ -51,6 +53,7 @@ export function callOf(route: Route, from: Peers, { requestId, door = "only" }: 
     requestId,
     isReplay: false,
     status: 0,
+    waitedMs: 0,
     tookMs: 0,
   };
 }
@@ -99,7 +102,7 @@ export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): T
     if (givenId !== null && redact(givenId) !== givenId) request.headers.delete("x-request-id");
     const response = await (traceCall === undefined ? answer() : traceCall(request, call, answer));
     call.status = response?.status ?? 101;
-    call.tookMs = performance.now() - startedAt;
+    call.tookMs = performance.now() - startedAt - call.waitedMs;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
     if (response !== undefined && isCheap(call)) await hold(request, call, response);

@@ -7,8 +7,10 @@ import { createLimiter } from "../lib/queues/limiter.ts";
 import { createPacedWork } from "../lib/queues/paced-work.ts";
 import { joinIds } from "../lib/text/joined-ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
+import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
 import { createDeliveryReports } from "../services/delivery/delivery-reports.ts";
 import { createReceipts } from "../services/delivery/receipts.ts";
+import type { Waits } from "../services/delivery/waits.ts";
 import { createConversationDirectory } from "../services/directory/conversations.ts";
 import { createDirectory } from "../services/directory/directory.ts";
 import { createErasures } from "../services/directory/erasure.ts";
@@ -49,6 +51,7 @@ type Dependencies = {
   refusals: Refusals;
   clock: Clock;
   steadyClock: Clock;
+  waits: Pick<Waits, "open">;
   log: Logger;
 };
 
@@ -62,7 +65,7 @@ const tellToReadLater = () =>
 
 /** Creates the services on a store. */
 export function createServices(dependencies: Dependencies) {
-  const { config, tokenSecret, store, use, refusals, clock, steadyClock, log } = dependencies;
+  const { config, tokenSecret, store, use, refusals, clock, steadyClock, waits, log } = dependencies;
   const tokens = createTokens({
     secret: tokenSecret,
     previousSecret: config.HERALD_TOKEN_SECRET_PREVIOUS,
@@ -76,9 +79,16 @@ export function createServices(dependencies: Dependencies) {
     maxDays: config.HERALD_LIMIT_RECOVERY_DAYS,
   };
   const told = createSeen(mostUnreadableTold);
+  const deliveryReports = createDeliveryReports(store);
+  const awaited = createAwaitedSends({
+    ...store,
+    waits,
+    deliveryReports,
+    onError: (error) => log.error({ err: error }, "cannot tell a caller about the delivery of a stored send"),
+  });
   return {
-    messages: createMessages({ ...store, use, clock }),
-    systemMessages: createSystemMessages({ ...store, use, clock }),
+    messages: createMessages({ ...store, use, clock, awaited }),
+    systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
@@ -103,7 +113,7 @@ export function createServices(dependencies: Dependencies) {
     sessions: createSessions({ ...store, tokens, refusals, clock }),
     feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
-    deliveryReports: createDeliveryReports(store),
+    deliveryReports,
     receipts: createReceipts({ ...store, clock }),
     exports: createExports({
       ...store,

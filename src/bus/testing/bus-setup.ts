@@ -1,6 +1,15 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createId } from "../../lib/text/ids.ts";
-import type { Bus, Hint, PresenceAnswer, PresenceQuestion } from "../bus.ts";
+import type {
+  Bus,
+  DeliveryNews,
+  Hint,
+  PresenceAnswer,
+  PresenceQuestion,
+  WatchBus,
+  Watcher,
+  WatchQuestion,
+} from "../bus.ts";
 import { createNatsBus, type NatsBusOptions } from "../nats.ts";
 import { createSigner } from "../signatures.ts";
 
@@ -39,6 +48,46 @@ export function echo(question: PresenceQuestion): PresenceAnswer {
   return { online, hasMore: true, total: { users: 1, connections: 1 } };
 }
 
+/** A question about an event. */
+export const watchQuestion: WatchQuestion = { org: "zoë 😀", event: "e", ack: "a.>", forMs: 1_000 };
+
+/** What a node may tell. */
+export const someNews: DeliveryNews = {
+  online: ["ann", "*"],
+  missed: ["*"],
+  acknowledged: [],
+  isPlayed: true,
+  isDone: false,
+};
+
+type Begun = { id: string; question: WatchQuestion; tell(news: DeliveryNews): void };
+
+/** A watcher that notes what it is asked; `next` waits for a question. */
+export function createWatcher() {
+  const begun: Begun[] = [];
+  const ended: string[] = [];
+  let wake = () => {};
+  const watcher: Watcher = {
+    begin(id, question, tell) {
+      begun.push({ id, question, tell });
+      wake();
+    },
+    end: (id) => void ended.push(id),
+  };
+  return {
+    watcher,
+    begun,
+    ended,
+    async next(): Promise<Begun> {
+      for (;;) {
+        const [one] = begun;
+        if (one !== undefined) return one;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+}
+
 /** Creates a signer that knows these secrets. */
 export function signerOf(...secrets: string[]) {
   const signer = createSigner({ now: () => 0 });
@@ -62,7 +111,7 @@ export function busesOn(url: string) {
       ...options,
     });
   const join = (nodeId = createId(), options: Partial<NatsBusOptions> = {}) =>
-    new Promise<Bus>((resolve, reject) => {
+    new Promise<Bus & WatchBus>((resolve, reject) => {
       const bus = open({ nodeId, onConnect: () => resolve(bus), onError: reject, ...options });
     });
   return { open, join };

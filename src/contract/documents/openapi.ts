@@ -4,7 +4,7 @@ import { type Problem, problemSchema } from "../errors/problem.ts";
 import { scopes } from "../keys/scopes.ts";
 import { defaultPayloadLimits, type PayloadLimits } from "../limits.ts";
 import { createOperations } from "../operations/all.ts";
-import { type Operation, type OperationAnswer, operationTags } from "../operations/operation.ts";
+import { noQuery, type Operation, type OperationAnswer, operationTags } from "../operations/operation.ts";
 import { linesType } from "../transfer/lines.ts";
 import { about, conventions, nestingRule } from "./about.ts";
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from "./json-schema.ts";
@@ -76,6 +76,7 @@ function describe(operation: Operation, components: Components): Record<string, 
   const parameters = [
     ...describeParameters("path", schemas.add(operation.params, "input")),
     ...describeParameters("query", schemas.add(operation.query, "input")),
+    ...describeParameters("header", schemas.add(operation.requestHeaders ?? noQuery, "input")),
   ];
   return {
     operationId,
@@ -100,7 +101,7 @@ function describe(operation: Operation, components: Components): Record<string, 
   };
 }
 
-function describeParameters(place: "path" | "query", { properties = {}, required = [] }: JsonSchema) {
+function describeParameters(place: "path" | "query" | "header", { properties = {}, required = [] }: JsonSchema) {
   return Object.entries(properties).map(([name, property]) => {
     const { description, examples, ...schema } = typeof property === "object" ? property : {};
     return {

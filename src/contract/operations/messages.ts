@@ -7,12 +7,14 @@ import {
   sendMessageResponse,
   sendSystemMessageResponse,
 } from "../messages/messages.ts";
+import { waitedHeaders, waitRequestHeaders } from "../waits.ts";
 import { defineOperation, noParams } from "./operation.ts";
 
 const exampleMid = "order-4711-shipped";
 const recipientsPerRequest = 1_000;
-const replayHeader = {
+const storedHeaders = {
   "Idempotent-Replayed": "`true` if the id was used before and this is the original response",
+  ...waitedHeaders,
 };
 
 const dryRun = {
@@ -47,6 +49,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         "Stores the message on behalf of `senderId`, then delivers it to every online participant of the conversation. 201 means that the message is stored: it was flushed to the database before the response. A request with the same `message.id` is a retry and returns the original response.",
       params: noParams,
       query: sendQuery,
+      requestHeaders: waitRequestHeaders,
       body: createSendMessageRequest(limits),
       bodyExample: {
         organizationId: exampleIds.organization,
@@ -58,7 +61,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         201: {
           description: "Stored.",
           schema: sendMessageResponse,
-          headers: replayHeader,
+          headers: storedHeaders,
           example: { ask: { mid: exampleMid, server_mid: messageExample._id, t: messageExample.t } },
         },
       },
@@ -86,6 +89,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         "Stores the system message, then delivers it to the `uids` who are online now. Users who are offline do not receive it, not even later.",
       params: noParams,
       query: sendQuery,
+      requestHeaders: waitRequestHeaders,
       body: createSendSystemMessageRequest(limits),
       workOf: ({ messageSystem }) => Math.floor(messageSystem.uids.length / recipientsPerRequest),
       bodyExample: {
@@ -98,7 +102,7 @@ export function createMessageOperations(limits: PayloadLimits) {
         201: {
           description: "Stored.",
           schema: sendSystemMessageResponse,
-          headers: replayHeader,
+          headers: storedHeaders,
           example: { ack: { mid: systemMessageExample._id, t: systemMessageExample.t } },
         },
       },

@@ -44,6 +44,8 @@ export type Operation<
   description?: string;
   params: Params;
   query: Query;
+  /** Headers that the operation understands besides the key: a member for each, whose invalid values are ignored. */
+  requestHeaders?: z.ZodType;
   /** The schema of the body; `undefined` if the operation takes none. */
   body: Body;
   /**

@@ -32,8 +32,8 @@ export type Census = {
 
 type Organization = { users: Map<string, Set<Connection>>; uids: SortedTexts; connections: number };
 
-/** Creates an empty roster. */
-export function createRoster(): Roster & Census {
+/** Creates an empty roster. `onLeave` is called with each connection that is removed. */
+export function createRoster(onLeave: (connection: Connection) => void = () => undefined): Roster & Census {
   const organizations = new Map<string, Organization>();
   let size = 0;
 
@@ -67,10 +67,12 @@ export function createRoster(): Roster & Census {
       if (organization === undefined || connections?.delete(connection) !== true) return;
       organization.connections--;
       size--;
-      if (connections.size > 0) return;
-      organization.users.delete(uid);
-      organization.uids.remove(uid);
+      if (connections.size === 0) {
+        organization.users.delete(uid);
+        organization.uids.remove(uid);
+      }
       if (organization.users.size === 0) organizations.delete(org);
+      onLeave(connection);
     },
     of: (org, uid) => [...(connectionsOf(org, uid) ?? [])],
     *ofAll(org, uids) {

@@ -19,6 +19,8 @@ export type Audience = {
   readonly org: string;
   readonly cid: string;
   readonly connections: number;
+  /** Grows whenever a user joins or leaves. */
+  readonly changes: number;
   /** The current users. */
   uids(): Iterable<string>;
   /** Adds a connection of the user. */
@@ -42,11 +44,13 @@ export function createAudience(org: string, cid: string): Audience {
   const users = new Map<string, number>();
   const changes = new Map<string, boolean>();
   let connections = 0;
+  let changeCount = 0;
   let current: AudienceVersion | undefined;
   let chain: Chain | undefined;
 
   /** Notes a change; joining and leaving again cancel out. */
   function note(uid: string, isIn: boolean): void {
+    changeCount++;
     if (current === undefined) return;
     if (changes.get(uid) === !isIn) changes.delete(uid);
     else changes.set(uid, isIn);
@@ -75,6 +79,9 @@ export function createAudience(org: string, cid: string): Audience {
     cid,
     get connections() {
       return connections;
+    },
+    get changes() {
+      return changeCount;
     },
     uids: () => users.keys(),
     add(uid) {

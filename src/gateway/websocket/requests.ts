@@ -4,7 +4,15 @@ import type { Receipts } from "../../services/delivery/receipts.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
 import { costs } from "../limits/user-budgets.ts";
 
-type Dependencies = { history: HistoryReader; receipts: Receipts };
+type Dependencies = {
+  history: HistoryReader;
+  receipts: Receipts;
+  /** Called when receipts of a connection are stored. */
+  onAcknowledged(connection: Asker, ids: readonly string[]): void;
+};
+
+/** The connection that asks. */
+type Asker = { org: string; uid: string };
 
 /**
  * The content of an answer, its cost to the user if that does not follow from its size, and what it cost beyond its
@@ -18,15 +26,12 @@ export type Answer =
 export type Operation = Exclude<FrameOperation, "connect">;
 
 /** Answers the requests of a connected user; throws `HeraldError`. */
-export type RequestHandler = (
-  user: { org: string; uid: string },
-  operation: Operation,
-  payload: unknown,
-) => Promise<Answer>;
+export type RequestHandler = (asker: Asker, operation: Operation, payload: unknown) => Promise<Answer>;
 
 /** Creates the handler of reads and receipts. */
-export function createRequestHandler({ history, receipts }: Dependencies): RequestHandler {
-  return async ({ org, uid }, operation, payload) => {
+export function createRequestHandler({ history, receipts, onAcknowledged }: Dependencies): RequestHandler {
+  return async (asker, operation, payload) => {
+    const { org, uid } = asker;
     if (operation === "ping") {
       validate(frameRequests.ping, payload);
       return { body: { pong: {} } };
@@ -40,6 +45,7 @@ export function createRequestHandler({ history, receipts }: Dependencies): Reque
     if (operation === "ack") {
       const { ids } = validate(frameRequests.ack, payload);
       await receipts.acknowledge({ org, uid }, ids);
+      onAcknowledged(asker, ids);
       return { body: { success: true }, cost: costs.receipts(ids.length) };
     }
     const { cid, ...query } = validate(frameRequests.message_list, payload);

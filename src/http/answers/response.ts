@@ -5,7 +5,8 @@ import { isObject } from "../../lib/json/json-values.ts";
 /**
  * What a handler returns. Without `body`, the response has none; `stream` is a body of server-sent events that stays
  * open, or of `streamType`, which ends. `isRecorded`: the handler records the call in the audit log itself. `isReplay`:
- * an earlier call did the work and got the same answer. `target` goes to the audit log, not into the response.
+ * an earlier call did the work and got the same answer. `waitedMs`: how long it waited because the caller asked for
+ * that. `target` goes to the audit log, not into the response.
  */
 export type Answer = {
   status: number;
@@ -14,6 +15,7 @@ export type Answer = {
   isRecorded?: boolean;
   headers?: Record<string, string>;
   isReplay?: boolean;
+  waitedMs?: number;
   target?: AuditTarget;
 } & ({ body?: unknown; contentType?: undefined } | { body: string; contentType: string });
 

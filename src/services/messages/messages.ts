@@ -6,19 +6,20 @@ import { canonicalJson } from "../../lib/json/canonical-json.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NewSend, SendLog, SendOutcome } from "../../store/ports.ts";
+import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
 
-/** The response to a send, and whether an earlier call stored it. */
-export type Sent<Body> = { body: Body; isReplay: boolean };
+/** The response to a send, whether an earlier call stored it, and what is known of its delivery if the caller waited. */
+export type Sent<Body> = { body: Body; isReplay: boolean; waited?: Waited | undefined };
 
 /** Sends messages to conversations. */
 export type Messages = {
   /**
    * Stores the message, then delivers it to everyone online. Repeating a `message.id` repeats the first answer. Throws
-   * the errors of `sendMessage` in the contract.
+   * the errors of `sendMessage` in the contract. With a wish, resolves when that is fulfilled.
    */
-  send(caller: Caller, request: SendMessageRequest): Promise<Sent<SendMessageResponse>>;
+  send(caller: Caller, request: SendMessageRequest, wish?: WaitWish): Promise<Sent<SendMessageResponse>>;
 };
 
 /** The hash that distinguishes a retry from another payload under the same id. */
@@ -92,7 +93,7 @@ export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">;
 /**
  * Appends a send to the log if its organization may send now. Throws what the log or the organization's limits refuse.
  */
-export async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnType<typeof requireStored>> {
+async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnType<typeof requireStored>> {
   const admitted = use.admitSend(send);
   const tell = typeof admitted === "function" ? admitted : await admitted;
   let isStored = false;
@@ -105,15 +106,27 @@ export async function append({ sends, use }: Sending, send: NewSend): Promise<Re
   }
 }
 
+/** The parts that take a send whose caller may wait for its delivery. */
+export type AwaitedSending = Sending & { awaited: AwaitedSends };
+
+/** Appends a send like `append`, and then fulfils the caller's wish, if there is one. */
+export function appendAwaited(
+  sending: AwaitedSending,
+  send: NewSend,
+  wish: WaitWish | undefined,
+): Promise<ReturnType<typeof requireStored> & { waited?: Waited | undefined }> {
+  return sending.awaited.follow(send, wish, () => append(sending, send));
+}
+
 /**
  * Creates messages on the log. The rules are checked where they must hold: in the transaction that stores the message.
  */
-export function createMessages(sending: Sending): Messages {
+export function createMessages(sending: AwaitedSending): Messages {
   return {
-    async send(caller, request) {
+    async send(caller, request, wish) {
       const send = toMessageSend(caller, request, sending.clock.now());
-      const { id, createdAt, isReplay } = await append(sending, send);
-      return { body: { ask: { mid: send.mid ?? id, server_mid: id, t: toSeconds(createdAt) } }, isReplay };
+      const { id, createdAt, isReplay, waited } = await appendAwaited(sending, send, wish);
+      return { body: { ask: { mid: send.mid ?? id, server_mid: id, t: toSeconds(createdAt) } }, isReplay, waited };
     },
   };
 }

@@ -4,15 +4,16 @@ import type { SendSystemMessageRequest, SendSystemMessageResponse } from "../../
 import { sortInTurns } from "../../lib/event-loop/sort-in-turns.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { NewSend } from "../../store/ports.ts";
+import type { WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
-import { append, fingerprintOf, type Sending, type Sent } from "./messages.ts";
+import { type AwaitedSending, appendAwaited, fingerprintOf, type Sent } from "./messages.ts";
 
 /** Sends system messages to lists of users. */
 export type SystemMessages = {
   /**
-   * Stores the system message, then delivers it to those of its `uids` who are online. Retries work as for messages.
+   * Stores the system message, then delivers it to those of its `uids` who are online. Retries and wishes work as for messages.
    */
-  send(caller: Caller, request: SendSystemMessageRequest): Promise<Sent<SendSystemMessageResponse>>;
+  send(caller: Caller, request: SendSystemMessageRequest, wish?: WaitWish): Promise<Sent<SendSystemMessageResponse>>;
 };
 
 /**
@@ -48,12 +49,12 @@ export async function toSystemSend(
 }
 
 /** Creates system messages on the log. */
-export function createSystemMessages(sending: Sending): SystemMessages {
+export function createSystemMessages(sending: AwaitedSending): SystemMessages {
   return {
-    async send(caller, request) {
+    async send(caller, request, wish) {
       const send = await toSystemSend(caller, request, sending.clock.now());
-      const { createdAt, isReplay } = await append(sending, send);
-      return { body: { ack: { mid: send.mid, t: toSeconds(createdAt) } }, isReplay };
+      const { createdAt, isReplay, waited } = await appendAwaited(sending, send, wish);
+      return { body: { ack: { mid: send.mid, t: toSeconds(createdAt) } }, isReplay, waited };
     },
   };
 }

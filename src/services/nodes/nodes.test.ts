@@ -33,8 +33,10 @@ describe("nodes", () => {
       ["1", "live"],
       ["2", "silent"],
     ]);
+    expect(one.heard).toEqual(["1"]); // as of the last beat
     expect(await two.live()).toEqual(["2", "1"]);
     await two.beat();
+    expect(two.heard).toEqual(["2", "1"]);
     expect(await one.live()).toEqual(["1", "2"]);
   });
 

@@ -16,6 +16,8 @@ export type Nodes = {
   beat(): Promise<void>;
   /** The ids of the live nodes, including this one. */
   live(): Promise<string[]>;
+  /** The ids of the live nodes, this one first, as of the last beat. */
+  readonly heard: readonly string[];
   /** The ids of live nodes whose version does not sign its bus messages, as of the last beat. */
   readonly unsigning: ReadonlySet<string>;
   /** All nodes, including those that fell silent within the last minute or so. */
@@ -53,6 +55,7 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
   const startedAt = clock.now();
   let seen = new Map<string, { beat: number; missedBeats: number }>();
   let unsigning: ReadonlySet<string> = new Set();
+  let heard: readonly string[] = [id];
   let beating: Promise<void> | undefined;
   let hasLeft = false;
 
@@ -79,14 +82,18 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
     const before = seen;
     seen = new Map();
     const unsigningNow = new Set<string>();
+    const heardNow = [id];
     for (const node of await registry.list()) {
       const known = before.get(node.id);
       const missedBeats = known?.beat === node.beat ? known.missedBeats + 1 : 0;
       if (missedBeats < forgottenAfterBeats) seen.set(node.id, { beat: node.beat, missedBeats });
       else await registry.remove(node.id, node.beat);
-      if (!isSilent(node) && !signs(node)) unsigningNow.add(node.id);
+      if (isSilent(node)) continue;
+      if (!signs(node)) unsigningNow.add(node.id);
+      if (node.id !== id) heardNow.push(node.id);
     }
     unsigning = unsigningNow;
+    heard = heardNow;
   }
 
   function isSilent(node: RegisteredNode): boolean {
@@ -101,6 +108,9 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
         beating = undefined;
       });
       await beating;
+    },
+    get heard() {
+      return heard;
     },
     get unsigning() {
       return unsigning;

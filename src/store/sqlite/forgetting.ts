@@ -26,7 +26,7 @@ type Options = {
 export function createForgetting({ writer, busyTimeoutMs, between }: Options): Forgetting {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
-  writer.run("PRAGMA secure_delete = ON"); // costs inserts nothing; measured in docs/decisions/0048
+  writer.run("PRAGMA secure_delete = ON"); // costs inserts nothing; measured in docs/decisions/0049
 
   function isTruncated(): boolean {
     writer.run(`PRAGMA busy_timeout = ${mayWaitMs}`);

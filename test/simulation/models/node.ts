@@ -116,6 +116,7 @@ export function createNode(options: Options): Node {
       ...bus,
       subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
       respond: () => undefined, // nobody asks who is connected
+      watchWith: () => undefined, // or waits for a delivery
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
     log: {

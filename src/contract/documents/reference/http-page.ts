@@ -87,6 +87,7 @@ ${description === undefined ? undefined : html`<p>${prose(description)}</p>`}
 ${neededKey(operation.scope)}
 ${table("Path", fieldsOf("Path", operation.params))}
 ${table("Query", fieldsOf("Query", operation.query))}
+${operation.requestHeaders === undefined ? undefined : table("Headers", fieldsOf("Headers", operation.requestHeaders))}
 ${body === undefined ? undefined : table(isBodyOptional ? "Body (optional)" : "Body", fieldsOf("Body", body))}
 <h4>Responses</h4>
 ${answerList(operation, schemas)}

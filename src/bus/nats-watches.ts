@@ -1,0 +1,88 @@
+import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
+import { createSeen } from "../lib/caches/seen.ts";
+import type { Guard } from "../lib/observing/guard.ts";
+import { createId } from "../lib/text/ids.ts";
+import type { DeliveryNews, WatchBus, Watcher, WatchQuestion } from "./bus.ts";
+import type { SignedTexts } from "./signed-texts.ts";
+import { newsSubject, watchSubject } from "./subjects.ts";
+import { decodeNews, decodeWatch, partsOf } from "./watch-codec.ts";
+
+type Dependencies = {
+  nodeId: string;
+  texts: Pick<SignedTexts, "write" | "read">;
+  /** The connection, if it is open. */
+  connection(): NatsConnection | undefined;
+  guard: Guard;
+};
+
+const mostBegun = 65_536;
+
+type Hear = (opened: NatsConnection, subject: string, handle: (message: Msg) => void) => Subscription;
+type Asked = { hear(node: string, news: DeliveryNews): void; parts: Map<string, number> };
+
+/**
+ * Creates the watches of a node on NATS. This node is asked directly, the others with one message; their news comes
+ * over one subscription, and whatever the server loses of it ends the news of that node.
+ */
+export function createNatsWatches({ nodeId, texts, connection, guard }: Dependencies) {
+  const asked = new Map<string, Asked>();
+  const begun = createSeen(mostBegun); // so that a replayed question begins no watch
+  let watcher: Watcher | undefined;
+
+  function publish(kind: "watch" | "news", subject: string, content: object): void {
+    const text = texts.write(kind, subject, content);
+    if (text !== undefined) guard(() => connection()?.publish(subject, text));
+  }
+
+  /** Begins to watch for another node, or ends. */
+  function onQuestion(text: string): void {
+    const question = texts.read("watch", watchSubject, text, decodeWatch);
+    if (question === undefined || question.from === nodeId) return;
+    const { ask, from, watch } = question;
+    if (watch === null) {
+      watcher?.end(ask);
+      return;
+    }
+    if (!begun.isNew(ask)) return;
+    let parts = 0;
+    watcher?.begin(ask, watch, (news) => {
+      for (const part of partsOf(news))
+        publish("news", newsSubject(from, ask), { node: nodeId, part: parts++, news: part });
+    });
+  }
+
+  function onNews(subject: string, text: string): void {
+    const ask = subject.slice(newsSubject(nodeId, "").length);
+    const known = asked.get(ask);
+    if (known === undefined) return; // no longer waited for
+    const told = texts.read("news", subject, text, decodeNews);
+    if (told === undefined || told.part !== (known.parts.get(told.node) ?? 0)) return; // repeated, or after a loss
+    known.parts.set(told.node, told.part + 1);
+    known.hear(told.node, told.news);
+  }
+
+  const watches: WatchBus = {
+    watch(question: WatchQuestion, hear) {
+      const ask = createId();
+      asked.set(ask, { hear, parts: new Map() });
+      publish("watch", watchSubject, { ask, from: nodeId, watch: question });
+      watcher?.begin(ask, question, (news) => hear(nodeId, news));
+      return () => {
+        if (!asked.delete(ask)) return;
+        watcher?.end(ask);
+        publish("watch", watchSubject, { ask, from: nodeId, watch: null });
+      };
+    },
+    watchWith(newWatcher) {
+      watcher = newWatcher;
+    },
+  };
+  return {
+    ...watches,
+    /** Listens on a new connection. */
+    listen(opened: NatsConnection, hear: Hear): void {
+      hear(opened, watchSubject, (message) => onQuestion(message.string()));
+      hear(opened, newsSubject(nodeId, "*"), (message) => onNews(message.subject, message.string()));
+    },
+  };
+}

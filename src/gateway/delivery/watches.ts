@@ -1,0 +1,201 @@
+import type { DeliveryNews, Watcher, WatchQuestion } from "../../bus/bus.ts";
+import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { Guard } from "../../lib/observing/guard.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
+import type { Connection } from "../connections/connection.ts";
+import type { Census, Roster } from "../connections/roster.ts";
+import type { Play } from "../fanout/player.ts";
+import type { DeliveryLedger, PlayedEvent } from "./delivery-ledger.ts";
+import { createSnapshots, type Listeners } from "./snapshots.ts";
+
+/** A connection, by identity. */
+type Listener = Pick<Connection, "org" | "uid">;
+
+/** Events for whose delivery a caller waits, on this node or another, and what this node's connections do with them. */
+export type Watches = Watcher & {
+  /** Wraps the play of events, to see which connections a watched one costs. */
+  during(play: Play): Play;
+  /** Wraps the ledger, to see whom a watched event is written to. */
+  following(ledger: DeliveryLedger): DeliveryLedger;
+  /** The connection is gone, and is no longer awaited. */
+  left(connection: Listener): void;
+  /** These receipts of a connection are stored. From now on it counts as a connection that acknowledges. */
+  acknowledged(connection: Listener, ids: readonly string[]): void;
+  /** The number of watched events. */
+  readonly size: number;
+};
+
+type Dependencies = {
+  roster: Pick<Roster & Census, "ofAll" | "totalOf">;
+  wheel: Pick<TimerWheel, "after">;
+  guard: Guard;
+  /** The most events watched at a time, and the most users and connections remembered for them. */
+  most?: { watches: number; weight: number };
+};
+
+type Watch = {
+  readonly question: WatchQuestion;
+  tell(news: DeliveryNews): void;
+  cancelTimer(): void;
+  /** Whom it was played to; `undefined` before it is played. */
+  heardBy: ReadonlySet<string> | undefined;
+  /** The connections that have to acknowledge it yet. */
+  readonly awaited: Set<Listener>;
+  readonly acknowledged: Set<string>;
+  /** Acknowledgements that are not told yet. */
+  untold: string[];
+  tellTimer: ReturnType<typeof setTimeout> | undefined;
+  weight: number;
+};
+
+const defaultMost = { watches: 65_536, weight: 1_000_000 };
+const tellTogetherMs = 20;
+const longestMs = 60_000;
+const nothing = { online: [], missed: [], acknowledged: [], isPlayed: false, isDone: false };
+
+/**
+ * Creates the watches of a node. An event that nobody waits for costs one look-up, and nothing while there are no
+ * watches; a watched one a small part of its fan-out. Acknowledgements are told some milliseconds late, together.
+ */
+export function createWatches({ roster, wheel, guard, most = defaultMost }: Dependencies): Watches {
+  const watches = new Map<string, Watch>();
+  const byEvent = new Map<string, Watch>();
+  const byAck = new Map<string, Set<Watch>>();
+  const byAwaited = new Map<Listener, Set<Watch>>();
+  const acknowledging = new WeakSet<Listener>();
+  const snapshots = createSnapshots();
+  let weight = 0;
+  /** The watched event being played, its listeners so far, and the connections that were cut by it. */
+  let playing: { watch: Watch; listeners: Listeners | undefined; cut: Set<string> } | undefined;
+
+  function stopAwaiting(watch: Watch, connection: Listener): void {
+    watch.awaited.delete(connection);
+    const others = byAwaited.get(connection);
+    others?.delete(watch);
+    if (others?.size === 0) byAwaited.delete(connection);
+  }
+
+  function end(id: string): void {
+    const watch = watches.get(id);
+    if (watch === undefined) return;
+    if (watch.untold.length > 0) guard(() => tell(watch));
+    watches.delete(id);
+    const { org, event, ack } = watch.question;
+    byEvent.delete(joinIds(org, event));
+    const ofAck = byAck.get(joinIds(org, ack));
+    ofAck?.delete(watch);
+    if (ofAck?.size === 0) byAck.delete(joinIds(org, ack));
+    for (const connection of watch.awaited) stopAwaiting(watch, connection);
+    weight -= watch.weight;
+    watch.cancelTimer();
+    clearTimeout(watch.tellTimer);
+  }
+
+  function tell(watch: Watch, news: Partial<DeliveryNews> = {}): void {
+    clearTimeout(watch.tellTimer);
+    watch.tellTimer = undefined;
+    const acknowledged = watch.untold;
+    watch.untold = [];
+    watch.tell({ ...nothing, ...news, acknowledged, isPlayed: true, isDone: watch.awaited.size === 0 });
+  }
+
+  /** Tells at once if that is the last thing to wait for. */
+  function tellSoon(watch: Watch): void {
+    if (watch.awaited.size === 0) tell(watch);
+    else watch.tellTimer ??= setTimeout(() => guard(() => tell(watch)), tellTogetherMs);
+  }
+
+  function hear(event: PlayedEvent, listeners: () => Listeners): void {
+    if (playing === undefined || playing.watch.question.event !== event.id) return;
+    playing.listeners = snapshots.join(playing.listeners, listeners());
+  }
+
+  function endPlay({ watch, listeners = snapshots.nobody, cut }: NonNullable<typeof playing>): void {
+    const missed = [...cut].filter((uid) => !listeners.set.has(uid));
+    for (const connection of roster.ofAll(watch.question.org, listeners.uids)) {
+      if (!acknowledging.has(connection)) continue;
+      watch.awaited.add(connection);
+      const others = byAwaited.get(connection) ?? new Set();
+      byAwaited.set(connection, others.add(watch));
+    }
+    watch.heardBy = listeners.set;
+    watch.weight = watch.awaited.size + (listeners.isShared ? 1 : listeners.uids.length);
+    weight += watch.weight;
+    tell(watch, { online: missed.length === 0 ? listeners.uids : [...listeners.uids, ...missed], missed });
+  }
+
+  return {
+    begin(id, question, tellNews) {
+      const { org, event, ack, forMs } = question;
+      const isFull = watches.size >= most.watches || weight >= most.weight;
+      if (isFull || watches.has(id) || byEvent.has(joinIds(org, event))) return;
+      if (roster.totalOf(org).connections === 0) return tellNews({ ...nothing, isDone: true });
+      const watch: Watch = {
+        question,
+        tell: tellNews,
+        cancelTimer: wheel.after(Math.min(forMs, longestMs), () => end(id)),
+        heardBy: undefined,
+        awaited: new Set(),
+        acknowledged: new Set(),
+        untold: [],
+        tellTimer: undefined,
+        weight: 0,
+      };
+      watches.set(id, watch);
+      byEvent.set(joinIds(org, event), watch);
+      const ofAck = byAck.get(joinIds(org, ack)) ?? new Set();
+      byAck.set(joinIds(org, ack), ofAck.add(watch));
+      tellNews(nothing);
+    },
+    end,
+    during: (play) => (event: LogEvent) => {
+      const watch = byEvent.size === 0 ? undefined : byEvent.get(joinIds(event.org, event.id));
+      if (watch === undefined || watch.heardBy !== undefined) return play(event);
+      const played = { watch, listeners: undefined, cut: new Set<string>() };
+      playing = played;
+      try {
+        return play(event);
+      } finally {
+        playing = undefined;
+        guard(() => endPlay(played));
+      }
+    },
+    following: (ledger) => ({
+      ...ledger,
+      played(event, audience) {
+        ledger.played(event, audience);
+        guard(() => hear(event, () => snapshots.of(audience)));
+      },
+      playedTo(event, uids, connections) {
+        ledger.playedTo(event, uids, connections);
+        guard(() => hear(event, () => snapshots.ofUids(uids)));
+      },
+    }),
+    left(connection) {
+      if (playing?.watch.question.org === connection.org) playing.cut.add(connection.uid);
+      for (const watch of byAwaited.get(connection) ?? []) {
+        stopAwaiting(watch, connection);
+        if (watch.awaited.size === 0) guard(() => tell(watch));
+      }
+    },
+    acknowledged(connection, ids) {
+      acknowledging.add(connection);
+      if (byAck.size === 0) return;
+      const { org, uid } = connection;
+      for (const watch of ids.flatMap((id) => [...(byAck.get(joinIds(org, id)) ?? [])])) {
+        const isNews = watch.heardBy?.has(uid) === true && !watch.acknowledged.has(uid);
+        const isAwaited = watch.awaited.has(connection);
+        if (isNews) {
+          watch.acknowledged.add(uid);
+          watch.untold.push(uid);
+        }
+        if (isAwaited) stopAwaiting(watch, connection);
+        if (isNews || (isAwaited && watch.awaited.size === 0)) guard(() => tellSoon(watch));
+      }
+    },
+    get size() {
+      return watches.size;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { DeliveryFigures } from "../../contract/delivery.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { DeliveryCounts } from "../../contract/waits.ts";
+import type { SentReads } from "../../store/delivery/ports.ts";
+import type { NewSend } from "../../store/ports.ts";
+import type { DeliveryReports } from "./delivery-reports.ts";
+import type { Waits } from "./waits.ts";
+
+/** A caller's wish to hear of the delivery of a send. */
+export type WaitWish = {
+  seconds: number;
+  /** Aborts when the caller hangs up. */
+  signal: AbortSignal;
+};
+
+/** What is known of the delivery after a wait of at most `seconds`, which took `tookMs` from when the send was stored. */
+export type Waited = { seconds: number; tookMs: number; counts: DeliveryCounts };
+
+/** What an append found or stored. */
+type Stored = { id: string; isReplay: boolean };
+
+/** Sends whose callers wait for the delivery. */
+export type AwaitedSends = {
+  /**
+   * Appends, then waits if that is wished and possible. A replayed send does not wait: its counts are those of its
+   * report, in which a user counts as online who has it. Rejects only if `append` does.
+   */
+  follow<Found extends Stored>(
+    send: NewSend,
+    wish: WaitWish | undefined,
+    append: () => Promise<Found>,
+  ): Promise<Found & { waited?: Waited | undefined }>;
+};
+
+type Dependencies = {
+  waits: Pick<Waits, "open">;
+  sent: Pick<SentReads, "message" | "systemMessages">;
+  deliveryReports: DeliveryReports;
+  onError(error: unknown): void;
+};
+
+/** Creates awaited sends. The store is asked once for each, after the append. */
+export function createAwaitedSends({ waits, sent, deliveryReports, onError }: Dependencies): AwaitedSends {
+  async function recipientsOf({ org, kind, mid = "", sender, uids }: NewSend, id: string): Promise<number | undefined> {
+    if (uids !== undefined) return uids.length;
+    if (kind === "message") return (await sent.message(org, id))?.recipients;
+    const [found] = await sent.systemMessages(org, mid, sender);
+    return found?.recipients;
+  }
+
+  async function reportOf({ org, kind, mid = "", sender }: NewSend, id: string): Promise<DeliveryCounts> {
+    const { delivery } =
+      kind === "message"
+        ? await deliveryReports.message(org, id)
+        : await deliveryReports.systemMessage(org, mid, sender);
+    return countsOf(delivery);
+  }
+
+  /** What the store cannot tell is left out, as the send itself is stored. */
+  async function ifKnown<Value>(read: Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await read;
+    } catch (error) {
+      if (!(error instanceof HeraldError)) onError(error);
+      return undefined;
+    }
+  }
+
+  return {
+    async follow(send, wish, append) {
+      if (wish === undefined) return await append();
+      const { seconds, signal } = wish;
+      const { org, id: event, kind, mid = event } = send;
+      const wait = waits.open({ org, event, ack: kind === "message" ? event : mid, seconds, signal });
+      try {
+        const stored = await append();
+        const storedAt = performance.now();
+        if (stored.isReplay) {
+          const counts = await ifKnown(reportOf(send, stored.id));
+          return { ...stored, waited: counts && { seconds, tookMs: 0, counts } };
+        }
+        if (wait === undefined) return stored;
+        const [counts, recipients] = await Promise.all([wait.counts, ifKnown(recipientsOf(send, stored.id))]);
+        if (counts === undefined || recipients === undefined) return stored;
+        const tookMs = performance.now() - storedAt;
+        return { ...stored, waited: { seconds, tookMs, counts: { recipients, ...counts } } };
+      } finally {
+        wait?.end();
+      }
+    },
+  };
+}
+
+function countsOf({ recipients, delivered_users, acknowledged_users }: DeliveryFigures): DeliveryCounts {
+  return { recipients, online: delivered_users, delivered: delivered_users, acknowledged: acknowledged_users };
+}

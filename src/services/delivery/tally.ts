@@ -1,0 +1,107 @@
+import type { DeliveryNews } from "../../bus/bus.ts";
+import type { DeliveryCounts } from "../../contract/waits.ts";
+
+/** What all nodes have told of one event. */
+export type Tally = {
+  take(node: string, news: DeliveryNews): void;
+  /** Whether every expected node has told that nothing need be awaited. */
+  readonly isDone: boolean;
+  /** The number of user ids remembered, to count each user once. */
+  readonly weight: number;
+  /** Each user once, on any number of nodes. Never more than there are. */
+  counts(): Omit<DeliveryCounts, "recipients">;
+};
+
+type Voice = Pick<DeliveryNews, "isPlayed" | "isDone"> & {
+  online: readonly string[];
+  missed: readonly string[];
+  acknowledged: readonly string[];
+};
+
+type Settled = { online: number; delivered: number; acknowledged: number | Set<string> };
+
+/**
+ * Creates the tally of an event that these nodes are expected to tell of; others may tell, too. Lists of users are kept
+ * only until every node has played the event, and then only those of acknowledgements, unless all are on one node.
+ */
+export function createTally(expected: readonly string[]): Tally {
+  const voices = new Map<string, Voice>(expected.map((node) => [node, silent]));
+  let settled: Settled | undefined;
+  let weight = 0;
+
+  function acknowledge(known: Settled, uids: readonly string[]): void {
+    if (typeof known.acknowledged === "number") {
+      known.acknowledged += uids.length;
+      return;
+    }
+    for (const uid of uids) known.acknowledged.add(uid);
+    weight = known.acknowledged.size;
+  }
+
+  function trySettle(): void {
+    if (settled !== undefined || ![...voices.values()].every(({ isPlayed, isDone }) => isPlayed || isDone)) return;
+    settled = sum([...voices.values()]);
+    for (const [node, voice] of voices) voices.set(node, { ...silent, isPlayed: true, isDone: voice.isDone });
+    weight = typeof settled.acknowledged === "number" ? 0 : settled.acknowledged.size;
+  }
+
+  return {
+    take(node, news) {
+      const known = voices.get(node);
+      if (settled !== undefined) {
+        if (known === undefined) return; // counted without it
+        acknowledge(settled, news.acknowledged);
+        voices.set(node, { ...known, isDone: known.isDone || news.isDone });
+        return;
+      }
+      const { online, missed, acknowledged, isPlayed, isDone } = known ?? silent;
+      voices.set(node, {
+        online: join(online, news.online),
+        missed: join(missed, news.missed),
+        acknowledged: join(acknowledged, news.acknowledged),
+        isPlayed: isPlayed || news.isPlayed,
+        isDone: isDone || news.isDone,
+      });
+      weight += news.online.length + news.missed.length + news.acknowledged.length;
+      trySettle();
+    },
+    get isDone() {
+      return [...voices.values()].every(({ isDone }) => isDone);
+    },
+    get weight() {
+      return weight;
+    },
+    counts() {
+      const { acknowledged, ...rest } = settled ?? sum([...voices.values()]);
+      return { ...rest, acknowledged: typeof acknowledged === "number" ? acknowledged : acknowledged.size };
+    },
+  };
+}
+
+const silent: Voice = { online: [], missed: [], acknowledged: [], isPlayed: false, isDone: false };
+
+function join(some: readonly string[], more: readonly string[]): readonly string[] {
+  if (more.length === 0) return some;
+  return some.length === 0 ? more : [...some, ...more];
+}
+
+/** Users need be compared only if several nodes have any. */
+function sum(voices: Voice[]): Settled {
+  const [only, another] = voices.filter(({ online }) => online.length > 0);
+  if (another === undefined) {
+    const { online, missed, acknowledged } = only ?? silent;
+    return { online: online.length, delivered: online.length - missed.length, acknowledged: acknowledged.length };
+  }
+  const online = new Set<string>();
+  const delivered = new Set<string>();
+  const acknowledged = new Set<string>();
+  for (const voice of voices) {
+    const missed = new Set(voice.missed);
+    for (const uid of voice.online) {
+      online.add(uid);
+      if (!missed.has(uid)) delivered.add(uid);
+    }
+    for (const uid of voice.acknowledged) acknowledged.add(uid);
+  }
+  return { online: online.size, delivered: delivered.size, acknowledged };
+}

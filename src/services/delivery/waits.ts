@@ -1,0 +1,114 @@
+import type { DeliveryNews, WatchBus } from "../../bus/bus.ts";
+import type { DeliveryCounts } from "../../contract/waits.ts";
+import { onAbort } from "../../lib/owner.ts";
+import { createTally } from "./tally.ts";
+
+/** What a caller waits for: an event, by its id and the id that clients acknowledge it by. */
+export type WaitFor = {
+  org: string;
+  event: string;
+  ack: string;
+  seconds: number;
+  /** Aborts when the caller hangs up. */
+  signal: AbortSignal;
+};
+
+/** One caller's wait. End it, whatever becomes of the send. */
+export type Wait = {
+  /**
+   * Resolves once everyone who was online has the event and every connection that acknowledges has acknowledged, or at
+   * the end of the time, or when the caller hangs up or this node stops: with the counts until then, or `undefined` if
+   * there were too many users to keep apart. Never rejects.
+   */
+  readonly counts: Promise<Omit<DeliveryCounts, "recipients"> | undefined>;
+  end(): void;
+};
+
+/** The callers of this node who wait for a delivery. */
+export type Waits = {
+  /** Begins to wait, before the event is appended; `undefined` if too many callers are waiting already. */
+  open(wanted: WaitFor): Wait | undefined;
+  /** Ends all waits, for a node that stops; from then on nobody waits. */
+  stop(): void;
+  readonly size: number;
+};
+
+type Dependencies = {
+  bus: Pick<WatchBus, "watch">;
+  /** The ids of the nodes whose news are expected. */
+  nodes(): readonly string[];
+  /** The most callers of one organization and of this node, and the most user ids kept for all of them. */
+  most?: { ofOrganization: number; ofNode: number; uids: number };
+};
+
+const defaultMost = { ofOrganization: 1_000, ofNode: 10_000, uids: 1_000_000 };
+
+/**
+ * Creates the waits of a node. Each costs a message to the other nodes, and some from each of them; none asks the
+ * database, and none holds up anything.
+ */
+export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): Waits {
+  const finishes = new Set<() => void>();
+  const ofOrganization = new Map<string, number>();
+  let uids = 0;
+  let isStopped = false;
+
+  function count(org: string, more: 1 | -1): void {
+    const now = (ofOrganization.get(org) ?? 0) + more;
+    if (now === 0) ofOrganization.delete(org);
+    else ofOrganization.set(org, now);
+  }
+
+  return {
+    open({ org, event, ack, seconds, signal }) {
+      if (isStopped || finishes.size >= most.ofNode || (ofOrganization.get(org) ?? 0) >= most.ofOrganization)
+        return undefined;
+      const tally = createTally(nodes());
+      const { promise, resolve } = Promise.withResolvers<Awaited<Wait["counts"]>>();
+      let isOver = false;
+      let endWatch: (() => void) | undefined;
+
+      function finish(): void {
+        const end = endWatch;
+        endWatch = undefined;
+        end?.(); // which may bring the last news of this node, and so finish
+        close(tally.counts());
+      }
+
+      function close(counts: Awaited<Wait["counts"]>): void {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(timer);
+        uids -= tally.weight;
+        finishes.delete(finish);
+        count(org, -1);
+        endWatch?.();
+        resolve(counts);
+      }
+
+      function take(node: string, news: DeliveryNews): void {
+        if (isOver) return;
+        uids -= tally.weight;
+        tally.take(node, news);
+        uids += tally.weight;
+        if (uids > most.uids) close(undefined);
+        else if (tally.isDone) finish();
+      }
+
+      const timer = setTimeout(finish, seconds * 1000);
+      finishes.add(finish);
+      count(org, 1);
+      onAbort(signal, finish);
+      endWatch = bus.watch({ org, event, ack, forMs: seconds * 1000 }, take);
+      if (isOver) endWatch();
+      return { counts: promise, end: finish };
+    },
+    stop() {
+      isStopped = true;
+      for (const finish of finishes) finish();
+    },
+    get size() {
+      return finishes.size;
+    },
+  };
+}
