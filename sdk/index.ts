@@ -1,6 +1,7 @@
 export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin/admin.ts";
 export type { FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
 export type { ImportOptions, ImportReport, LineBytes, LineProblem } from "./admin/lines.ts";
+export type { SendOptions } from "./admin/wait.ts";
 export {
   type Client,
   type ClientOptions,

@@ -84,6 +84,12 @@ export type MessageAnswer = { ask: { mid: string; server_mid: string; t: number 
 /** The response to `POST /admin/message/system`. `t` is in Unix seconds. */
 export type SystemMessageAnswer = { ack: { mid: string; t: number } };
 
+/** What became of a send while its caller waited, in users: addressed, connected, written to, and acknowledged by their clients. */
+export type DeliveryCounts = { recipients: number; online: number; delivered: number; acknowledged: number };
+
+/** Present if the send waited for its delivery, and the server did as well. */
+export type Waited = { delivery?: DeliveryCounts };
+
 /**
  * The delivery of a message on all nodes, about a second old. *Delivered* means written to an open connection; only an
  * acknowledgement proves that a client received it. Times are ISO 8601, or `null` before the first delivery.

@@ -3,7 +3,7 @@ import { HeraldApiError } from "../errors.ts";
 import { readRetryAfter } from "../waiting/retry.ts";
 import { createAdminClient } from "./admin.ts";
 
-type Call = { method: string; path: string; key: string | null; body: string };
+type Call = { method: string; path: string; key: string | null; prefer: string | null; body: string };
 
 /** A server that gives these answers in order, and what it was asked. */
 function startScript(...answers: (Response | "cut")[]) {
@@ -17,6 +17,7 @@ function startScript(...answers: (Response | "cut")[]) {
         method: request.method,
         path: pathname + search,
         key: request.headers.get("Admin-Api-Key"),
+        prefer: request.headers.get("Prefer"),
         body: await request.text(),
       });
       const answer = answers.shift() ?? new Response(null, { status: 418 });
@@ -80,6 +81,41 @@ test("the caller's id is kept", async () => {
     messageSystem: { id: "mine", uids: ["u"] },
   });
   expect(JSON.parse(server.calls[0]?.body ?? "").messageSystem).toEqual({ id: "mine", uids: ["u"] });
+});
+
+test("a send that waits says so, may take as much longer, and tells of the delivery", async () => {
+  const told = {
+    "Preference-Applied": "wait=5",
+    "Herald-Delivery": "recipients=3, online=2, delivered=2, acknowledged=1",
+  };
+  using server = startScript(
+    Response.json(ask, { status: 201, headers: told }),
+    Response.json(ask, { status: 201 }),
+    Response.json(ask, { status: 201, headers: { "Herald-Delivery": "recipients=3, online=many" } }),
+    Response.json(ask, { status: 201 }),
+  );
+  const delivery = { recipients: 3, online: 2, delivered: 2, acknowledged: 1 };
+  expect(await server.client.sendMessage(envelope, { wait: 5 })).toEqual({ ...ask, delivery });
+  expect(await server.client.sendMessage(envelope, { wait: 5 })).toEqual(ask);
+  expect(await server.client.sendMessage(envelope, { wait: 5 })).toEqual(ask);
+  expect(await server.client.sendMessage(envelope)).toEqual(ask);
+  expect(server.calls.map(({ prefer }) => prefer)).toEqual(["wait=5", "wait=5", "wait=5", null]);
+  for (const wait of [0, -1, 1.5, Number.NaN])
+    await expect(server.client.sendMessage(envelope, { wait })).rejects.toThrow("whole number of seconds");
+  const slow = createAdminClient({
+    url: server.url,
+    key: "k",
+    retries: 0,
+    timeoutMs: 200,
+    deadlineMs: 200,
+    fetch: async (_, { signal }) => {
+      await Bun.sleep(400);
+      signal?.throwIfAborted();
+      return Response.json(ask, { status: 201 });
+    },
+  });
+  expect(await slow.sendMessage(envelope, { wait: 1 })).toEqual(ask);
+  await expect(slow.sendMessage(envelope)).rejects.toThrow("timed out after 0.2 s");
 });
 
 test("a refusal is not repeated and tells everything", async () => {

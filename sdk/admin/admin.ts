@@ -26,6 +26,7 @@ import type {
   SystemMessageReport,
   User,
   UserToken,
+  Waited,
 } from "../types.ts";
 import { createUuid } from "../uuid.ts";
 import { withRetries } from "../waiting/retry.ts";
@@ -33,6 +34,7 @@ import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 import { call, type Fetch } from "./http.ts";
 import { callForLines, type ImportOptions, type ImportReport, type LineBytes, readReport, toStream } from "./lines.ts";
 import { path, query } from "./paths.ts";
+import { preferenceOf, type SendOptions, withDelivery } from "./wait.ts";
 
 /** The options of an admin client. */
 export type AdminClientOptions = {
@@ -86,20 +88,42 @@ export function createAdminClient({
     body?: unknown,
     options: RequestOptions = {},
   ): Promise<Answer> {
+    const answer = await exchange(method, path, body, options);
+    return answer.body as Answer;
+  }
+
+  /** Sends what is idempotent by its id, and may wait for its delivery. */
+  async function send<Answer extends object>(
+    path: string,
+    body: object,
+    options: SendOptions,
+  ): Promise<Answer & Waited> {
+    const answer = await exchange("POST", path, body, { isSafe: true, ...preferenceOf(options) });
+    return withDelivery(answer.body as Answer, answer.headers);
+  }
+
+  /** Makes a call with its retries, each of which may take `waitMs` longer. */
+  async function exchange(
+    method: string,
+    path: string,
+    body: unknown,
+    { prefer, waitMs = 0, ...options }: RequestOptions & { prefer?: string | undefined; waitMs?: number },
+  ): Promise<{ body: unknown; headers: Headers }> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const startedAt = performance.now();
-    const leftMs = () => startedAt + deadlineMs - performance.now();
+    const leftMs = () => startedAt + deadlineMs + waitMs - performance.now();
     const attempt = () =>
       call({
         url: root + path,
         method,
         key,
         body: text,
-        timeoutMs: Math.ceil(Math.max(1, Math.min(timeoutMs, leftMs()))),
+        prefer,
+        timeoutMs: Math.ceil(Math.max(1, Math.min(timeoutMs + waitMs, leftMs()))),
         fetch,
       });
     const isSafe = options.isSafe ?? method !== "POST";
-    const answer = await withRetries(attempt, {
+    return await withRetries(attempt, {
       retries,
       isSafe,
       minMs: minBackoffMs,
@@ -107,21 +131,23 @@ export function createAdminClient({
       maxRetryAfterMs,
       leftMs,
     });
-    return answer.body as Answer;
   }
 
   return {
     request,
 
-    /** Sends a message to a conversation. Resolves when it is stored. */
-    async sendMessage(envelope: MessageEnvelope): Promise<MessageAnswer> {
+    /** Sends a message to a conversation. Resolves when it is stored; with `wait`, when it is delivered. */
+    async sendMessage(envelope: MessageEnvelope, options: SendOptions = {}): Promise<MessageAnswer & Waited> {
       const message = { ...envelope.message, id: envelope.message.id ?? createUuid() };
-      return request("POST", "/admin/message", { ...envelope, message }, { isSafe: true });
+      return send<MessageAnswer>("/admin/message", { ...envelope, message }, options);
     },
-    /** Sends a system message to users. Resolves when it is stored. Users who are offline never receive it. */
-    async sendSystemMessage(envelope: SystemMessageEnvelope): Promise<SystemMessageAnswer> {
+    /** Sends a system message to users. Resolves when it is stored; with `wait`, when it is delivered. Users who are offline never receive it. */
+    async sendSystemMessage(
+      envelope: SystemMessageEnvelope,
+      options: SendOptions = {},
+    ): Promise<SystemMessageAnswer & Waited> {
       const messageSystem = { ...envelope.messageSystem, id: envelope.messageSystem.id ?? createUuid() };
-      return request("POST", "/admin/message/system", { ...envelope, messageSystem }, { isSafe: true });
+      return send<SystemMessageAnswer>("/admin/message/system", { ...envelope, messageSystem }, options);
     },
 
     /**

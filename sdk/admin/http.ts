@@ -13,21 +13,25 @@ export type HttpCall = {
   method: string;
   key: string;
   body: string | undefined;
+  /** The `Prefer` header. */
+  prefer?: string | undefined;
   timeoutMs: number;
   fetch: Fetch;
 };
 
-/** Makes one call. Resolves with the JSON of a successful response (`undefined` if empty), or with the failure. */
+/** Makes one call. Resolves with the JSON of a successful response (`undefined` if empty) and its headers, or with the failure. */
 export async function call({
   url,
   method,
   key,
   body,
+  prefer,
   timeoutMs,
   fetch,
-}: HttpCall): Promise<{ body: unknown } | Failure> {
+}: HttpCall): Promise<{ body: unknown; headers: Headers } | Failure> {
   const headers: Record<string, string> = { "Admin-Api-Key": key, Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (prefer !== undefined) headers.Prefer = prefer;
   let response: Response;
   let text: string;
   try {
@@ -39,7 +43,7 @@ export async function call({
     return unreachable(url, describe(cause, timeoutMs), cause);
   }
   const json = readJson(text);
-  if (response.ok && (text === "" || json !== undefined)) return { body: json };
+  if (response.ok && (text === "" || json !== undefined)) return { body: json, headers: response.headers };
   return failureOf(response, json);
 }
 
