@@ -133,6 +133,19 @@ test("a dry run says whom a send would reach, and sends nothing", async () => {
   expect((await nextEvent(bob)).message.body).toBe("Now");
 });
 
+test("a send can wait for its delivery, and then tells it in words, or as JSON", async () => {
+  const message = await run([...toWelcome, "--wait", "2", "anyone?"]);
+  expect([message.code, message.stdout]).toEqual([
+    0,
+    expect.stringMatching(/\n\d of 3 users online, delivered to \d, acknowledged by 0\n$/),
+  ]);
+  const system = await run([...toUsers, "dave,erin,fay", "--wait", "60", "--json"]);
+  const delivery = { recipients: 3, online: 0, delivered: 0, acknowledged: 0 };
+  expect(JSON.parse(system.stdout)).toEqual({ ack: { mid: expect.any(String), t: expect.any(Number) }, delivery });
+  const refused = await run([...toWelcome, "--wait", "0", "hi"]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("at least 1")]);
+});
+
 test("the same id again sends nothing twice, and with another text is refused", async () => {
   const [first, second] = [
     await run([...toWelcome, "--id", "twice", "Once"]),

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import type { AttachmentInput, CustomParameters } from "../../../../sdk/index.ts";
-import { parseAttachment, parseCustomParameters } from "../../arguments.ts";
+import { parseAttachment, parseCustomParameters, parsePositive } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { tellId } from "../../output/tell-id.ts";
 import { dryRunHelp, tellDryRun } from "./dry-run.ts";
+import { tellDelivery, waitHelp } from "./wait.ts";
 
 type MessageOptions = ClientOptions & {
   org: string;
@@ -15,6 +16,7 @@ type MessageOptions = ClientOptions & {
   id?: string;
   x?: CustomParameters;
   attachment?: AttachmentInput[];
+  wait?: number;
   dryRun?: true;
   json?: true;
 };
@@ -24,6 +26,7 @@ Examples:
   herald send message --org demo --from alice --to welcome "Hello, Bob"
   herald send message --org demo --from alice --to welcome --x '{"priority":"high"}' "Now"
   herald send message --org demo --from alice --to welcome --attachment report.pdf:48213:application/pdf
+  herald send message --org demo --from alice --to welcome --wait 5 "Are you there?"
   git log -1 | herald send message --org demo --from alice --to welcome -
 
 Put a text that begins with a dash after --:
@@ -41,12 +44,16 @@ export function addSendMessageCommand(send: Command, output: Output): void {
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
     .option("--attachment <name:size:type>", "attachment, with its size in bytes; may be repeated", parseAttachment)
+    .option("--wait <seconds>", waitHelp, parsePositive)
     .option("--dry-run", dryRunHelp)
     .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)
     .addHelpText("after", examples)
     .action(
-      async (body: string | undefined, { org, from, to, x, attachment, dryRun, json, ...options }: MessageOptions) => {
+      async (
+        body: string | undefined,
+        { org, from, to, x, attachment, wait, dryRun, json, ...options }: MessageOptions,
+      ) => {
         const text = body === "-" ? await readStandardInput() : body;
         if (text === undefined && attachment === undefined) {
           throw new CliError(exitCodes.usage, "nothing to send. Give a text, - for standard input, or --attachment.");
@@ -62,10 +69,11 @@ export function addSendMessageCommand(send: Command, output: Output): void {
         const envelope = { organizationId: org, senderId: from, message };
         const admin = accessServer(options).admin();
         if (dryRun) return tellDryRun(await admin.tryMessage(envelope), json, output);
-        const answer = await admin.sendMessage(envelope).catch(tellId(id));
+        const answer = await admin.sendMessage(envelope, { wait }).catch(tellId(id));
         if (json) return output.json(answer);
         const { mid, server_mid, t } = answer.ask;
         output.result(printableLine(`stored as ${server_mid} (mid ${mid}, t ${t})`));
+        tellDelivery(answer, wait, output);
       },
     );
 }
