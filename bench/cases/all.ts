@@ -15,11 +15,13 @@ import { replay } from "./replay.ts";
 import { insertsOf, sendsTo, warmUp } from "./sends.ts";
 import { storm } from "./storm.ts";
 import { sendsBeside } from "./strangers.ts";
+import { openPatient, sendsBesideWaits } from "./waits.ts";
 
 const callers = 64;
 const crowd = 1000;
 const few = 3;
 const conversation = "hall";
+const waiting = 1000; // the most that an organization may have
 const strangers = { halves: 10_000, uploads: 1_000 };
 
 const sends: Case = async (dataDir, pace) => {
@@ -155,6 +157,27 @@ const beside: Case = async (dataDir, pace) => {
   };
 };
 
+const besideWaits: Case = async (dataDir, pace) => {
+  const herald = await startWarmHerald(dataDir, pace);
+  const patient = await openPatient(herald);
+  const contenders = [true, false].map((isWaiting) => sendsBesideWaits(herald, waiting, isWaiting, callers));
+  const series = await inRounds(contenders, pace);
+  patient.close();
+  await herald.stop();
+
+  const figure = `${callers} callers beside ${waiting} who wait for a delivery`;
+  const floor = "herald-undisturbed";
+  return {
+    series: { [figure]: series },
+    rows: [
+      compare(series, { figure: `${figure}: sends`, unit: "/s", measure: "perSecond", floor }),
+      compare(series, { figure: `${figure}: p50`, unit: "ms", measure: "p50Ms", floor }),
+      compare(series, { figure: `${figure}: p99`, unit: "ms", measure: "p99Ms", floor }),
+      compare(series, { figure: `${figure}: CPU of a send`, unit: "µs", measure: "serverCpuMicros", floor }),
+    ],
+  };
+};
+
 async function startWarmHerald(dataDir: string, { warmUpMs }: Pace): Promise<HeraldPeer> {
   const herald = await startHerald(dataDir);
   await herald.putConversation(house.quiet, []);
@@ -174,10 +197,11 @@ export const cases: Readonly<Record<string, Case>> = {
   idle,
   storm,
   replay,
+  waits: besideWaits,
 };
 
 /** Parts that run only when named, as they serve to judge a change. */
-export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay"]);
+export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay", "waits"]);
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

@@ -29,6 +29,7 @@ export function createRequestTemplate(
   key: string,
   body: object,
   ids: IdKind = "random",
+  headers: readonly string[] = [],
 ): RequestTemplate {
   const content = Buffer.from(JSON.stringify(body));
   const lines = [
@@ -37,6 +38,7 @@ export function createRequestTemplate(
     `Admin-Api-Key: ${key}`,
     "Content-Type: application/json",
     `Content-Length: ${content.length}`,
+    ...headers,
   ];
   const bytes = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), content]);
   return { url, bytes, idAt: bytes.indexOf(idPlaceholder), ids };
