@@ -319,7 +319,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   await nodes.beat();
   const sayAlive = nodes.beat;
   const beat = tellOutages(async () => {
-    await Promise.all([sayAlive(), followSecrets()]);
+    await Promise.all([sayAlive().then(waits.lookAtNodes), followSecrets()]);
   }, outages);
   const beatTimer = setInterval(() => void beat(), nodeBeatMs);
   starting.defer(() => clearInterval(beatTimer));

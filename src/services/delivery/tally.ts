@@ -4,6 +4,8 @@ import type { DeliveryCounts } from "../../contract/waits.ts";
 /** What all nodes have told of one event. */
 export type Tally = {
   take(node: string, news: DeliveryNews): void;
+  /** This node is gone: what it told counts, and nothing more is expected of it. */
+  release(node: string): void;
   /** Whether every expected node has told that nothing need be awaited. */
   readonly isDone: boolean;
   /** The number of user ids remembered, to count each user once. */
@@ -63,6 +65,12 @@ export function createTally(expected: readonly string[]): Tally {
         isDone: isDone || news.isDone,
       });
       weight += news.online.length + news.missed.length + news.acknowledged.length;
+      trySettle();
+    },
+    release(node) {
+      const voice = voices.get(node);
+      if (voice === undefined) return;
+      voices.set(node, { ...voice, isPlayed: true, isDone: true });
       trySettle();
     },
     get isDone() {

@@ -73,6 +73,32 @@ describe("a wait", () => {
     expect(await wait?.counts).toEqual({ online: 2, delivered: 2, acknowledged: 1 });
   });
 
+  test("no longer waits for a node that has gone, and counts what it told", async () => {
+    const live = ["a", "b"];
+    const asked: Hear[] = [];
+    const waits = createWaits({
+      bus: {
+        watch(_, hear) {
+          asked.push(hear);
+          return () => undefined;
+        },
+      },
+      nodes: () => [...live],
+    });
+    waits.lookAtNodes();
+    const wait = waits.open({ ...wanted, org: "o" });
+    asked[0]?.("b", { ...quiet, online: ["bob"], isPlayed: true });
+    asked[0]?.("new", { ...quiet, online: ["cat"], isPlayed: true }); // not heard of yet
+    asked[0]?.("a", { ...quiet, isDone: true });
+    waits.lookAtNodes();
+    expect(waits.size).toBe(1);
+    live.pop();
+    waits.lookAtNodes();
+    expect(waits.size).toBe(1);
+    asked[0]?.("new", { ...quiet, isPlayed: true, isDone: true });
+    expect(await wait?.counts).toEqual({ online: 2, delivered: 2, acknowledged: 0 });
+  });
+
   test("is not begun beyond the limit of its organization or of the node; each place is given back", () => {
     const { waits } = prepare();
     const first = waits.open({ ...wanted, org: "o" });

@@ -28,6 +28,8 @@ export type Wait = {
 export type Waits = {
   /** Begins to wait, before the event is appended; `undefined` if too many callers are waiting already. */
   open(wanted: WaitFor): Wait | undefined;
+  /** Looks which of the nodes have gone since the last call: nobody waits for those any longer. */
+  lookAtNodes(): void;
   /** Ends all waits, for a node that stops; from then on nobody waits. */
   stop(): void;
   readonly size: number;
@@ -48,8 +50,9 @@ const defaultMost = { ofOrganization: 1_000, ofNode: 10_000, uids: 1_000_000 };
  * database, and none holds up anything.
  */
 export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): Waits {
-  const finishes = new Set<() => void>();
+  const open = new Set<{ finish(): void; release(node: string): void }>();
   const ofOrganization = new Map<string, number>();
+  let known: readonly string[] = [];
   let uids = 0;
   let isStopped = false;
 
@@ -61,7 +64,7 @@ export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): W
 
   return {
     open({ org, event, ack, seconds, signal }) {
-      if (isStopped || finishes.size >= most.ofNode || (ofOrganization.get(org) ?? 0) >= most.ofOrganization)
+      if (isStopped || open.size >= most.ofNode || (ofOrganization.get(org) ?? 0) >= most.ofOrganization)
         return undefined;
       const tally = createTally(nodes());
       const { promise, resolve } = Promise.withResolvers<Awaited<Wait["counts"]>>();
@@ -80,35 +83,43 @@ export function createWaits({ bus, nodes, most = defaultMost }: Dependencies): W
         isOver = true;
         clearTimeout(timer);
         uids -= tally.weight;
-        finishes.delete(finish);
+        open.delete(entry);
         count(org, -1);
         endWatch?.();
         resolve(counts);
       }
 
-      function take(node: string, news: DeliveryNews): void {
+      function change(work: () => void): void {
         if (isOver) return;
         uids -= tally.weight;
-        tally.take(node, news);
+        work();
         uids += tally.weight;
         if (uids > most.uids) close(undefined);
         else if (tally.isDone) finish();
       }
 
+      const take = (node: string, news: DeliveryNews) => change(() => tally.take(node, news));
+      const entry = { finish, release: (node: string) => change(() => tally.release(node)) };
       const timer = setTimeout(finish, seconds * 1000);
-      finishes.add(finish);
+      open.add(entry);
       count(org, 1);
       onAbort(signal, finish);
       endWatch = bus.watch({ org, event, ack, forMs: seconds * 1000 }, take);
       if (isOver) endWatch();
       return { counts: promise, end: finish };
     },
+    lookAtNodes() {
+      const live = nodes();
+      const gone = known.filter((node) => !live.includes(node));
+      known = live;
+      for (const node of gone) for (const { release } of open) release(node);
+    },
     stop() {
       isStopped = true;
-      for (const finish of finishes) finish();
+      for (const { finish } of open) finish();
     },
     get size() {
-      return finishes.size;
+      return open.size;
     },
   };
 }
