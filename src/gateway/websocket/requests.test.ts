@@ -18,6 +18,7 @@ test("a list of conversations costs more than its size, for the unread messages 
         conversationsOf: async () => ({ items, cursor: null }),
       },
       receipts: { acknowledge: neverUsed },
+      onAcknowledged: neverUsed,
     });
     return (await handle({ org: "o", uid: "u" }, "conversation_list", {})).addedCost;
   };
