@@ -55,7 +55,7 @@ type Dependencies = {
 
 const msPerTurn = 0.5; // of the serving thread, for all imports together
 const longLine = 64 * 1024; // such lines are read one at a time
-const longTurnMs = 2; // a turn takes a millisecond, so that half of the serving thread is left
+const slowTurnMs = 2; // of what need not be fast: long lines, a millisecond to a turn, and lines that are refused
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
 const waitForMoreMs = 50;
@@ -65,7 +65,7 @@ export function createImports(dependencies: Dependencies): Imports {
   const { imports, organizations, use, places, limits, clock, elapsed } = dependencies;
   const turns = createTurnstile(1);
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
-  const longTurns = createTurnstile(1, { turnMs: longTurnMs });
+  const slowTurns = createTurnstile(1, { turnMs: slowTurnMs });
   const participantsOfItem = Math.floor(imports.rowsOfPart / 4);
   const reader = createLineReader({ limits, participantsOfItem, now: clock.now });
   let isStopping = false;
@@ -89,7 +89,7 @@ export function createImports(dependencies: Dependencies): Imports {
 
   async function readLong(wish: ImportWish, line: string, keepsIds: boolean): Promise<ImportItem[] | HeraldError> {
     const { org } = wish;
-    const turn = () => longTurns.pass(org);
+    const turn = () => slowTurns.pass(org);
     try {
       return permitted(wish, await longLines.add({ of: org }, () => reader.readInTurns(line, { org, keepsIds }, turn)));
     } catch (error) {
@@ -110,15 +110,18 @@ export function createImports(dependencies: Dependencies): Imports {
     { first, lines }: LineBlock,
   ): AsyncGenerator<string, void> {
     let turnEndsAt = 0;
+    let isSlow = false;
     for (const [index, line] of lines.entries()) {
       if (elapsed.now() >= turnEndsAt) {
         const text = progress.take();
         if (text !== "") yield text;
-        await turns.pass(wish.org);
+        await (isSlow ? slowTurns : turns).pass(wish.org);
+        isSlow = false;
         turnEndsAt = elapsed.now() + msPerTurn;
       }
       const reading = readLine(wish, line, parts.keepsIds);
       const items = reading instanceof Promise ? await reading : reading;
+      isSlow ||= items instanceof HeraldError;
       await (items instanceof HeraldError ? parts.refuse(first + index, items) : parts.add(first + index, items));
     }
   }
