@@ -347,3 +347,38 @@ test("receipts go a hundred at a time, and resolve when all are answered", async
   socket.cut();
   await expect(one).rejects.toBeInstanceOf(HeraldConnectionError);
 });
+
+test("edits and recalls come in order among the messages, and again after a reconnect", async () => {
+  using server = startFakeServer();
+  const heard = createQueue<string>();
+  using app = startClient({
+    url: server.url,
+    onMessage: ({ _id }) => heard.push(_id),
+    onMessageEdit: ({ id, body, x }) => heard.push(`${id} says ${body} ${JSON.stringify(x)}`),
+    onMessageDelete: ({ ids, from }) => heard.push(`${from} took back ${ids}`),
+  });
+  const edit = { message_edit: { id: "m1", cid: "c", from: "alice", body: "new", x: { n: 1 }, t: 2 } };
+  const recall = { message_delete: { ids: ["m1", "m0"], cid: "c", from: "bob", type: "all", t: 3 } };
+  const events = [message("m1"), edit, message("m2"), recall];
+  const { socket } = await accept(server.sockets);
+  for (const event of events) socket.send(event);
+  const said = 'm1 says new {"n":1}';
+  expect(await heard.take(4)).toEqual(["m1", said, "m2", "bob took back m1,m0"]);
+  expect(app.client.since).toBe("m2");
+  socket.cut();
+  const second = await accept(server.sockets, { recovered: true });
+  expect(second.connect.parameters).toMatchObject({ since: "m2" });
+  for (const event of [edit, recall, message("m3")]) second.socket.send(event);
+  expect(await heard.take(3)).toEqual([said, "bob took back m1,m0", "m3"]);
+});
+
+test("an app that handles no edits and recalls hears the messages around them", async () => {
+  using server = startFakeServer();
+  using app = startClient({ url: server.url });
+  const { socket } = await accept(server.sockets);
+  socket.send({ message_edit: { id: "m1", cid: "c", from: "alice", body: "new", x: {}, t: 2 } });
+  socket.send({ message_delete: { ids: "not a list" } });
+  socket.send(message("m1"));
+  expect(await app.messages.next()).toBe("m1");
+  expect(app.errors.length).toBe(0);
+});

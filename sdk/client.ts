@@ -4,7 +4,17 @@ import { createSeenIds } from "./connection/seen-ids.ts";
 import { playSession, type SessionOptions, type Timing } from "./connection/session.ts";
 import { globalWebSocket, type WebSocketConstructor, webSocketUrl } from "./connection/websocket.ts";
 import { HeraldConnectionError } from "./errors.ts";
-import type { ConversationSummary, Message, MessageRead, SystemMessage } from "./types.ts";
+
+import type {
+  ConversationSummary,
+  ListedMessage,
+  Message,
+  MessageDelete,
+  MessageEdit,
+  MessageRead,
+  SystemMessage,
+} from "./types.ts";
+
 import { createBackoff } from "./waiting/backoff.ts";
 import { sleepUntilOnline } from "./waiting/network.ts";
 import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
@@ -36,12 +46,20 @@ export type ClientOptions = {
   /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */
   onMessage: (message: Message) => void;
   onSystemMessage: (message: SystemMessage) => void;
+  /**
+   * Called, in order among the messages, for each edit of a message, which may be one that the app does not have. After a
+   * reconnect, an edit may be called again, which changes nothing.
+   */
+  onMessageEdit?: ((edit: MessageEdit) => void) | undefined;
+  /** Called like `onMessageEdit` for each recall: the app removes those of the messages that it has. */
+  onMessageDelete?: ((recall: MessageDelete) => void) | undefined;
   /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
   onMessageRead?: ((read: MessageRead) => void) | undefined;
   /** Called on every state change and, while reconnecting, after every failed attempt. */
   onStateChange?: ((state: ClientState, detail: StateDetail) => void) | undefined;
   /**
-   * Called when messages after `since` may be missing and the server cannot replay them. `listMissed` reads them. `since` is
+   * Called when messages after `since` may be missing and the server cannot replay them. `listMissed` reads them; edits and
+   * recalls of older messages show only when the app reads those again. `since` is
    * `undefined` if the connection was lost before the first message.
    */
   onGap?: ((gap: { since: string | undefined }) => void) | undefined;
@@ -61,7 +79,7 @@ export type Client = {
   ping(): Promise<void>;
   listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
   /** The history of a conversation, newest first, or oldest first with `after`. */
-  listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<Message[]>;
+  listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage[]>;
   /**
    * Reads the messages that a gap left out from the history of each conversation, in pages, newest first: `for await (const { cid,
    * messages } of client.listMissed(gap))`. Sort them in by `created_at`. Messages that were already delivered may be among them;
@@ -130,16 +148,21 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const onEvent: SessionOptions["onEvent"] = (event) => {
-    if (event.kind === "message") {
-      if (!seenMessages.add(event.message._id)) return;
-      since = event.message._id;
-      call(() => options.onMessage(event.message));
-    } else if (event.kind === "message_read") {
-      call(() => options.onMessageRead?.(event.read));
-    } else {
-      // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
-      if (!seenSystemMessages.add(`${event.message.from}\u0000${event.message._id}`)) return;
-      call(() => options.onSystemMessage(event.message));
+    switch (event.kind) {
+      case "message":
+        if (!seenMessages.add(event.message._id)) return;
+        since = event.message._id;
+        return call(() => options.onMessage(event.message));
+      case "system_message":
+        // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
+        if (!seenSystemMessages.add(`${event.message.from}\u0000${event.message._id}`)) return;
+        return call(() => options.onSystemMessage(event.message));
+      case "message_edit":
+        return call(() => options.onMessageEdit?.(event.edit));
+      case "message_delete":
+        return call(() => options.onMessageDelete?.(event.recall));
+      case "message_read":
+        return call(() => options.onMessageRead?.(event.read));
     }
   };
 

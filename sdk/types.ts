@@ -19,6 +19,15 @@ export type Message = {
   created_at: string;
 };
 
+/** A message in a list: with the time of its last edit (ISO 8601), if there was one. */
+export type ListedMessage = Message & { edited_at?: string };
+
+/** An edit: from now on, the message `id` says this. `t` is in Unix seconds. */
+export type MessageEdit = { id: string; cid: string; from: string; body: string; x: CustomParameters; t: number };
+
+/** A recall: these messages were taken back by `from`, and are gone for everyone. `t` is in Unix seconds. */
+export type MessageDelete = { ids: string[]; cid: string; from: string; type: "all"; t: number };
+
 /** A system message as it is delivered. `_id` is the sender's `messageSystem.id`. System messages are never replayed. */
 export type SystemMessage = { _id: string; t: number; from: string; x: CustomParameters };
 
@@ -71,6 +80,23 @@ export type SystemMessageEnvelope = {
   messageSystem: { id?: string; uids: string[]; x?: CustomParameters };
 };
 
+/** The body of `PUT /admin/message`. Without `x`, the custom parameters of the message stay. */
+export type MessageEditEnvelope = {
+  organizationId: string;
+  senderId: string;
+  messageEdit: { id: string; body: string; x?: CustomParameters };
+};
+
+/** The body of `DELETE /admin/message`: 1 to 100 messages of one conversation. */
+export type MessageDeleteEnvelope = {
+  organizationId: string;
+  senderId: string;
+  messageDelete: { cid: string; ids: string[]; type: "all" };
+};
+
+/** The response to an edit or a recall. */
+export type ChangeAnswer = { success: true };
+
 /** The body of `PUT /admin/message/read`. Without `ids`, the conversation is read up to its end. */
 export type ReadEnvelope = {
   organizationId: string;
@@ -103,8 +129,16 @@ export type Delivery = {
   last_delivered_at: string | null;
 };
 
-/** A message, the API key that sent it, and its delivery. */
-export type MessageReport = { message: Message; key_id: string | null; delivery: Delivery };
+/**
+ * A message, the API key that sent it, and its delivery. A message that was taken back has `recalled_at`, and no text any more.
+ * `acknowledged_before_edit` and `acknowledged_before_recall` say how many acknowledged it before the last edit, and the recall.
+ */
+export type MessageReport = {
+  message: Omit<ListedMessage, "body" | "x" | "attachments"> & Partial<ListedMessage>;
+  recalled_at?: string;
+  key_id: string | null;
+  delivery: Delivery & { acknowledged_before_edit?: number; acknowledged_before_recall?: number };
+};
 
 /** A system message, the API key that sent it, and its delivery to each user. */
 export type SystemMessageReport = {
@@ -199,8 +233,8 @@ export type ApiKeyScope =
 
 /** Restricts a live feed to the events that match all given members. */
 export type FeedFilter = {
-  kind?: "message" | "system_message" | "message_read";
-  /** Only messages of this conversation. */
+  kind?: "message" | "system_message" | "message_edit" | "message_delete" | "message_read";
+  /** Only messages of this conversation, their edits, recalls and reads. */
   cid?: string;
   /** Only events that this user sends or receives. */
   uid?: string;

@@ -58,6 +58,7 @@ export function followEvents({ client, org, filter, onChange }: FeedOptions): Fe
       onStateChange: (state, { error }) => turn(state === "connected" ? { is: "open" } : { is: "lost", error }),
     });
     for await (const event of events) {
+      if ("message_edit" in event || "message_delete" in event) continue;
       const what = { number: ++count, heardAt: Date.now() };
       if ("message" in event) heard.push({ ...what, kind: "message", message: event.message });
       else if ("message_read" in event) heard.push({ ...what, kind: "message_read", message: event.message_read });

@@ -226,3 +226,29 @@ test("a dry run goes to the same address with a query, and gives the send no id"
   );
   expect(JSON.parse(server.calls[0]?.body ?? "")).toEqual(envelope);
 });
+
+test("an edit and a recall are repeated until they are answered, and can be tried", async () => {
+  const edit = { organizationId: "o", senderId: "u", messageEdit: { id: "m", body: "new" } };
+  const recall = { organizationId: "o", senderId: "u", messageDelete: { cid: "c", ids: ["m"], type: "all" as const } };
+  const tried = { dry_run: { recipients: 3, online: 1, unknown_users: [] } };
+  const done = { success: true } as const;
+  using server = startScript(
+    problem(503, "unavailable", { "Retry-After": "0" }),
+    Response.json(done),
+    problem(503, "unavailable", { "Retry-After": "0" }),
+    Response.json(done),
+    Response.json(tried),
+    Response.json(tried),
+  );
+  expect(await server.client.editMessage(edit)).toEqual(done);
+  expect(await server.client.recallMessages(recall)).toEqual(done);
+  expect(await server.client.tryEdit(edit)).toEqual(tried);
+  expect(await server.client.tryRecall(recall)).toEqual(tried);
+  expect(server.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    ...Array(2).fill("PUT /base/admin/message"),
+    ...Array(2).fill("DELETE /base/admin/message"),
+    "PUT /base/admin/message?dry_run=true",
+    "DELETE /base/admin/message?dry_run=true",
+  ]);
+  expect(server.calls.map(({ body }) => JSON.parse(body))).toEqual([edit, edit, recall, recall, edit, recall]);
+});

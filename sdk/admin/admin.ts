@@ -4,11 +4,14 @@ import type {
   ApiKeyWithSecret,
   AuditEntry,
   AuditFilter,
+  ChangeAnswer,
   DirectoryEntry,
   DryRunAnswer,
   FeedFilter,
-  Message,
+  ListedMessage,
   MessageAnswer,
+  MessageDeleteEnvelope,
+  MessageEditEnvelope,
   MessageEnvelope,
   MessageReport,
   NewApiKey,
@@ -158,6 +161,26 @@ export function createAdminClient({
       await request("PUT", "/admin/message/read", envelope);
     },
 
+    /** Edits a message that `senderId` sent. Resolves when the edit is stored; the same edit again changes nothing. */
+    async editMessage(envelope: MessageEditEnvelope): Promise<ChangeAnswer> {
+      return request("PUT", "/admin/message", envelope);
+    },
+    /**
+     * Takes messages of one conversation back, all or none. If the response is lost, the call is retried, and then rejects with
+     * 404 `message_not_found` because the messages are gone already.
+     */
+    async recallMessages(envelope: MessageDeleteEnvelope): Promise<ChangeAnswer> {
+      return request("DELETE", "/admin/message", envelope);
+    },
+    /** Checks an edit and returns who would hear it, without storing anything. */
+    async tryEdit(envelope: MessageEditEnvelope): Promise<DryRunAnswer> {
+      return request("PUT", "/admin/message?dry_run=true", envelope);
+    },
+    /** Checks a recall and returns who would hear it, without storing anything. */
+    async tryRecall(envelope: MessageDeleteEnvelope): Promise<DryRunAnswer> {
+      return request("DELETE", "/admin/message?dry_run=true", envelope);
+    },
+
     /** Checks a message and returns whom `sendMessage` would reach, without storing or sending anything. */
     async tryMessage(envelope: MessageEnvelope): Promise<DryRunAnswer> {
       return request("POST", "/admin/message?dry_run=true", envelope, { isSafe: true });
@@ -265,7 +288,7 @@ export function createAdminClient({
       org: string,
       cid: string,
       page: PageOptions & { before?: string; after?: string } = {},
-    ): Promise<Page<Message>> {
+    ): Promise<Page<ListedMessage>> {
       return request("GET", path`/admin/organizations/${org}/conversations/${cid}/messages` + query(page));
     },
 

@@ -1,6 +1,8 @@
 import { readFrame } from "../connection/frames.ts";
 import type { HeraldApiError } from "../errors.ts";
-import type { Message, MessageRead, SystemMessage } from "../types.ts";
+
+import type { Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../types.ts";
+
 import { createBackoff } from "../waiting/backoff.ts";
 import { type Failure, isUnknownOutcome } from "../waiting/retry.ts";
 import { sleep } from "../waiting/timers.ts";
@@ -8,7 +10,12 @@ import { createEventReader } from "./event-stream.ts";
 import { openStream, unreachable } from "./http.ts";
 
 /** An event of a feed, exactly as received. */
-export type FeedEvent = { message: Message } | { system_message: SystemMessage } | { message_read: MessageRead };
+export type FeedEvent =
+  | { message: Message }
+  | { system_message: SystemMessage }
+  | { message_edit: MessageEdit }
+  | { message_delete: MessageDelete }
+  | { message_read: MessageRead };
 
 /**
  * `connected`: the feed shows everything that is delivered from now on. `reconnecting`: the feed was interrupted because of `error`
@@ -93,6 +100,8 @@ async function* readFeed(
         const frame = readFrame(data);
         if (frame.kind === "message") yield { message: frame.message };
         if (frame.kind === "system_message") yield { system_message: frame.message };
+        if (frame.kind === "message_edit") yield { message_edit: frame.edit };
+        if (frame.kind === "message_delete") yield { message_delete: frame.recall };
         if (frame.kind === "message_read") yield { message_read: frame.read };
       }
     } catch (cause) {

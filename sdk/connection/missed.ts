@@ -1,15 +1,15 @@
-import type { ConversationSummary, Message } from "../types.ts";
+import type { ConversationSummary, ListedMessage } from "../types.ts";
 import { sleep } from "../waiting/timers.ts";
 
 /** Messages of one conversation that a gap left out, newest first. */
-export type MissedPage = { cid: string; messages: Message[] };
+export type MissedPage = { cid: string; messages: ListedMessage[] };
 
 type Source = {
   listConversations(page: { limit: number; cursor?: string }): Promise<{
     conversations: ConversationSummary[];
     cursor: string | null;
   }>;
-  listMessages(page: { cid: string; limit: number; before?: string }): Promise<Message[]>;
+  listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage[]>;
   /** Whether the message was already delivered. */
   isKnown(id: string): boolean;
 };

@@ -17,6 +17,12 @@ export type Timing = {
   tooManyMs: number;
 };
 
+/** A frame with an event of the organization's log. */
+type LogFrame = Extract<
+  ServerFrame,
+  { kind: "message" | "system_message" | "message_edit" | "message_delete" | "message_read" }
+>;
+
 /** The options of a session. `signal` ends it. */
 export type SessionOptions = {
   url: string;
@@ -27,7 +33,7 @@ export type SessionOptions = {
   timing: Timing;
   signal: AbortSignal;
   onConnected: (connection: Connection, answer: Record<string, unknown>, since: string | undefined) => void;
-  onEvent: (event: Extract<ServerFrame, { kind: "message" | "system_message" | "message_read" }>) => void;
+  onEvent: (event: LogFrame) => void;
   onError: (error: unknown) => void;
 };
 

@@ -27,7 +27,9 @@ import { addOpenapiCommand } from "./commands/openapi.ts";
 import { addReadCommand } from "./commands/read.ts";
 import { addReportCommands } from "./commands/report.ts";
 import { addRestoreCommand } from "./commands/restore.ts";
+import { addEditCommand } from "./commands/send/edit.ts";
 import { addSendMessageCommand } from "./commands/send/message.ts";
+import { addRecallCommand } from "./commands/send/recall.ts";
 import { addSendSystemCommand } from "./commands/send/system.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addExportCommand } from "./commands/transfer/export.ts";
@@ -88,6 +90,8 @@ export function createProgram(output: Output): Command {
     .helpCommand(false);
   addSendMessageCommand(send, output);
   addSendSystemCommand(send, output);
+  addEditCommand(program, output);
+  addRecallCommand(program, output);
   addReadCommand(program, output);
   addReportCommands(program, output);
   addListenCommand(program, output);

@@ -20,10 +20,14 @@ export function addReportCommands(program: Command, output: Output): void {
     .action(async (id: string, { org, json, ...access }: ReportOptions) => {
       const answer = await accessServer(access).admin().getMessage(org, id);
       if (json) return output.json(answer);
-      const { _id, from, cid, created_at } = answer.message;
+      const { _id, from, cid, created_at, edited_at } = answer.message;
       const head = printableLine(`${created_at}  ${_id}  ${from} to ${cid}`);
       output.result(output.resultStyle.bold(head));
+      const { acknowledged_before_edit: beforeEdit, acknowledged_before_recall: beforeRecall } = answer.delivery;
       for (const line of figures(answer.delivery)) output.result(line);
+      if (edited_at !== undefined) output.result(`  edited ${edited_at}; ${beforeEdit} had acknowledged it before`);
+      if (answer.recalled_at !== undefined)
+        output.result(`  taken back ${answer.recalled_at}; ${beforeRecall} had acknowledged it before`);
     });
 
   addOptions(report.command("system"))

@@ -84,7 +84,13 @@ describe.each(installed)("%s completes", (shell) => {
   });
 
   test("values: choices, profiles, files", async () => {
-    expect((await complete("tail", "--kind", "")).toSorted()).toEqual(["message", "message_read", "system_message"]);
+    expect((await complete("tail", "--kind", "")).toSorted()).toEqual([
+      "message",
+      "message_delete",
+      "message_edit",
+      "message_read",
+      "system_message",
+    ]);
     expect(await complete("completion", "f")).toEqual(["fish"]);
     expect(await complete("orgs", "list", "--profile", "ma")).toEqual(["main-site"]);
     expect(await complete("orgs", "list", "--config", "herald-s")).toEqual(["herald-settings.env"]);

@@ -22,6 +22,8 @@ const nextSteps: Record<string, (target: Target, error: HeraldApiError) => strin
   user_not_found: () => "Create it with `herald users put`, or check --user. `herald users list` shows all.",
   sender_not_found: () => "Create it with `herald users put`, or check --from.",
   sender_not_participant: () => "Add the sender with `herald participants add`, or check --from.",
+  sender_not_owner: () =>
+    "Give the user who sent the message with --from. A participant may `herald recall` any message.",
   message_id_conflict: () => "This --id was used for a different message. Omit --id, or send the same message again.",
   rate_limited: () => "Try again in a while, or less often.",
 };

@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import type { FeedEvent } from "../../../sdk/index.ts";
 import { parsePositive } from "../arguments.ts";
 import type { Output } from "./output.ts";
-import { renderMessage, renderMessageRead, renderSystemMessage } from "./render-event.ts";
+
+import { renderEvent } from "./render-event.ts";
 
 /** The options of every command that shows events as they arrive. */
 export type PrintOptions = { count?: number | undefined; json?: true | undefined };
@@ -20,9 +21,7 @@ export function createEventPrinter({ count, json }: PrintOptions, output: Output
   let left = count ?? Number.POSITIVE_INFINITY;
   return (event) => {
     if (json) output.json(event);
-    else if ("message" in event) output.result(renderMessage(event.message, resultStyle));
-    else if ("message_read" in event) output.result(renderMessageRead(event.message_read, resultStyle));
-    else output.result(renderSystemMessage(event.system_message, resultStyle));
+    else output.result(renderEvent(event, resultStyle));
     left -= 1;
     return left <= 0;
   };

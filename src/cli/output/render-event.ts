@@ -1,4 +1,5 @@
-import type { Message, MessageRead, SystemMessage } from "../../../sdk/index.ts";
+import type { FeedEvent, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../../../sdk/index.ts";
+
 import type { Style } from "./output.ts";
 import { printableJson, printableLine, printableLines } from "./printable.ts";
 
@@ -7,8 +8,17 @@ const time = (date: Date) =>
   [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 const isEmpty = (x: object) => Object.keys(x).length === 0;
 
-/** A conversation message for people: local time, conversation, sender and text, with attachments and `x` below. */
-export function renderMessage({ created_at, cid, from, body, attachments, x }: Message, style: Style): string {
+/** An event for people. */
+export function renderEvent(event: FeedEvent, style: Style): string {
+  if ("message" in event) return renderMessage(event.message, style);
+  if ("system_message" in event) return renderSystemMessage(event.system_message, style);
+  if ("message_edit" in event) return renderEdit(event.message_edit, style);
+  if ("message_delete" in event) return renderRecall(event.message_delete, style);
+  return renderRead(event.message_read, style);
+}
+
+/** A conversation message: local time, conversation, sender and text, with attachments and `x` below. */
+function renderMessage({ created_at, cid, from, body, attachments, x }: Message, style: Style): string {
   const head = `${style.dim(time(new Date(created_at)))}  ${style.cyan(printableLine(cid))}  ${style.bold(printableLine(from))}`;
   const lines = body === "" ? [] : printableLines(body);
   const below = [
@@ -22,16 +32,45 @@ export function renderMessage({ created_at, cid, from, body, attachments, x }: M
   return [first, ...below.map((line) => `${indent}${line}`)].join("\n");
 }
 
-/** A system message for people, clearly different from a conversation message. */
-export function renderSystemMessage({ t, from, x, _id }: SystemMessage, style: Style): string {
-  const head = `${style.dim(time(new Date(t * 1000)))}  ${style.magenta("◆ system message")}  ${style.bold(printableLine(from))}`;
+/** An edit: the id of the message, and its new text and `x` below. */
+function renderEdit({ id, cid, from, body, x, t }: MessageEdit, style: Style): string {
+  const head = [
+    headOf(t, style),
+    style.cyan(printableLine(cid)),
+    style.magenta("✎ edit"),
+    style.bold(printableLine(from)),
+  ];
+  const below = [
+    ...(body === "" ? [] : printableLines(body)),
+    ...(isEmpty(x) ? [] : [style.dim(`x  ${printableJson(x)}`)]),
+  ];
+  const lines = below.map((line) => `${indent}${line}`);
+  return [`${head.join("  ")}  ${style.dim(`(${printableLine(id)})`)}`, ...lines].join("\n");
+}
+
+/** A recall: the ids of the messages below. */
+function renderRecall({ ids, cid, from, t }: MessageDelete, style: Style): string {
+  const head = [
+    headOf(t, style),
+    style.cyan(printableLine(cid)),
+    style.magenta("✖ taken back by"),
+    style.bold(printableLine(from)),
+  ];
+  return [head.join("  "), ...ids.map((id) => `${indent}${style.dim(printableLine(id))}`)].join("\n");
+}
+
+const headOf = (t: number, style: Style) => style.dim(time(new Date(t * 1000)));
+
+/** A system message, clearly different from a conversation message. */
+function renderSystemMessage({ t, from, x, _id }: SystemMessage, style: Style): string {
+  const head = `${headOf(t, style)}  ${style.magenta("◆ system message")}  ${style.bold(printableLine(from))}`;
   const content = isEmpty(x) ? "" : `  ${printableJson(x)}`;
   return `${head}${content}  ${style.dim(`(${printableLine(_id)})`)}`;
 }
 
-/** A read for people: who has read how many messages of one author, and the last of them. */
-export function renderMessageRead({ t, cid, from, ids }: MessageRead, style: Style): string {
-  const head = `${style.dim(time(new Date(t * 1000)))}  ${style.cyan(printableLine(cid))}  ${style.bold(printableLine(from))}`;
+/** A read: who has read how many messages of one author, and the last of them. */
+function renderRead({ t, cid, from, ids }: MessageRead, style: Style): string {
+  const head = `${headOf(t, style)}  ${style.cyan(printableLine(cid))}  ${style.bold(printableLine(from))}`;
   const what = ids.length === 1 ? "has read a message" : `has read ${ids.length} messages`;
   return `${head}  ${style.dim(`${what} (${printableLine(ids.at(-1) ?? "")})`)}`;
 }

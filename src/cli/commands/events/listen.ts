@@ -32,7 +32,7 @@ export function addListenCommand(program: Command, output: Output): void {
   const command = program
     .command("listen")
     .description(
-      "connect as a user, and show everything that arrives: messages, system messages, and who has read the user's",
+      "connect as a user, and show everything that arrives: messages, edits, recalls, system messages, and who has read the user's",
     )
     .option("--org <id>", "organization of the user")
     .option("--user <id>", "user to connect as")
@@ -87,6 +87,8 @@ async function listen(
     deviceId: "herald listen",
     onMessage: (message) => show({ message }),
     onSystemMessage: (message) => show({ system_message: message }),
+    onMessageEdit: (edit) => show({ message_edit: edit }),
+    onMessageDelete: (recall) => show({ message_delete: recall }),
     onMessageRead: (read) => show({ message_read: read }),
     onStateChange,
     onGap: ({ since: last }) =>

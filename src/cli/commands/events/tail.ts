@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { AdminClient, FeedFilter, FeedOptions } from "../../../../sdk/index.ts";
+import { eventNames } from "../../../contract/connections/event-names.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { nameCause } from "../../errors/connection-failures.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
@@ -25,11 +26,9 @@ export function addTailCommand(program: Command, output: Output): void {
     .description("watch everything that is delivered in an organization, live")
     .option("--org <id>", "organization (default: the only one that the key can access)")
     .addOption(
-      new Option("--kind <kind>", "only events of this kind")
-        .choices(["message", "system_message", "message_read"])
-        .argParser(String),
+      new Option("--kind <kind>", "only events of this kind").choices(Object.values(eventNames)).argParser(String),
     )
-    .option("--cid <id>", "only messages of this conversation, and reads of them")
+    .option("--cid <id>", "only messages of this conversation, their edits, recalls and reads")
     .option("--uid <id>", "only events that this user sends or receives");
   addClientOptions(addPrintOptions(command))
     .addHelpText("after", examples)

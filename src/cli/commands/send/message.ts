@@ -7,6 +7,9 @@ import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { tellId } from "../../output/tell-id.ts";
 import { dryRunHelp, tellDryRun } from "./dry-run.ts";
+
+import { readStandardInput } from "./standard-input.ts";
+
 import { tellDelivery, waitHelp } from "./wait.ts";
 
 type MessageOptions = ClientOptions & {
@@ -76,13 +79,4 @@ export function addSendMessageCommand(send: Command, output: Output): void {
         tellDelivery(answer, wait, output);
       },
     );
-}
-
-async function readStandardInput(): Promise<string> {
-  const bytes = await Bun.stdin.bytes();
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, "");
-  } catch {
-    throw new CliError(exitCodes.usage, "standard input is not valid UTF-8. Convert it first, for example with iconv.");
-  }
 }

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { runHerald, startHeraldCommand, startServer, type TestServer } from "../../testing/run-herald.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const run = (args: string[], stdin = "") => runHerald([...args, "--url", server.url], { cwd: server.cwd, stdin });
+const asAlice = ["--org", "demo", "--from", "alice"];
+
+async function send(body: string): Promise<string> {
+  const { stdout } = await run(["send", "message", ...asAlice, "--to", "welcome", "--json", body]);
+  return JSON.parse(stdout).ask.server_mid;
+}
+
+test("an edit and a recall are heard, shown in the report, and can be tried first", async () => {
+  const id = await send("first");
+  const other = await send("other");
+  const command = ["listen", "--org", "demo", "--user", "bob", "--url", server.url, "--json", "--count", "3"];
+  await using bob = startHeraldCommand(command, { cwd: server.cwd });
+  expect((await bob.errorLines.next()).value).toStartWith("connected to");
+  const next = async () => JSON.parse((await bob.lines.next()).value ?? "null");
+
+  const tried = await run(["edit", ...asAlice, "--dry-run", id, "second"]);
+  expect(tried).toMatchObject({ code: 0, stdout: "would be sent to 3 users, 1 of them online\n" });
+  expect(await run(["edit", ...asAlice, id, "second"])).toMatchObject({
+    code: 0,
+    stdout: `edited ${id}\n`,
+    stderr: "",
+  });
+  expect((await next()).message_edit).toMatchObject({ id, body: "second", x: {} });
+  const again = await run(["edit", ...asAlice, "--x", '{"n":1}', "--json", id, "-"], "third\n");
+  expect(JSON.parse(again.stdout)).toEqual({ success: true });
+  expect((await next()).message_edit).toMatchObject({ id, body: "third", x: { n: 1 } });
+  const edited = await run(["report", "message", "--org", "demo", id]);
+  expect(edited.stdout).toMatch(/ {2}edited \d{4}-\S+Z; 0 had acknowledged it before\n/);
+
+  const recall = ["recall", "--org", "demo", "--from", "carol", "--cid", "welcome"];
+  expect((await run([...recall, "--dry-run", id])).stdout).toBe("would be sent to 3 users, 1 of them online\n");
+  expect(await run([...recall, id, other])).toMatchObject({ code: 0, stdout: "took back 2 messages\n", stderr: "" });
+  expect((await next()).message_delete).toMatchObject({ ids: [id, other], cid: "welcome", from: "carol" });
+  const gone = await run(["report", "message", "--org", "demo", id]);
+  expect(gone.stdout).toMatch(/ {2}taken back \d{4}-\S+Z; 0 had acknowledged it before\n/);
+});
+
+test("a refusal says why, and what to do", async () => {
+  const id = await send("mine");
+  const refused = async (args: string[], ...parts: string[]) => {
+    const { code, stderr } = await run(args);
+    expect(code).toBe(1);
+    for (const part of parts) expect(stderr).toContain(part);
+  };
+  await refused(["edit", "--org", "demo", "--from", "bob", id, "x"], "403 sender_not_owner", "--from");
+  await refused(["edit", ...asAlice, "nothing", "x"], "404 message_not_found");
+  await refused(["recall", ...asAlice, "--cid", "welcome", id, "nothing"], "404 message_not_found");
+  await refused(["recall", ...asAlice, "--cid", "nowhere", id], "404 conversation_not_found");
+});
