@@ -23,7 +23,6 @@ import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
 import { createPlayback } from "./fanout/player.ts";
-import { createRecalled } from "./fanout/recalled.ts";
 import { createTopics, type SocketTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
@@ -153,7 +152,6 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
   const audiences = createAudiences();
   const facts = createEventFacts();
-  const recalled = createRecalled();
   const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
@@ -181,7 +179,6 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     backlog,
     facts,
     frames,
-    recalled,
     ledger,
     onUnknown,
   });
@@ -193,7 +190,6 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onRepair,
     onBreak(org, found) {
       noteBreak();
-      recalled.forget(org);
       ledger.renew();
       for (const connection of [...roster.ofOrganization(org), ...joining.ofOrganization(org)])
         guard(() => connection.end("restarting"));
@@ -213,7 +209,6 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     audiences,
     backlog,
     facts,
-    recalled,
     ledger,
     reads: createPacedWork({ limiter: reads, pauseMs: pauseAfterLongPageMs }),
     handover: createTurnstile(handedOverPerTurn),

@@ -8,7 +8,6 @@ import type { CatchUp } from "../../services/messages/catch-up.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
-import { createRecalled, type Recalled } from "../fanout/recalled.ts";
 import { createBacklog } from "../limits/backlog.ts";
 import { createBudget } from "../log/budget.ts";
 import { createRing } from "../log/ring.ts";
@@ -39,11 +38,10 @@ type Setting = {
   sequencer: Sequencer;
   log: { readAfter(org: string, offset: number): Promise<LogEvent[]> };
   catchUp?: CatchUp;
-  recalled?: Recalled;
 };
 
 /** Creates a joiner, and a connection that notes what it hears and what the ledger is told that it was given. */
-function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unused }, recalled }: Setting) {
+function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unused } }: Setting) {
   const [heard, given]: string[][] = [[], []];
   const ledger: Pick<DeliveryLedger, "given"> = { given: (_, events) => given?.push(...events.map(({ id }) => id)) };
   const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences()];
@@ -64,7 +62,6 @@ function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unus
     audiences,
     backlog,
     facts: createEventFacts(),
-    recalled: recalled ?? createRecalled(),
     ledger,
     reads: createPacedWork({ limiter, pauseMs: 16 }),
     handover: createTurnstile(1),
@@ -103,6 +100,7 @@ function createBusyLog() {
     reached: async () => undefined,
     verified: goOn,
     playedAfter: ring.after,
+    hasRecalled: () => false,
     offer: unused,
     noticeHead: unused,
     forgetBefore: unused,
@@ -137,7 +135,7 @@ test("what is taken back while a page of missed events is on its way is not writ
   };
   const pages = [[missed(2, "message"), missed(3, "message"), missed(4, "edit", "e2"), missed(5, "edit", "e3")]];
   const ring = createRing(placeOf(event(9)), createBudget());
-  const recalled = createRecalled();
+  let isRecalled = false;
   const recall: LogEvent = { ...event(10), kind: "recall", payload: '{"message_delete":{"ids":["e2"]}}' };
   const sequencer: Sequencer = {
     position: 10,
@@ -146,9 +144,10 @@ test("what is taken back while a page of missed events is on its way is not writ
     async verified() {
       if (ring.after(9)?.length !== 0) return;
       ring.push(recall); // plays after the page was read, and before it is handed over
-      recalled.note("o", ["e2"]);
+      isRecalled = true;
     },
     playedAfter: ring.after,
+    hasRecalled: (message) => isRecalled && message === "e2",
     offer: unused,
     noticeHead: unused,
     forgetBefore: unused,
@@ -159,7 +158,6 @@ test("what is taken back while a page of missed events is on its way is not writ
     sequencer,
     log: { readAfter: unused },
     catchUp,
-    recalled,
   });
   const session = { org: "o", uid: "u", issuedAt: 0, expiresAt: 0, head: 9, headId: "e9", cids: ["c"] };
   await joiner.join(connection, session, "e1", () => undefined);

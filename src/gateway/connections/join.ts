@@ -6,7 +6,6 @@ import type { Session } from "../../services/sessions/sessions.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Audiences } from "../fanout/audiences.ts";
 import { type EventFacts, endsSession, type HeardEvent, messageIn, sessionEndOf } from "../fanout/event-facts.ts";
-import type { Recalled } from "../fanout/recalled.ts";
 import { userTopic } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import type { Sequencer } from "../log/sequencer.ts";
@@ -30,7 +29,6 @@ type Dependencies = {
   audiences: Audiences;
   backlog: Pick<Backlog, "hold">;
   facts: Pick<EventFacts, "follow">;
-  recalled: Pick<Recalled, "has">;
   ledger: Pick<DeliveryLedger, "given">;
   /** Bounds how many pages of missed events are in memory, from read to handover, and paces long ones. */
   reads: PacedWork;
@@ -56,11 +54,8 @@ export type Joiner = {
 
 /** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies): Joiner {
-  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, recalled, ledger, reads, handover } =
+  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger, reads, handover } =
     dependencies;
-
-  /** What was taken back since it was read must not be written. */
-  const isThere = (event: HeardEvent) => !recalled.has(messageIn(event));
 
   /**
    * Reads a page when it is the connection's turn, and hands it over if the connection is still open. The page counts
@@ -112,7 +107,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           const end = page.at(-1)?.offset;
           isWhole = end === undefined;
           if (end === undefined) return;
-          const there = page.filter(isThere);
+          const there = page.filter((event) => isThere(event, sequencer));
           connection.deliver(there);
           if (!connection.isOpen) return;
           ledger.given(
@@ -126,11 +121,11 @@ export function createJoiner(dependencies: Dependencies): Joiner {
   }
 
   /** Delivers the events that concern the connection, and updates `cids` from membership events. */
-  function apply(connection: Connection, cids: Set<string>, events: LogEvent[]): void {
+  function apply(connection: Connection, sequencer: Sequencer, cids: Set<string>, events: LogEvent[]): void {
     const heard: LogEvent[] = [];
     for (const event of events) {
       const { kind, cid = "", uids } = event;
-      if (conversationKinds.has(kind) && cids.has(cid) && isThere(event)) heard.push(event);
+      if (conversationKinds.has(kind) && cids.has(cid) && isThere(event, sequencer)) heard.push(event);
       if ((kind === "system" || kind === "read") && uids?.includes(connection.uid)) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
@@ -167,7 +162,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       while (await connection.isReadyForMore()) {
         const played = sequencer.playedAfter(cursor);
         if (played !== undefined && bytesOf(played) <= pageBytes) {
-          apply(connection, cids, played);
+          apply(connection, sequencer, cids, played);
           if (!connection.isOpen) return;
           connection.subscribe(userTopic(org, uid));
           owner.hold(() => audiences.leaveAll(connection));
@@ -187,12 +182,17 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           (read) => {
             const page = read.filter(({ offset }) => offset <= upTo);
             cursor = page.at(-1)?.offset ?? upTo; // an empty page means that it was purged
-            apply(connection, cids, page);
+            apply(connection, sequencer, cids, page);
           },
         );
       }
     },
   };
+}
+
+/** Whether the text of an event may be written: what was taken back since it was read must not be. */
+function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
+  return !hasRecalled(messageIn(event));
 }
 
 function bytesOf(events: { payload: string }[]): number {

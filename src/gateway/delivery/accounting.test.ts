@@ -6,7 +6,6 @@ import { createRoster } from "../connections/roster.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
 import { createPlayback, createPlayer } from "../fanout/player.ts";
-import { createRecalled } from "../fanout/recalled.ts";
 import { conversationTopic, createTopics, userTopic } from "../fanout/topics.ts";
 import { createBudget } from "../log/budget.ts";
 import { createSequencer } from "../log/sequencer.ts";
@@ -70,7 +69,6 @@ function setUp(tracePlay?: TracePlay) {
     backlog,
     facts: createEventFacts(),
     frames: createStreamFrames(),
-    recalled: createRecalled(),
     onUnknown: ({ id }) => unknown.push(id),
   });
   const sequencer = createSequencer({

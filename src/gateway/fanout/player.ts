@@ -8,7 +8,6 @@ import { type Played, toNobody } from "../log/sequencer.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 import type { Audiences } from "./audiences.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
-import type { Recalled } from "./recalled.ts";
 import { conversationTopic, type Topics, userTopic } from "./topics.ts";
 
 /** Plays an event immediately. */
@@ -24,7 +23,6 @@ type Dependencies = {
   backlog: Pick<Backlog, "suspect" | "withdraw">;
   facts: Pick<EventFacts, "membershipOf" | "recalledBy">;
   frames: Pick<StreamFrames, "forget">;
-  recalled: Pick<Recalled, "note">;
   ledger: Pick<DeliveryLedger, "played" | "playedTo">;
   /** Called for an event of a kind that this version does not know; it is played to nobody. */
   onUnknown(event: LogEvent): void;
@@ -39,7 +37,6 @@ export function createPlayer({
   backlog,
   facts,
   frames,
-  recalled,
   ledger,
   onUnknown,
 }: Dependencies): Play {
@@ -92,10 +89,9 @@ export function createPlayer({
     return publishToConversation(conversationTopic(event.org, event.cid ?? ""), event);
   }
 
-  /** Takes the texts back wherever this node still holds them, before it tells so. */
+  /** Takes the texts back from all who have not taken them yet, before it tells so. */
   function playRecall(event: LogEvent): Played {
     const messages = facts.recalledBy(event);
-    recalled.note(event.org, messages);
     backlog.withdraw(event.org, messages);
     frames.forget();
     return playEdit(event);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { LogEvent } from "../../contract/log/log-event.ts";
 import { event, placeOf, settled, setUp, upTo } from "./testing/sequencer-setup.ts";
 
 describe("a sequencer", () => {
@@ -200,4 +201,19 @@ describe("a sequencer", () => {
       { numRuns: 60 },
     );
   });
+});
+
+test("a recall that was played is remembered for a while, and as long as the sequencer lasts", () => {
+  const { sequencer } = setUp();
+  const recall: LogEvent = { ...event(1), kind: "recall", payload: '{"message_delete":{"ids":["m1","m2"]}}' };
+  expect(sequencer.hasRecalled("m1")).toBe(false);
+  sequencer.offer(recall);
+  expect(["m1", "m2", "m3", undefined].map(sequencer.hasRecalled)).toEqual([true, true, false, false]);
+  sequencer.forgetBefore(performance.now() - 60_000);
+  expect(sequencer.hasRecalled("m1")).toBe(true);
+  sequencer.forgetBefore(performance.now() + 1);
+  expect(sequencer.hasRecalled("m1")).toBe(false);
+  sequencer.offer({ ...recall, offset: 2, id: "e2", prev: "e1" });
+  sequencer.stop();
+  expect(sequencer.hasRecalled("m1")).toBe(false);
 });

@@ -2,10 +2,12 @@ import type { Hint } from "../../bus/bus.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../../contract/log/log-place.ts";
+import { recalledIn } from "../fanout/event-facts.ts";
 import { createPace } from "../fanout/pace.ts";
 import { type Budget, weightOf } from "./budget.ts";
 import { logChain } from "./chain.ts";
 import { createHeld } from "./held.ts";
+import { createRecalled } from "./recalled.ts";
 import { createRing } from "./ring.ts";
 import { createWaiters } from "./waiters.ts";
 
@@ -37,6 +39,8 @@ export type Sequencer = {
   verified(): Promise<void>;
   /** The events played after `offset`, or `undefined` if that is too long ago. */
   playedAfter(offset: number): LogEvent[] | undefined;
+  /** Whether a recall of this message was played, unless it is too long ago: its text must not be written any more. */
+  hasRecalled(message: string | undefined): boolean;
   /** Drops what was played before a time, in milliseconds of `performance.now()`. */
   forgetBefore(time: number): void;
   stop(): void;
@@ -71,7 +75,7 @@ type Options = {
 };
 
 /** The parts a sequencer is built from. */
-export const sequencerParts = { chain: logChain, createHeld, createPace, createRing };
+export const sequencerParts = { chain: logChain, createHeld, createPace, createRing, createRecalled };
 
 /** The type of `sequencerParts`, for tests that replace some of them. */
 export type SequencerParts = typeof sequencerParts;
@@ -88,6 +92,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
   const { follows, isSameLog } = parts.chain;
   const ring = parts.createRing(start, budget);
   const held = parts.createHeld(budget);
+  const recalled = parts.createRecalled();
   const waiters = createWaiters();
   let position = start.offset;
   let ready: LogEvent[] = [];
@@ -163,6 +168,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     position = event.offset; // before anything that may throw, so that nothing is played twice
     budget.giveBack(weightOf(event));
     ring.push(event);
+    if (event.kind === "recall") recalled.note(recalledIn(event.payload) ?? []);
     try {
       return play(event);
     } catch (error) {
@@ -272,6 +278,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     ready = [];
     held.forgetUpTo(Number.POSITIVE_INFINITY);
     ring.clear();
+    recalled.clear(); // as the log may have lost them
     waiters.rejectAll(over());
   }
 
@@ -324,7 +331,11 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
     },
     verified,
     playedAfter: (offset) => ring.after(offset),
-    forgetBefore: ring.forgetBefore,
+    hasRecalled: recalled.has,
+    forgetBefore(time) {
+      ring.forgetBefore(time);
+      recalled.forgetBefore(time);
+    },
     stop,
   };
 }
