@@ -105,6 +105,10 @@ function callOf(random: Random, place: Place): Parts {
         : `Content-Type: application/${operation.lines === undefined ? "json" : "x-ndjson"}`,
     );
   }
+  if (operation.requestHeaders !== undefined && once(random, 2))
+    headers.push(
+      `Prefer: ${pick(random, ["wait=1", "wait=99", 'wait="1', "wait=0;wait=1", ",,=;", "wait=1, wait=2", "x"])}`,
+    );
   return { method: operation.method.toUpperCase(), target: path + queryOf(random, operation), headers, body };
 }
 
