@@ -38,7 +38,10 @@ export function decodeNews(value: unknown): NewsPart | undefined {
   return part.safeParse(value).data;
 }
 
-/** Splits news into parts that fit into a message. Only the last one says that the event was played, or that all is done. */
+/**
+ * Splits news into parts that fit into a message, so that the first of them claim no more than all: who was missed comes
+ * first, and that the event was played, or that all is done, comes last.
+ */
 export function* partsOf({
   online,
   missed,
@@ -48,7 +51,7 @@ export function* partsOf({
 }: DeliveryNews): Generator<DeliveryNews, void> {
   let lists = emptyLists();
   let bytes = 0;
-  for (const [name, all] of Object.entries({ online, missed, acknowledged }) as [keyof Lists, readonly string[]][])
+  for (const [name, all] of Object.entries({ missed, online, acknowledged }) as [keyof Lists, readonly string[]][])
     for (const uid of all) {
       const length = Buffer.byteLength(JSON.stringify(uid)) + 1;
       if (bytes + length > partBytes) {

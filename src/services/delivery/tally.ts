@@ -98,7 +98,9 @@ function sum(voices: Voice[]): Settled {
   const [only, another] = voices.filter(({ online }) => online.length > 0);
   if (another === undefined) {
     const { online, missed, acknowledged } = only ?? silent;
-    return { online: online.length, delivered: online.length - missed.length, acknowledged: acknowledged.length };
+    const without = new Set(missed);
+    const delivered = missed.length === 0 ? online.length : online.filter((uid) => !without.has(uid)).length;
+    return { online: online.length, delivered, acknowledged: acknowledged.length };
   }
   const online = new Set<string>();
   const delivered = new Set<string>();
