@@ -1,7 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
+import { openUnreadStream } from "../../harness/clients/unread-stream.ts";
 import { acknowledging, counts, sendWaiting as send, told } from "../../harness/clients/waiting.ts";
 import { eventually, within } from "../../harness/deadline.ts";
+import { messageBecomes } from "../../harness/reading/reports.ts";
 import { startHerald, useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
@@ -49,6 +51,27 @@ describe("a send with Prefer: wait", () => {
     const answeredAt = performance.now();
     await within(closed, "the idle connection to be closed");
     expect(performance.now() - answeredAt).toBeLessThan(16_000);
+  });
+
+  test("does not count as delivered what was too much for a connection, which was cut, and neither does the report", async () => {
+    await using own = await startHerald({ env: { HERALD_LIMIT_CONNECTION_BACKLOG_BYTES: "1048576" } });
+    const org = await createOrganization(own);
+    const cid = await org.conversation(["alice", "bob", "slow"]);
+    using _bob = await org.socket("bob");
+    using _slow = await openUnreadStream(own.url, "/sse", { Authorization: `Bearer ${await org.token("slow")}` });
+    await eventually(async () => {
+      const answer = await send(org, { cid, body: "x" });
+      return answer.headers.get("herald-delivery") === counts(3, 2, 2, 0) ? true : undefined;
+    }, "the slow reader to have joined");
+    for (;;) {
+      const answer = await send(org, { cid, body: "x".repeat(60_000) });
+      const delivery = answer.headers.get("herald-delivery");
+      if (delivery === counts(3, 2, 2, 0)) continue;
+      expect(delivery).toBe(counts(3, 2, 1, 0));
+      await messageBecomes(org, answer.body.ask.server_mid, { delivered_users: 1, delivered_connections: 1 });
+      break;
+    }
+    expect(told(await send(org, { cid, body: "x" }))).toEqual([201, "wait=20", counts(3, 1, 1, 0)]);
   });
 
   test("is answered with what is known when its node stops, and nobody waits from then on", async () => {
