@@ -3,6 +3,7 @@ import type { Pipeline } from "../lib/queues/batcher.ts";
 import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
 import { deliveryBounds } from "./delivery/bounds.ts";
 import { createDeliveryReads, createDeliveryWrites } from "./delivery/delivery.ts";
+import { createRecipientReads } from "./delivery/recipients.ts";
 import { createConversationReads, createConversationWrites } from "./directory/conversations.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./directory/organizations.ts";
 import { createParticipantReads, createParticipantWrites, createStanding } from "./directory/participants.ts";
@@ -119,6 +120,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     sent: createSentReads({ reader }),
     changes: writes.changes,
     erasures: { ...createErasureReads({ reader }), ...writes.erasures },
+    recipients: createRecipientReads({ reader }),
     checks: writes.batches,
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
     exports: createExportReads({ reader }),

@@ -5,9 +5,10 @@ import type { DeliveryReads, DeliveryWrites, NewAudience, NewDelivery, Play, Sto
 import { findAcknowledged, receiptOf } from "./receipts.ts";
 
 /** Stands for the conversation of system messages; no identifier is empty. */
-const noConversation = "";
+export const noConversation = "";
 
-type DeliveryRow = Row & {
+/** A stored delivery, as `deliveryColumns` read it. */
+export type DeliveryRow = Row & {
   kind: NewDelivery["kind"];
   connections: number;
   audience: string | null;
@@ -58,19 +59,21 @@ export function createDeliveryWrites({ driver }: { driver: Driver }): DeliveryWr
   };
 }
 
-const columns = "kind, connections, audience, uids, plays";
-const inSpan = `org = ? AND cid = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
-const findDeliveries = `SELECT ${columns} FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
-const findReceipts = `SELECT ${columns} FROM delivery
+/** The columns of a `DeliveryRow`. */
+export const deliveryColumns = "kind, connections, audience, uids, plays";
+
+/** The SQL condition that a row may hold a play of an event: its place, the offset, the end of the span, the offset. */
+export const inSpan = `org = ? AND cid = ? AND "offset" >= ? AND "offset" < ? AND first_offset <= ?`;
+const findDeliveries = `SELECT ${deliveryColumns} FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
+const findReceipts = `SELECT ${deliveryColumns} FROM delivery
   WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND connections = 1`;
-const findGathered = `SELECT ${columns} FROM delivery WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
+const findGathered = `SELECT ${deliveryColumns} FROM delivery WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
 
 /**
  * Creates the reads of deliveries and receipts. Rows whose audience is gone are ignored: a report claims no more than
  * it can prove.
  */
 export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryReads {
-  const readAudience = createAudienceReader(reader);
   return {
     async of(org, cid = noConversation, offset) {
       const read = (find: string, kind: NewDelivery["kind"]) =>
@@ -80,21 +83,32 @@ export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryRea
         reader.allOf<DeliveryRow>(org, findReceipts, org, cid, offset),
         read(findGathered, "receipt"),
       ]);
-      const audiences = new Map<string, string[] | undefined>();
-      const stored: StoredDelivery[] = [];
-      for (const row of found.flat()) {
-        const play = decodePlays(row.plays).find(([played]) => played === offset);
-        if (play === undefined) continue;
-        const { audience } = row;
-        if (audience !== null && !audiences.has(audience)) audiences.set(audience, await readAudience(org, audience));
-        const uids: string[] | undefined = audience === null ? JSON.parse(row.uids ?? "[]") : audiences.get(audience);
-        if (uids === undefined) continue;
-        const [, first, last] = play;
-        stored.push({ kind: row.kind, connections: Number(row.connections), uids, first, last });
-      }
-      return stored;
+      return await playsAt(reader, org, found.flat(), offset);
     },
   };
+}
+
+/** What rows tell about one event. Those whose audience is gone tell nothing. */
+export async function playsAt(
+  reader: Reader,
+  org: string,
+  rows: readonly DeliveryRow[],
+  offset: number,
+): Promise<StoredDelivery[]> {
+  const readAudience = createAudienceReader(reader);
+  const audiences = new Map<string, string[] | undefined>();
+  const stored: StoredDelivery[] = [];
+  for (const row of rows) {
+    const play = decodePlays(row.plays).find(([played]) => played === offset);
+    if (play === undefined) continue;
+    const { audience } = row;
+    if (audience !== null && !audiences.has(audience)) audiences.set(audience, await readAudience(org, audience));
+    const uids: string[] | undefined = audience === null ? JSON.parse(row.uids ?? "[]") : audiences.get(audience);
+    if (uids === undefined) continue;
+    const [, first, last] = play;
+    stored.push({ kind: row.kind, connections: Number(row.connections), uids, first, last });
+  }
+  return stored;
 }
 
 function toAudienceRow({ id, org, cid, offset, parent, added, removed }: NewAudience): Row {

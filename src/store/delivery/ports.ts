@@ -60,6 +60,30 @@ export type StoredDelivery = Pick<NewDelivery, "kind" | "connections"> & {
   last: number;
 };
 
+/** Reads who a stored message was addressed to, and who has it, a part at a time. */
+export type RecipientReads = {
+  /** Who has taken part in a conversation, by user and time: at most `limit` stays after a place. */
+  stays(org: string, cid: string, after: StayPlace | undefined, limit: number): Promise<Stay[]>;
+  /** The ids of all rows that may tell about deliveries of an event. */
+  deliveryIds(org: string, cid: string | undefined, offset: number): Promise<string[]>;
+  /** What these rows tell about the event. */
+  deliveries(org: string, ids: string[], offset: number): Promise<StoredDelivery[]>;
+  /**
+   * When each of these users acknowledged the event, in milliseconds since the Unix epoch, if at all. Receipts stored
+   * before version 0012 count once retention has split them.
+   */
+  acknowledgedAt(event: { org: string; id: string }, uids: string[]): Promise<Map<string, number>>;
+};
+
+/**
+ * A user's time in a conversation, without interruption: the messages after the offset `after` were addressed to the
+ * user, up to `upTo` if the user has left.
+ */
+export type Stay = StayPlace & { upTo: number | undefined };
+
+/** Where a stay lies among those of its conversation. */
+export type StayPlace = { uid: string; after: number };
+
 /** Writes deliveries and receipts. Writing the same row again changes nothing. */
 export type DeliveryWrites = {
   /**
@@ -73,6 +97,7 @@ export type DeliveryWrites = {
 
 /** A stored message or system message. `recipients` is how many users it was addressed to. */
 export type SentEvent = {
+  id: string;
   offset: number;
   cid: string | undefined;
   payload: string;
@@ -86,7 +111,6 @@ export type SentEvent = {
  * empty.
  */
 export type SentMessage = SentEvent & {
-  id: string;
   cid: string;
   sender: string;
   createdAt: number;

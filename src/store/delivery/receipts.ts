@@ -61,9 +61,10 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
  * Converts an acknowledgement to a row whose id is derived from event and user, so that repeated acknowledgements on
  * any number of nodes make one row.
  */
-export function receiptOf({ event: { org, offset, id, cid }, uid, at }: Acknowledged): NewDelivery {
+export function receiptOf({ event, uid, at }: Acknowledged): NewDelivery {
+  const { org, offset, cid } = event;
   return {
-    id: derivedIdOf(timeOfId(id), joinIds(org, id, uid)),
+    id: receiptIdOf(event, uid),
     org,
     cid: cid ?? undefined,
     kind: "receipt",
@@ -72,6 +73,11 @@ export function receiptOf({ event: { org, offset, id, cid }, uid, at }: Acknowle
     uids: [uid],
     plays: [[offset, at, at]],
   };
+}
+
+/** The id of the row of a user's receipt of an event. */
+export function receiptIdOf({ org, id }: { org: string; id: string }, uid: string): string {
+  return derivedIdOf(timeOfId(id), joinIds(org, id, uid));
 }
 
 /** For each user and conversation named by receipts, the offset from which the user takes part. */

@@ -137,7 +137,8 @@ export function createConversationWrites({ driver, writer }: Dependencies): Conv
           const uids = await membership.page(transaction, of, "", rowsOfStep + 1);
           const isLast = uids.length <= rowsOfStep;
           if (isLast) await leaveToRemoval(sql, { org, cid, upTo, now });
-          await membership.change(transaction, of, { leaving: rangeOf("", isLast ? uids : uids.slice(0, rows)) });
+          const leaving = rangeOf("", isLast ? uids : uids.slice(0, rows));
+          await membership.change(transaction, of, { leaving, isForgotten: true });
           if (!isLast) return "more";
           await sql.run("DELETE FROM conversation WHERE org = ? AND id = ?", org, cid);
           return true;

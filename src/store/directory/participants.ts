@@ -5,11 +5,13 @@ import type { ParticipantReads, ParticipantWrites, Standing } from "../ports.ts"
 import { countUnread, readTo } from "../reads/unread.ts";
 import type { Driver, Reader } from "../sql/driver.ts";
 import { type EntityRow, isLiveOrganization, toEntity } from "./entity.ts";
+import { keepFormer } from "./former-participants.ts";
 import { ensureUsers } from "./users.ts";
 
 const findConversation = "SELECT participants FROM conversation WHERE org = ? AND id = ?";
 const findParticipant = "SELECT uid FROM participant WHERE org = ? AND cid = ? AND uid = ?";
 const insertParticipant = "INSERT INTO participant (org, cid, uid, created_at, log_start) VALUES (?, ?, ?, ?, ?)";
+const deleteParticipant = "DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ? RETURNING log_start";
 const findUser = `SELECT id, name, created_at FROM "user" WHERE org = ? AND id = ?`;
 
 // A single statement, as it sees one snapshot and is all that a connect reads. The revocation of the token depends on
@@ -76,8 +78,9 @@ export function createParticipantWrites({ driver, writer }: Dependencies): Parti
         if ((await sql.all(findConversation, org, cid)).length === 0)
           return { outcome: "missing", missing: "conversation" };
         const [user] = await sql.all<EntityRow>(findUser, org, uid);
-        const removed = await sql.run("DELETE FROM participant WHERE org = ? AND cid = ? AND uid = ?", org, cid, uid);
-        if (user === undefined || removed === 0) return { outcome: "missing", missing: "participant" };
+        const [left] = await sql.all<{ log_start: number }>(deleteParticipant, org, cid, uid);
+        if (user === undefined || left === undefined) return { outcome: "missing", missing: "participant" };
+        keepFormer(transaction, { org, now }, [{ cid, uid, ...left }]);
         await recordMembership(transaction, { org, cid, now }, { added: [], removed: [uid] });
         return { outcome: "done", put: { entity: toEntity(user), isNew: false } };
       });

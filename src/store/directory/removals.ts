@@ -79,6 +79,12 @@ function rowsOfConversation(org: string, cid: string, upTo: number): Ordered[] {
     { table: "event", key: [`"offset"`], ...events },
     { table: "delivery", key: ["kind", `"offset"`, "id"], ...upToThere },
     { table: "audience", key: [`"offset"`, "id"], ...upToThere },
+    {
+      table: "former_participant",
+      key: ["uid", "log_start"],
+      where: "org = ? AND cid = ? AND log_end <= ?",
+      values: [org, cid, upTo],
+    },
   ];
 }
 
@@ -90,6 +96,7 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "delivery", key: ["cid", "kind", `"offset"`, "id"], ...ofOrganization },
     { table: "audience", key: ["cid", `"offset"`, "id"], ...ofOrganization },
     { table: "participant", key: ["cid", "uid"], ...ofOrganization },
+    { table: "former_participant", key: ["cid", "uid", "log_start"], ...ofOrganization },
     { table: "conversation", key: ["id"], ...ofOrganization },
     { table: "revoked_token", key: ["uid", "jti"], ...ofOrganization },
     { table: `"user"`, key: ["id"], ...ofOrganization },

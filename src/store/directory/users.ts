@@ -5,6 +5,7 @@ import type { UserReads, UserWrites } from "../ports.ts";
 import type { Driver, Reader, Sql } from "../sql/driver.ts";
 import { inSteps, rowsOfStep } from "../sql/steps.ts";
 import { createEntityReads, type EntityRow, toEntity } from "./entity.ts";
+import { keepFormer } from "./former-participants.ts";
 
 const columns = "id, name, created_at, blocked_at";
 const find = `SELECT ${columns} FROM "user" WHERE org = ? AND id = ? AND deleted_at IS NULL`;
@@ -125,7 +126,13 @@ async function leaveSome(
   const some = "SELECT cid FROM participant WHERE org = ? AND uid = ? ORDER BY cid LIMIT ?";
   const rows = await sql.all<{ cid: string }>(some, org, uid, rowsOfStep + 1);
   const cids = rows.slice(0, rowsOfStep).map(({ cid }) => cid);
-  await sql.run("DELETE FROM participant WHERE org = ? AND uid = ? AND cid <= ?", org, uid, cids.at(-1) ?? "");
+  const leave = "DELETE FROM participant WHERE org = ? AND uid = ? AND cid <= ? RETURNING cid, log_start";
+  const left = await sql.all<{ cid: string; log_start: number }>(leave, org, uid, cids.at(-1) ?? "");
+  keepFormer(
+    transaction,
+    { org, now },
+    left.map((row) => ({ ...row, uid })),
+  );
   await recordLeaving(transaction, dialect, { org, uid, cids, now });
   return rows.length <= rowsOfStep;
 }

@@ -16,7 +16,9 @@ const readChain = `WITH RECURSIVE chain (id, parent, added, removed, depth) AS (
 export function createAudienceReader(reader: Reader) {
   return async (org: string, id: string): Promise<string[] | undefined> => {
     const chain = await reader.allOf<AudienceRow>(org, readChain, id, org, org);
-    if (chain[0]?.parent !== null) return undefined;
+    const [first, ...changes] = chain;
+    if (first?.parent !== null) return undefined;
+    if (changes.length === 0) return JSON.parse(first.added);
     const users = new Set<string>();
     for (const { added, removed } of chain) {
       for (const uid of JSON.parse(removed) as string[]) users.delete(uid);

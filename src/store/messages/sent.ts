@@ -4,6 +4,7 @@ import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Reader, Row, SqlValue } from "../sql/driver.ts";
 
 type SentRow = Row & {
+  id: string;
   offset: number;
   cid: string | null;
   payload: string;
@@ -13,7 +14,6 @@ type SentRow = Row & {
 };
 
 type MessageRow = SentRow & {
-  id: string;
   cid: string;
   sender: string;
   created_at: number;
@@ -29,7 +29,7 @@ const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COAL
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 
-const findSystem = `SELECT "offset", cid, payload, uids, key_id, recipients FROM event
+const findSystem = `SELECT id, "offset", cid, payload, uids, key_id, recipients FROM event
   WHERE org = ? AND mid = ? AND kind = 'system' AND ${isLiveOrganization("org")}`;
 
 /** Creates the reads of sent messages: only those of existing conversations, since they were last created. */
@@ -76,10 +76,9 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
 }
 
 function toSentMessage(row: MessageRow): SentMessage {
-  const { id, cid, sender, created_at, edited_at, recalled_at } = row;
+  const { cid, sender, created_at, edited_at, recalled_at } = row;
   return {
     ...toSent(row),
-    id,
     cid,
     sender,
     createdAt: Number(created_at),
@@ -88,9 +87,10 @@ function toSentMessage(row: MessageRow): SentMessage {
   };
 }
 
-function toSent({ offset, cid, payload, uids, key_id, recipients }: SentRow): SentEvent {
+function toSent({ id, offset, cid, payload, uids, key_id, recipients }: SentRow): SentEvent {
   const listed: string[] | undefined = uids === null ? undefined : JSON.parse(uids);
   return {
+    id,
     offset: Number(offset),
     cid: cid ?? undefined,
     payload,

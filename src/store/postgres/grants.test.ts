@@ -8,6 +8,7 @@ import { describeKeys } from "../testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
+import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
@@ -35,6 +36,7 @@ if (postgres !== undefined) {
   describeRetention(engine, open);
   describeOverdue(engine, open);
   describeDeliveries(engine, open);
+  describeRecipients(engine, open);
   describeNodeRegistry(`on ${engine}`, async () => {
     const url = await postgres.createDatabase();
     return await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });

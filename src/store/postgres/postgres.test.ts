@@ -15,6 +15,7 @@ import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../te
 import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
+import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
@@ -56,6 +57,7 @@ if (postgres !== undefined) {
   describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeErasures("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeRecipients("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));

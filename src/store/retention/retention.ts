@@ -8,10 +8,11 @@ import type { Lease, RetentionOrder, RetentionWrites } from "./ports.ts";
 import { lastOfFirst, type Ordered, removeFirst } from "./remove-first.ts";
 
 /** Tables whose rows expire by the time in their ids. */
-type Dated = "event" | "delivery" | "audience" | "audit" | "revoked_token";
+type Dated = "event" | "delivery" | "audience" | "former_participant" | "audit" | "revoked_token";
 
-// Deliveries may refer to an audience for this long after it was created; the rest allows for clock differences.
-const audienceOutlivesMs = deliveryBounds.audienceLivesMs + 24 * 3600 * 1000;
+const clocksDifferMs = 24 * 3600 * 1000; // at most, between two nodes
+// Deliveries may refer to an audience for this long after it was created.
+const audienceOutlivesMs = deliveryBounds.audienceLivesMs + clocksDifferMs;
 
 // Versions that do not count removals check `held_until`: they begin a day after the last counting node has stopped.
 const othersWaitMs = 24 * 3600 * 1000;
@@ -62,6 +63,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     (await removeOldestReads(sql, readsBefore, limit)) ||
     (await removeOldest(sql, "delivery", messagesBefore, limit)) ||
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
+    (await removeOldest(sql, "former_participant", messagesBefore && messagesBefore - clocksDifferMs, limit)) ||
     (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))

@@ -30,6 +30,7 @@ import {
 import { describeMigration } from "../testing/migration-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
+import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
@@ -87,6 +88,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeChanges(engine, open);
   describeErasures(engine, open);
   describeReadMarks(engine, open);
+  describeRecipients(engine, open);
 }
 
 describe("SQLite", () => {

@@ -11,6 +11,10 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     sqlite_autoindex_participant_1: [100_000, 1_000, 10, 1],
     participant_by_user: [100_000, 1_000, 10, 1],
   },
+  former_participant: {
+    sqlite_autoindex_former_participant_1: [100_000, 1_000, 10, 1, 1],
+    former_participant_by_id: [100_000, 1],
+  },
   event: {
     sqlite_autoindex_event_1: [1_000_000, 10_000, 1],
     event_by_id: [1_000_000, 1],

@@ -1,0 +1,67 @@
+import type { Reader, Row } from "../sql/driver.ts";
+import { spans } from "./bounds.ts";
+import { type DeliveryRow, decodePlays, deliveryColumns, inSpan, noConversation, playsAt } from "./delivery.ts";
+import type { RecipientReads } from "./ports.ts";
+import { receiptIdOf } from "./receipts.ts";
+
+type StayRow = Row & { uid: string; log_start: number; log_end: number | null };
+type ReceiptRow = Row & { id: string; plays: string };
+
+// Each arm reads at most a page by its primary key, so that a page costs a page however many took part.
+const findStays = `SELECT uid, log_start, log_end FROM (
+    SELECT uid, log_start, CAST(NULL AS BIGINT) AS log_end FROM participant
+    WHERE org = ? AND cid = ? AND uid >= ? AND (uid > ? OR log_start > ?) ORDER BY uid LIMIT ?) AS present
+  UNION ALL SELECT uid, log_start, log_end FROM (
+    SELECT uid, log_start, log_end FROM former_participant
+    WHERE org = ? AND cid = ? AND (uid, log_start) > (?, ?) ORDER BY uid, log_start LIMIT ?) AS former
+  ORDER BY uid, log_start LIMIT ?`;
+
+const findDeliveries = `SELECT id FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
+
+/** Creates the reads of the recipients of sent messages. */
+export function createRecipientReads({ reader }: { reader: Reader }): RecipientReads {
+  const textsOf = reader.dialect.textsOf("?");
+  const findRows = `SELECT ${deliveryColumns} FROM delivery WHERE id IN (${textsOf}) AND org = ?`;
+  const findReceipts = `SELECT id, plays FROM delivery WHERE id IN (${textsOf}) AND org = ?`;
+
+  return {
+    async stays(org, cid, after = { uid: "", after: 0 }, limit) {
+      const { uid, after: start } = after;
+      const place = [org, cid, uid, uid, start, limit];
+      const rows = await reader.allOf<StayRow>(org, findStays, ...place, org, cid, uid, start, limit, limit);
+      return rows.map(({ uid, log_start, log_end }) => ({
+        uid,
+        after: Number(log_start),
+        upTo: log_end === null ? undefined : Number(log_end),
+      }));
+    },
+    async deliveryIds(org, cid = noConversation, offset) {
+      const found = await reader.allOf<{ id: string }>(
+        org,
+        findDeliveries,
+        org,
+        cid,
+        offset,
+        offset + spans.delivery,
+        offset,
+      );
+      return found.map(({ id }) => id);
+    },
+    async deliveries(org, ids, offset) {
+      const rows = await reader.allOf<DeliveryRow>(org, findRows, JSON.stringify(ids), org);
+      return await playsAt(reader, org, rows, offset);
+    },
+    async acknowledgedAt(event, uids) {
+      const uidOf = new Map(uids.map((uid) => [receiptIdOf(event, uid), uid]));
+      const ids = JSON.stringify([...uidOf.keys()]);
+      const rows = await reader.allOf<ReceiptRow>(event.org, findReceipts, ids, event.org);
+      const times = new Map<string, number>();
+      for (const { id, plays } of rows) {
+        const uid = uidOf.get(id);
+        const [play] = decodePlays(plays);
+        if (uid !== undefined && play !== undefined) times.set(uid, play[1]);
+      }
+      return times;
+    },
+  };
+}
