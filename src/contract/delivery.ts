@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageOf, pageQuery } from "./directory.ts";
 import { identifier } from "./identifiers.ts";
 import { listedMessageSchema, systemMessageSchema } from "./messages/events.ts";
 
@@ -95,10 +96,48 @@ export const systemMessageReport = z
 /** A system message and its delivery. */
 export type SystemMessageReport = z.infer<typeof systemMessageReport>;
 
+const senderId = identifier
+  .optional()
+  .meta({ description: "The sender. Required if several senders used the same id." });
+
 /** The query of a system message's report. */
-export const systemMessageQuery = z.strictObject({
-  senderId: identifier.optional().meta({ description: "The sender. Required if several senders used the same id." }),
+export const systemMessageQuery = z.strictObject({ senderId });
+
+const recipientStates = ["delivered", "acknowledged", "missing"] as const;
+
+/** What is known about a recipient. Each recipient has one state. */
+export type RecipientState = (typeof recipientStates)[number];
+
+const recipient = z
+  .strictObject({
+    uid: z.string().meta({ description: "The user." }),
+    state: z.enum(recipientStates).meta({
+      description:
+        "`delivered`: written to a connection of the user, and not acknowledged. `acknowledged`: a client of the user has acknowledged it. `missing`: neither.",
+    }),
+    delivered_at: time.meta({
+      description:
+        "When it was first written to a connection of the user, by the node's clock; up to a second too early for a client that recovered it with `since` together with others. `null` if no delivery is known.",
+    }),
+    acknowledged_at: time.meta({
+      description: "When the first acknowledgement arrived, by the node's clock. `null` if there is none.",
+    }),
+  })
+  .meta({ id: "Recipient", description: "A user that a message was addressed to." });
+
+/** A user that a message was addressed to. */
+export type Recipient = z.infer<typeof recipient>;
+
+/** A page of recipients. */
+export const recipientPage = pageOf(recipient).meta({ id: "RecipientPage" });
+
+/** The query of a message's recipients. */
+export const recipientQuery = pageQuery.extend({
+  state: z.enum(recipientStates).optional().meta({ description: "Only recipients in this state; by default, all." }),
 });
+
+/** The query of a system message's recipients. */
+export const systemRecipientQuery = recipientQuery.extend({ senderId });
 
 /** The query of the two operations that send. */
 export const sendQuery = z.strictObject({

@@ -6,6 +6,7 @@ import { createOperations } from "../contract/operations/all.ts";
 import type { ClientAddress } from "../lib/network/client-address.ts";
 import type { Audit } from "../services/audit.ts";
 import type { DeliveryReports } from "../services/delivery/delivery-reports.ts";
+import type { Recipients } from "../services/delivery/recipients.ts";
 import type { ConversationDirectory } from "../services/directory/conversations.ts";
 import type { Directory } from "../services/directory/directory.ts";
 import type { Erasures } from "../services/directory/erasure.ts";
@@ -58,6 +59,7 @@ type Dependencies = {
   conversations: ConversationDirectory;
   history: HistoryReader;
   deliveryReports: DeliveryReports;
+  recipients: Recipients;
   dryRuns: DryRuns;
   presence: Presence;
   nodes: Pick<Nodes, "list">;
@@ -95,7 +97,7 @@ export function createApp(dependencies: Dependencies): App {
   bindMessageChanges(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies);
   bindConversations(bind, operations, dependencies);
-  bindDelivery(bind, operations, dependencies.deliveryReports);
+  bindDelivery(bind, operations, dependencies);
   bindPresence(bind, operations, dependencies);
   bindFeed(bind, operations, dependencies.feeds);
   bindTransfer(bind, operations, dependencies);

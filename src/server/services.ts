@@ -10,6 +10,7 @@ import type { Clock } from "../lib/time/clock.ts";
 import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
 import { createDeliveryReports } from "../services/delivery/delivery-reports.ts";
 import { createReceipts } from "../services/delivery/receipts.ts";
+import { createRecipients } from "../services/delivery/recipients.ts";
 import type { Waits } from "../services/delivery/waits.ts";
 import { createConversationDirectory } from "../services/directory/conversations.ts";
 import { createDirectory } from "../services/directory/directory.ts";
@@ -86,6 +87,10 @@ export function createServices(dependencies: Dependencies) {
     deliveryReports,
     onError: (error) => log.error({ err: error }, "cannot tell a caller about the delivery of a stored send"),
   });
+  const longReads = createPacedWork({
+    limiter: createLimiter({ ...longPages, clock: steadyClock, whenBusy: tellToReadLater }),
+    pauseMs: pauseAfterLongPageMs,
+  });
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
@@ -102,10 +107,7 @@ export function createServices(dependencies: Dependencies) {
     }),
     history: createHistoryReader({
       ...store,
-      longPages: createPacedWork({
-        limiter: createLimiter({ ...longPages, clock: steadyClock, whenBusy: tellToReadLater }),
-        pauseMs: pauseAfterLongPageMs,
-      }),
+      longPages: longReads,
       onUnreadable({ org, offset }) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
       },
@@ -114,6 +116,7 @@ export function createServices(dependencies: Dependencies) {
     feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
     deliveryReports,
+    recipients: createRecipients({ ...store, longReads, steadyClock }),
     receipts: createReceipts({ ...store, clock }),
     exports: createExports({
       ...store,

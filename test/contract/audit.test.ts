@@ -331,6 +331,8 @@ describe("the audit log", () => {
       listMessages: "all",
       getMessage: "all",
       getSystemMessage: "all",
+      listRecipients: "all",
+      listSystemRecipients: "all",
       exportOrganization: "all",
       exportUser: "all",
       streamEvents: "all",

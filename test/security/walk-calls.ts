@@ -34,6 +34,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   devices: () => "true",
   senderId: ({ uid }) => uid,
   messages: () => "erase",
+  state: () => "missing",
   kind: () => "message",
   cid: ({ cid }) => encodeURIComponent(cid),
   uid: ({ uid }) => encodeURIComponent(uid),

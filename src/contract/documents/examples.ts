@@ -192,6 +192,18 @@ export const systemMessageReportExample = {
   },
 };
 
+/** The recipients of a message: one in each state. */
+export const recipientExamples = [
+  {
+    uid: "alice",
+    state: "acknowledged" as const,
+    delivered_at: toIso(time + 2),
+    acknowledged_at: toIso(time + 61),
+  },
+  { uid: "bob", state: "delivered" as const, delivered_at: toIso(time + 61_404), acknowledged_at: null },
+  { uid: "carol", state: "missing" as const, delivered_at: null, acknowledged_at: null },
+];
+
 /** Whom a send would reach. */
 export const dryRunExample = { dry_run: { recipients: 3, online: 2, unknown_users: [] } };
 

@@ -1,5 +1,12 @@
-import { messageReport, systemMessageQuery, systemMessageReport } from "../delivery.ts";
-import { messageReportExample, systemMessageReportExample } from "../documents/examples.ts";
+import {
+  messageReport,
+  recipientPage,
+  recipientQuery,
+  systemMessageQuery,
+  systemMessageReport,
+  systemRecipientQuery,
+} from "../delivery.ts";
+import { messageReportExample, recipientExamples, systemMessageReportExample } from "../documents/examples.ts";
 import { identifier } from "../identifiers.ts";
 import { defineOperation, noQuery, organizationPath } from "./operation.ts";
 
@@ -12,7 +19,10 @@ const mid = identifier.meta({
   examples: [systemMessageReportExample.system_message._id],
 });
 
-/** Sent messages and their delivery reports (api.md, section 4). */
+const aboutPages =
+  "The list is current to about a second. A page may hold fewer entries than `limit`; the list ends only when `cursor` is `null`.";
+
+/** Sent messages, their delivery reports and their recipients (api.md, sections 2.3 and 4). */
 export const deliveryOperations = {
   getMessage: defineOperation({
     operationId: "getMessage",
@@ -47,5 +57,43 @@ export const deliveryOperations = {
       200: { description: "The system message.", schema: systemMessageReport, example: systemMessageReportExample },
     },
     errors: ["organization_not_found", "message_not_found"],
+  }),
+  listRecipients: defineOperation({
+    operationId: "listRecipients",
+    method: "get",
+    path: `${organizationPath.path}/messages/{server_mid}/recipients`,
+    params: organizationPath.params.extend({ server_mid: serverMid }),
+    tag: "Messages",
+    scope: "history:read",
+    audit: "all", // like the report
+    summary: "List the recipients of a message, and who has it",
+    description: `Recipients are the participants when the message was stored, including the sender and those who have left since, by id. A message from an import has none. ${aboutPages}`,
+    query: recipientQuery,
+    body: undefined,
+    answers: {
+      200: { description: "A page.", schema: recipientPage, example: { items: recipientExamples, cursor: null } },
+    },
+    errors: ["organization_not_found", "message_not_found"],
+  }),
+  listSystemRecipients: defineOperation({
+    operationId: "listSystemRecipients",
+    method: "get",
+    path: `${organizationPath.path}/system-messages/{mid}/recipients`,
+    params: organizationPath.params.extend({ mid }),
+    tag: "Messages",
+    scope: "history:read",
+    audit: "all",
+    summary: "List the recipients of a system message, and who has it",
+    description: `Recipients are the \`uids\`, in their order, or the participants of the \`cid\` when the system message was stored, by id. A system message to everyone has no list: the response is 404 \`not_found\`. If several senders used the same id, \`senderId\` is required; without it, the response is 422. ${aboutPages}`,
+    query: systemRecipientQuery,
+    body: undefined,
+    answers: {
+      200: {
+        description: "A page.",
+        schema: recipientPage,
+        example: { items: recipientExamples.slice(0, 1), cursor: null },
+      },
+    },
+    errors: ["organization_not_found", "message_not_found", "not_found"],
   }),
 };

@@ -1,9 +1,16 @@
 import type { Operations } from "../../contract/operations/all.ts";
 import type { DeliveryReports } from "../../services/delivery/delivery-reports.ts";
+import type { Recipients } from "../../services/delivery/recipients.ts";
 import type { Bind } from "../bind.ts";
 
-/** Binds the delivery reports. */
-export function bindDelivery(bind: Bind, operations: Operations, reports: DeliveryReports): void {
+type Services = { deliveryReports: DeliveryReports; recipients: Recipients };
+
+/** Binds the delivery reports and the lists of recipients. */
+export function bindDelivery(
+  bind: Bind,
+  operations: Operations,
+  { deliveryReports: reports, recipients }: Services,
+): void {
   bind(operations.getMessage, async ({ params }) => {
     const body = await reports.message(params.org, params.server_mid);
     return { status: 200, body, target: { conversation: body.message.cid } };
@@ -11,5 +18,13 @@ export function bindDelivery(bind: Bind, operations: Operations, reports: Delive
   bind(operations.getSystemMessage, async ({ params, query }) => {
     const body = await reports.systemMessage(params.org, params.mid, query.senderId);
     return { status: 200, body, target: { sender: body.system_message.from } };
+  });
+  bind(operations.listRecipients, async ({ params, query }, { pay }) => {
+    const { page, cid } = await recipients.message(params.org, params.server_mid, query, pay);
+    return { status: 200, body: page, target: { conversation: cid } };
+  });
+  bind(operations.listSystemRecipients, async ({ params, query }, { pay }) => {
+    const { page, sender } = await recipients.systemMessage(params.org, params.mid, query, pay);
+    return { status: 200, body: page, target: { sender } };
   });
 }

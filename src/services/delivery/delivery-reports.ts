@@ -1,10 +1,9 @@
 import type { DeliveryFigures, Fate, MessageReport, SystemMessageReport } from "../../contract/delivery.ts";
-import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { DeliveryReads, SentMessage, SentReads, StoredDelivery } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
-import { requireOrganization } from "../directory/directory.ts";
+import { createSentEvents } from "./sent-events.ts";
 
 /** Reports the delivery of what was sent. */
 export type DeliveryReports = {
@@ -18,14 +17,11 @@ type Dependencies = { deliveries: DeliveryReads; sent: SentReads; organizations:
 
 /** Creates reports on the store, in which all nodes record their deliveries. */
 export function createDeliveryReports({ deliveries, sent, organizations }: Dependencies): DeliveryReports {
-  async function notFound(org: string): Promise<never> {
-    await requireOrganization(organizations, org);
-    throw new HeraldError("message_not_found");
-  }
+  const sentEvents = createSentEvents({ sent, organizations });
 
   return {
     async message(org, serverMid) {
-      const event = (await sent.message(org, serverMid)) ?? (await notFound(org));
+      const event = await sentEvents.message(org, serverMid);
       const { editedAt, recalledAt } = event;
       const found = await deliveries.of(org, event.cid, event.offset);
       const acknowledged = usersOf(found, "receipt");
@@ -41,9 +37,7 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
       };
     },
     async systemMessage(org, mid, senderId) {
-      const [event, another] = await sent.systemMessages(org, mid, senderId);
-      if (event === undefined) return await notFound(org);
-      if (another !== undefined) throw severalSenders();
+      const event = await sentEvents.systemMessage(org, mid, senderId);
       const found = await deliveries.of(org, undefined, event.offset);
       const delivered = usersOf(found, "delivery");
       // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
@@ -111,9 +105,4 @@ function figuresOf(
     first_delivered_at: Number.isFinite(first) ? toIso(first) : null,
     last_delivered_at: Number.isFinite(last) ? toIso(last) : null,
   };
-}
-
-function severalSenders(): HeraldError {
-  const detail = "several senders used this id; select one with `senderId`";
-  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "/senderId", detail: "is required here" }] });
 }

@@ -42,6 +42,8 @@ const expected: Record<string, string> = {
   listMessages: "history:read",
   getMessage: "history:read",
   getSystemMessage: "history:read",
+  listRecipients: "history:read",
+  listSystemRecipients: "history:read",
   importLines: "directory:write",
   exportOrganization: "history:read",
   exportUser: "history:read",

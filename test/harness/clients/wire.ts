@@ -129,4 +129,10 @@ export type SystemMessageReport = {
   key_id: string | null;
   delivery: Delivery & { by_user: Record<string, string> };
 };
+export type Recipient = {
+  uid: string;
+  state: "delivered" | "acknowledged" | "missing";
+  delivered_at: string | null;
+  acknowledged_at: string | null;
+};
 export type DryRun = { dry_run: { recipients: number; online: number; unknown_users: string[] } };

@@ -1,0 +1,89 @@
+import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
+import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { RecipientReads, SentEvent } from "../../store/delivery/ports.ts";
+import { createUserTimes, type UserTimes } from "./user-times.ts";
+
+/** Knows to whom events were delivered, and when first, in milliseconds since the Unix epoch. */
+export type FirstDeliveries = {
+  /** At most a second old. `pay` is called if the event has to be read from the start. */
+  of(org: string, event: Place, pay: (cost: number) => Promise<void>): Promise<Pick<UserTimes, "find">>;
+};
+
+type Place = Pick<SentEvent, "id" | "cid" | "offset" | "recipients">;
+
+type Options = {
+  reads: Pick<RecipientReads, "deliveryIds" | "deliveries">;
+  /** Reads long lists one at a time, at a limited pace. Organizations take turns. */
+  longReads: PacedWork;
+  /** A clock that never goes back. */
+  clock: Clock;
+  /** How many users may be kept in all; the last event asked for is always kept. About 20 MB by default. */
+  maxUsers?: number;
+};
+
+type Entry = { times: UserTimes; seen: Set<string>; refresh(): Promise<void> };
+
+const maxAgeMs = 1_000;
+const rowsAtOnce = 50;
+const manyUsers = 1_000;
+const usersPerRequest = 1_000;
+const weightOfEntry = 10; // in users
+
+/**
+ * Creates the memory of first deliveries. Rows of the ledger never change, so the users of an event are read once, and
+ * later pages of the same list read only the rows stored since.
+ */
+export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_000 }: Options): FirstDeliveries {
+  const entries = new Map<string, Entry>();
+
+  /** Reads the rows that are new, and returns how many users they name. */
+  async function readNew(org: string, { cid, offset }: Place, { times, seen }: Omit<Entry, "refresh">) {
+    const before = times.size;
+    const ids = (await reads.deliveryIds(org, cid, offset)).filter((id) => !seen.has(id));
+    for (let start = 0; start < ids.length; start += rowsAtOnce) {
+      const some = ids.slice(start, start + rowsAtOnce);
+      for (const { uids, first } of await reads.deliveries(org, some, offset)) times.add(uids, first);
+      for (const id of some) seen.add(id);
+    }
+    return times.size - before;
+  }
+
+  function create(org: string, event: Place): Entry {
+    const kept = { times: createUserTimes(), seen: new Set<string>() };
+    const isLarge = (users: number) => users >= manyUsers;
+    const read = () => readNew(org, event, kept);
+    const refresh = createRecentCopy(
+      async () => {
+        await (event.recipients < manyUsers ? read() : longReads.run(read, { key: org, isLarge }));
+      },
+      { maxAgeMs, clock },
+    );
+    return { ...kept, refresh };
+  }
+
+  function forgetSome(): void {
+    const weightOf = ({ times, seen }: Entry) => times.size + seen.size + weightOfEntry;
+    let users = entries.values().reduce((sum, entry) => sum + weightOf(entry), 0);
+    for (const [key, entry] of entries) {
+      if (users <= maxUsers || entries.size === 1) return;
+      users -= weightOf(entry);
+      entries.delete(key);
+    }
+  }
+
+  return {
+    async of(org, event, pay) {
+      const key = joinIds(org, event.id);
+      const work = entries.has(key) ? 0 : Math.floor(event.recipients / usersPerRequest);
+      if (work > 0) await pay(work);
+      const entry = entries.get(key) ?? create(org, event);
+      entries.delete(key);
+      entries.set(key, entry); // the last one asked for is the newest
+      await entry.refresh();
+      forgetSome();
+      return entry.times;
+    },
+  };
+}

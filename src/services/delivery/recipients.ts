@@ -1,0 +1,156 @@
+import type { Recipient, RecipientState } from "../../contract/delivery.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type { SystemMessageEvent } from "../../contract/messages/events.ts";
+import type { PacedWork } from "../../lib/queues/paced-work.ts";
+import { encodeCursor } from "../../lib/text/cursor.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { RecipientReads, SentEvent, SentReads } from "../../store/delivery/ports.ts";
+import type { Organizations } from "../../store/ports.ts";
+import { type Page, type PageQuery, parseCursor } from "../pages.ts";
+import { type Candidate, type Candidates, namedIn, participantsOf } from "./candidates.ts";
+import { createFirstDeliveries } from "./first-deliveries.ts";
+import { createSentEvents } from "./sent-events.ts";
+import type { UserTimes } from "./user-times.ts";
+
+/** The paging parameters of recipients, and the state to list; all by default. */
+export type RecipientQuery = PageQuery & { state?: RecipientState | undefined };
+
+/** Charges more work, in requests. */
+type Pay = (cost: number) => Promise<void>;
+
+/** Lists the recipients of what was sent. Throws like `SentEvents`. */
+export type Recipients = {
+  message(
+    org: string,
+    serverMid: string,
+    query: RecipientQuery,
+    pay: Pay,
+  ): Promise<{ page: Page<Recipient>; cid: string }>;
+  /** Throws `not_found` for a system message to everyone, which has no list. */
+  systemMessage(
+    org: string,
+    mid: string,
+    query: RecipientQuery & { senderId?: string | undefined },
+    pay: Pay,
+  ): Promise<{ page: Page<Recipient>; sender: string }>;
+};
+
+type Dependencies = {
+  recipients: RecipientReads;
+  sent: SentReads;
+  organizations: Pick<Organizations, "get">;
+  /** Reads long lists one at a time, at a limited pace. Organizations take turns. */
+  longReads: PacedWork;
+  /** A clock that never goes back. */
+  steadyClock: Clock;
+};
+
+/** `proves`: whether a receipt counts although no delivery is known, as it names this event alone. */
+type Of = { org: string; event: SentEvent; proves: boolean };
+
+const candidatesAtOnce = 1_000;
+const candidatesPerPage = 3_000;
+const candidatesPerRequest = 100;
+const noPage: Page<Recipient> = { items: [], cursor: null };
+const toEveryone =
+  "a system message to everyone has no list of recipients; `GET …/system-messages/{mid}` returns their number";
+
+/** Creates the lists of recipients on the store, in which all nodes record their deliveries. */
+export function createRecipients(dependencies: Dependencies): Recipients {
+  const { recipients: reads, longReads, steadyClock } = dependencies;
+  const sentEvents = createSentEvents(dependencies);
+  const firstDeliveries = createFirstDeliveries({ reads, longReads, clock: steadyClock });
+
+  /** The items of some candidates, in order; `undefined` for those who are not asked for. */
+  async function tell(
+    { org, event, proves }: Of,
+    candidates: readonly Candidate<unknown>[],
+    times: Pick<UserTimes, "find">,
+    state: RecipientState | undefined,
+  ): Promise<(Recipient | undefined)[]> {
+    const delivered = await times.find(candidates.map(({ uid }) => uid));
+    // Receipts are looked up only for those who may be asked for.
+    const mayBe = ({ uid, isRecipient }: Candidate<unknown>) => {
+      if (!isRecipient || (state === "delivered" && !delivered.has(uid))) return false;
+      return state !== "missing" || !delivered.has(uid);
+    };
+    const asked = candidates.filter(mayBe).map(({ uid }) => uid);
+    const receipts = await reads.acknowledgedAt({ org, id: event.id }, asked);
+    return candidates.map((candidate) => {
+      const { uid } = candidate;
+      if (!mayBe(candidate)) return undefined;
+      const receipt = delivered.has(uid) || proves ? receipts.get(uid) : undefined;
+      const item = toRecipient(uid, delivered.get(uid), receipt);
+      return state === undefined || item.state === state ? item : undefined;
+    });
+  }
+
+  /**
+   * A page of recipients. It looks at a bounded number of candidates, so a page may be shorter than `limit`, or empty,
+   * without being the last.
+   */
+  async function pageOf<Place>(
+    of: Of,
+    candidates: Candidates<Place>,
+    { limit, state, cursor }: RecipientQuery,
+    pay: Pay,
+  ): Promise<Page<Recipient>> {
+    let place = parseCursor(cursor, candidates.place);
+    const times = await firstDeliveries.of(of.org, of.event, pay);
+    const items: Recipient[] = [];
+    let seen = 0;
+    let isLast = false;
+    while (!isLast && items.length < limit && seen < candidatesPerPage) {
+      const count = state === undefined && seen === 0 ? limit + 1 : candidatesAtOnce;
+      const some = await candidates.read(place, count);
+      const told = await tell(of, some, times, state);
+      isLast = some.length < count;
+      for (const [index, candidate] of some.entries()) {
+        const item = told[index];
+        if (item !== undefined && items.length === limit) {
+          isLast = false;
+          break;
+        }
+        if (item !== undefined) items.push(item);
+        place = candidate.place;
+        seen++;
+      }
+    }
+    const work = Math.floor((seen - items.length) / candidatesPerRequest); // the items are charged with the answer
+    if (work > 0) await pay(work);
+    return { items, cursor: isLast ? null : encodeCursor(place) };
+  }
+
+  return {
+    async message(org, serverMid, query, pay) {
+      const event = await sentEvents.message(org, serverMid);
+      const { cid, offset } = event;
+      if (offset < 0) return { page: noPage, cid }; // imported messages were sent to nobody
+      const candidates = participantsOf(reads, { org, cid, offset });
+      return { page: await pageOf({ org, event, proves: true }, candidates, query, pay), cid };
+    },
+    async systemMessage(org, mid, { senderId, ...query }, pay) {
+      const event = await sentEvents.systemMessage(org, mid, senderId);
+      const { cid, offset, uids } = event;
+      const { system_message }: SystemMessageEvent = JSON.parse(event.payload);
+      const sender = system_message.from;
+      // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
+      const of = { org, event, proves: false };
+      if (cid !== undefined)
+        return { page: await pageOf(of, participantsOf(reads, { org, cid, offset }), query, pay), sender };
+      if (uids === undefined) throw new HeraldError("not_found", toEveryone);
+      return { page: await pageOf(of, namedIn(uids), query, pay), sender };
+    },
+  };
+}
+
+function toRecipient(uid: string, deliveredAt: number | undefined, acknowledgedAt: number | undefined): Recipient {
+  const state = deliveredAt === undefined ? "missing" : "delivered";
+  return {
+    uid,
+    state: acknowledgedAt === undefined ? state : "acknowledged",
+    delivered_at: deliveredAt === undefined ? null : toIso(deliveredAt),
+    acknowledged_at: acknowledgedAt === undefined ? null : toIso(acknowledgedAt),
+  };
+}

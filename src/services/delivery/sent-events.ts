@@ -1,0 +1,39 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { SentEvent, SentMessage, SentReads } from "../../store/delivery/ports.ts";
+import type { Organizations } from "../../store/ports.ts";
+import { requireOrganization } from "../directory/directory.ts";
+
+/** Finds what was sent. */
+export type SentEvents = {
+  /** Throws `message_not_found`, also for messages of a deleted conversation. */
+  message(org: string, serverMid: string): Promise<SentMessage>;
+  /** Throws `message_not_found`, or `invalid_request` without `senderId` if several senders used that id. */
+  systemMessage(org: string, mid: string, senderId: string | undefined): Promise<SentEvent>;
+};
+
+type Dependencies = { sent: SentReads; organizations: Pick<Organizations, "get"> };
+
+/** Creates the finder on the store. */
+export function createSentEvents({ sent, organizations }: Dependencies): SentEvents {
+  async function notFound(org: string): Promise<never> {
+    await requireOrganization(organizations, org);
+    throw new HeraldError("message_not_found");
+  }
+
+  return {
+    async message(org, serverMid) {
+      return (await sent.message(org, serverMid)) ?? (await notFound(org));
+    },
+    async systemMessage(org, mid, senderId) {
+      const [event, another] = await sent.systemMessages(org, mid, senderId);
+      if (event === undefined) return await notFound(org);
+      if (another !== undefined) throw severalSenders();
+      return event;
+    },
+  };
+}
+
+function severalSenders(): HeraldError {
+  const detail = "several senders used this id; select one with `senderId`";
+  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "/senderId", detail: "is required here" }] });
+}
