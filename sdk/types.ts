@@ -147,6 +147,17 @@ export type SystemMessageReport = {
   delivery: Delivery & { by_user: { [uid: string]: "delivered" | "offline" | "unknown" } };
 };
 
+/** Whether a recipient has a message: written to a connection, acknowledged by a client, or neither. */
+export type RecipientState = "delivered" | "acknowledged" | "missing";
+
+/** A user that a message was addressed to. Times are `null` if nothing is known. */
+export type Recipient = {
+  uid: string;
+  state: RecipientState;
+  delivered_at: string | null;
+  acknowledged_at: string | null;
+};
+
 /** Whom a send or a read would reach. `unknown_users` are the uids of a system message that are not users of the organization. */
 export type DryRunAnswer = { dry_run: { recipients: number; online: number; unknown_users: string[] } };
 

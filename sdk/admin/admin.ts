@@ -24,6 +24,8 @@ import type {
   Page,
   PageOptions,
   ReadEnvelope,
+  Recipient,
+  RecipientState,
   SystemMessageAnswer,
   SystemMessageEnvelope,
   SystemMessageReport,
@@ -36,6 +38,7 @@ import { withRetries } from "../waiting/retry.ts";
 import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 import { call, type Fetch } from "./http.ts";
 import { callForLines, type ImportOptions, type ImportReport, type LineBytes, readReport, toStream } from "./lines.ts";
+import { eachOf } from "./pages.ts";
 import { path, query } from "./paths.ts";
 import { preferenceOf, type SendOptions, withDelivery } from "./wait.ts";
 
@@ -136,6 +139,25 @@ export function createAdminClient({
     });
   }
 
+  type RecipientFilter = { state?: RecipientState };
+  type SystemRecipientFilter = RecipientFilter & { senderId?: string };
+
+  async function listRecipients(
+    org: string,
+    serverMid: string,
+    page: RecipientFilter & PageOptions = {},
+  ): Promise<Page<Recipient>> {
+    return request("GET", path`/admin/organizations/${org}/messages/${serverMid}/recipients` + query(page));
+  }
+
+  async function listSystemRecipients(
+    org: string,
+    mid: string,
+    page: SystemRecipientFilter & PageOptions = {},
+  ): Promise<Page<Recipient>> {
+    return request("GET", path`/admin/organizations/${org}/system-messages/${mid}/recipients` + query(page));
+  }
+
   return {
     request,
 
@@ -204,6 +226,19 @@ export function createAdminClient({
       options: { senderId?: string } = {},
     ): Promise<SystemMessageReport> {
       return request("GET", path`/admin/organizations/${org}/system-messages/${mid}` + query(options));
+    },
+
+    /** A page of the recipients of a message, by id. It may hold fewer than `limit`; the list ends only when `cursor` is `null`. */
+    listRecipients,
+    /** Like `listRecipients`, for a system message, in the order of its `uids`. If several senders used the same id, give `senderId`. */
+    listSystemRecipients,
+    /** Yields the recipients of a message, by id: all, or those in one state. */
+    recipients(org: string, serverMid: string, filter: RecipientFilter = {}): AsyncGenerator<Recipient, void> {
+      return eachOf((page) => listRecipients(org, serverMid, { ...filter, ...page }));
+    },
+    /** Like `recipients`, for a system message. */
+    systemRecipients(org: string, mid: string, filter: SystemRecipientFilter = {}): AsyncGenerator<Recipient, void> {
+      return eachOf((page) => listSystemRecipients(org, mid, { ...filter, ...page }));
     },
 
     /** Creates or updates an organization. Setting `limits` requires a key that is not bound to an organization. `null` restores the server's default. */

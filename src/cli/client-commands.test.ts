@@ -108,6 +108,35 @@ test("a read is heard by the author, up to the message given or to the end, and 
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("404 message_not_found") });
 });
 
+test("who has a message is listed for each recipient, and those who do not have it", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "2");
+  const { server_mid } = JSON.parse((await run([...toWelcome, "--json", "Who?"])).stdout).ask;
+  expect((await run([...toUsers, "nobody,bob", "--id", "listed"])).code).toBe(0);
+  expect([await bob.exited]).toEqual([0]);
+  const list = (kind: string, id: string, ...args: string[]) => run(["recipients", kind, id, "--org", "demo", ...args]);
+  const table = await eventually(async () => {
+    const { stdout } = await list("message", server_mid);
+    return stdout.includes("delivered") ? stdout : undefined;
+  }, "the delivery");
+  expect(table.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(/^USER {3}STATE {6}DELIVERED {17}ACKNOWLEDGED$/),
+    "alice  missing",
+    expect.stringMatching(/^bob {4}delivered {2}20\S+Z$/),
+    "carol  missing",
+  ]);
+  const some = await list("message", server_mid, "--state", "missing", "--limit", "1", "--json");
+  expect(JSON.parse(some.stdout)).toEqual({
+    ...{ uid: "alice", state: "missing", delivered_at: null, acknowledged_at: null },
+  });
+  expect(some.stderr).toContain("go on with --cursor");
+  const system = await list("system", "listed", "--from", "alice", "--all");
+  expect(system.stdout).toMatch(/\nnobody {2}missing\nbob {5}delivered/);
+  const none = await list("message", server_mid, "--state", "acknowledged");
+  expect([none.stdout, none.stderr]).toEqual(["", "No recipient is in the state acknowledged.\n"]);
+  const wrong = await list("message", server_mid, "--state", "read");
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("delivered, acknowledged, missing")]);
+});
+
 test("a dry run says whom a send would reach, and sends nothing", async () => {
   await using bob = await listenAs("bob", "--json", "--count", "1");
   const message = await run([...toWelcome, "--dry-run", "Not yet"]);

@@ -25,6 +25,7 @@ import { addMigrateCommand } from "./commands/migrate.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
 import { addOpenapiCommand } from "./commands/openapi.ts";
 import { addReadCommand } from "./commands/read.ts";
+import { addRecipientsCommands } from "./commands/recipients.ts";
 import { addReportCommands } from "./commands/report.ts";
 import { addRestoreCommand } from "./commands/restore.ts";
 import { addEditCommand } from "./commands/send/edit.ts";
@@ -94,6 +95,7 @@ export function createProgram(output: Output): Command {
   addRecallCommand(program, output);
   addReadCommand(program, output);
   addReportCommands(program, output);
+  addRecipientsCommands(program, output);
   addListenCommand(program, output);
   addTailCommand(program, output);
   program.commandsGroup("Directory:");

@@ -47,6 +47,16 @@ test("the admin client's calls are those of the server", async () => {
     const { delivery } = await admin.getSystemMessage(odd, "s/1", options);
     expect(delivery.by_user).toEqual({ "u/1": "offline", "u/9": "unknown" });
   }
+  const missing = { state: "missing" as const, delivered_at: null, acknowledged_at: null };
+  expect(await admin.listRecipients(odd, ask.server_mid)).toEqual({
+    items: [{ uid: "u/1", ...missing }],
+    cursor: null,
+  });
+  expect(await Array.fromAsync(admin.recipients(odd, ask.server_mid, { state: "delivered" }))).toEqual([]);
+  const page = await admin.listSystemRecipients(odd, "s/1", { limit: 1, state: "missing", senderId: "u/1" });
+  expect([page.items, page.cursor]).toEqual([[{ uid: "u/1", ...missing }], expect.any(String)]);
+  const all = await Array.fromAsync(admin.systemRecipients(odd, "s/1", { senderId: "u/1" }));
+  expect(all.map(({ uid }) => uid)).toEqual(["u/1", "u/9"]);
   expect(await admin.createToken(odd, "u/1", { ttl_seconds: 5 })).toMatchObject({ token: expect.any(String) });
   expect(await admin.listOnline(odd, { limit: 1 })).toEqual({ items: [], cursor: null });
   expect((await admin.listOnline(odd, { uids: ["u,1", "u/1"] })).items).toEqual([
