@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, ConfigError } from "../config.ts";
 import { replaceSecret } from "../lib/secret-file.ts";
 import { BackupError, type BackupFacts, backUpSqlite, restoreSqlite } from "../store/sqlite/backup.ts";
 import { databaseFileOf, prepareDataFolder } from "./database.ts";
 import { secretFiles } from "./secrets.ts";
+import { createBackupFolder, removeUnfinishedBackups } from "./unfinished-backups.ts";
 
 /**
  * Backs up the embedded database and the generated secrets to one file, while a server uses them or not. Throws
@@ -20,7 +21,8 @@ export async function backUp(config: Config, target: string): Promise<BackupFact
 
 /** Backs up to a temporary file in the data folder, passes its path to `use`, and removes it. */
 export async function withBackup<Result>(config: Config, use: (file: string) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(join(config.HERALD_DATA_DIR, "backup-"));
+  removeUnfinishedBackups(config.HERALD_DATA_DIR, Date.now());
+  const folder = createBackupFolder(config.HERALD_DATA_DIR);
   try {
     const file = join(folder, "backup.db");
     await backUp(config, file);

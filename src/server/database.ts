@@ -7,6 +7,7 @@ import type { Reader } from "../store/sql/driver.ts";
 import { DatabaseInUseError } from "../store/sqlite/sqlite.ts";
 import { openSqliteThread } from "../store/sqlite/thread.ts";
 import type { Database, DatabaseEvents } from "../store/store.ts";
+import { removeUnfinishedBackups } from "./unfinished-backups.ts";
 
 /**
  * Opens the configured database: SQLite in the data folder, or PostgreSQL. Throws `ConfigError` for what the operator
@@ -42,11 +43,14 @@ export function databaseFileOf({ HERALD_DATA_DIR: folder }: Config): string {
   return join(folder, "herald.db");
 }
 
-/** Creates the data folder; throws `ConfigError` if it cannot be used. */
+/**
+ * Creates the data folder, and removes what killed backups left there; throws `ConfigError` if it cannot be used.
+ */
 export function prepareDataFolder({ HERALD_DATA_DIR: folder }: Config): void {
   try {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    removeUnfinishedBackups(folder, Date.now());
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError(

@@ -86,6 +86,27 @@ describe("herald backup and herald restore", () => {
     copy.close();
   });
 
+  test("what a killed backup leaves is removed by the next one, and by the next start", async () => {
+    const herald = await startHerald();
+    const { dataDir } = herald;
+    const script = new URL("../../src/cli/herald.ts", import.meta.url).pathname;
+    const unfinished = () => readdirSync(dataDir).filter((name) => name.startsWith("unfinished-backup-"));
+    const found: string[][] = [];
+    for (let round = 0; round < 2; round++) {
+      const env = { ...process.env, HERALD_DATA_DIR: dataDir };
+      const child = Bun.spawn([process.execPath, script, "backup", "-"], { env, stdout: "pipe" });
+      await child.stdout.getReader().read(); // the rest is not read, so that it does not end
+      found.push(unfinished());
+      child.kill("SIGKILL");
+      await child.exited;
+    }
+    expect(found.map(({ length }) => length)).toEqual([1, 1]);
+    expect(found[0]).not.toEqual(found[1] ?? []);
+    await herald.kill();
+    await using _again = await startHerald({ dataDir });
+    expect(unfinished()).toEqual([]);
+  });
+
   test("what cannot be done ends with 2 and a line that says why, and changes nothing", async () => {
     await using herald = await startHerald();
     await createOrganization(herald);
