@@ -214,6 +214,8 @@ export type Node = {
   name: string | null;
   version: string;
   url: string;
+  /** The internal address, if the node has one. */
+  admin_url?: string;
   started_at: string;
   reported_at: string;
   connections: number;

@@ -192,6 +192,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const delivery = startDeliveryLedger({ ...store, clock, log, outages });
   starting.defer(() => atMost(deliveriesMayTakeMs, delivery.stop()));
   let server: HttpServer | undefined;
+  let internalUrl: string | undefined;
   starting.defer(async () => {
     await server?.cut();
     if (gateway !== undefined) await tellLeaks(gateway.held, log);
@@ -240,6 +241,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     id: nodeId,
     name: config.HERALD_NODE_NAME,
     url: () => server?.url ?? "",
+    adminUrl: () => internalUrl,
     activity: () => ({ ...connections.activity(), figures: nodeFigures() }),
     registry: database.nodes,
     clock,
@@ -303,6 +305,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     },
   );
   server = listening;
+  if (adminUrl !== listening.url) internalUrl = adminUrl;
   starting.defer(async () => {
     // Closes idle connections, too. Not awaited, as the result would wait for open connections and incomplete requests.
     void listening.stop();
@@ -339,10 +342,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   if (worker === undefined) warnOfPlainHttp(config, log);
   if (!state.hasBus)
     log.warn("not connected to the bus yet; until then, messages from other nodes arrive with a delay");
-  log.info(
-    { url, ...(adminUrl !== url && { admin_url: adminUrl }), node: nodeId },
-    worker === undefined ? "listening" : "worker listening",
-  );
+  log.info({ url, admin_url: internalUrl, node: nodeId }, worker === undefined ? "listening" : "worker listening");
   log.flush(); // the caller may have something to print after it
 
   const engines = starting.move();

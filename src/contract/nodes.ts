@@ -39,6 +39,10 @@ export const nodeStatus = z.strictObject({
   name: z.string().nullable().meta({ description: "`HERALD_NODE_NAME`, or `null` if it is not set." }),
   version: z.string().meta({ description: "The version of Herald." }),
   url: z.string().meta({ description: "The URL that the node listens on, as the node sees it." }),
+  admin_url: z.string().optional().meta({
+    description:
+      "The URL of the node's internal address, which serves the admin API. Absent if the node has a single address.",
+  }),
   started_at: time.meta({ description: "When the node started." }),
   reported_at: time.meta({
     description: "When the node last reported its status. All times here are by the node's own clock.",

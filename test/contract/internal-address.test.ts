@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Node } from "../harness/clients/wire.ts";
 import { freePort } from "../harness/engines/installed.ts";
 import { expectProblem } from "../harness/reading/expectations.ts";
 import { callsTo, type Herald, runHerald, startHerald } from "../harness/servers/herald.ts";
@@ -52,7 +53,10 @@ describe("with HERALD_ADMIN_PORT", () => {
     await using _node = node;
     const settings = { HERALD_ADMIN_PORT: new URL(internal.url).port, HERALD_ADMIN_API_KEY: node.key };
     const { code, stdout } = await runHerald(["nodes"], settings);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(node.url) });
+    const both = `${internal.url} (public: ${node.url})`;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(both) });
+    const { body } = await internal.admin<{ items: Node[] }>("GET", "/admin/nodes");
+    expect(body.items).toMatchObject([{ url: node.url, admin_url: internal.url }]);
   });
 
   test("a port in use and conflicting settings stop the start with one line that names the setting", async () => {

@@ -9,7 +9,10 @@ const columns: Column<Node>[] = [
   { title: "NAME", cell: ({ name }) => name ?? "" },
   { title: "STATE", cell: ({ state }) => state },
   { title: "VERSION", cell: ({ version }) => version },
-  { title: "ADDRESS", cell: ({ url }) => url },
+  {
+    title: "ADDRESS",
+    cell: ({ url, admin_url: internal }) => (internal === undefined ? url : `${internal} (public: ${url})`),
+  },
   { title: "STARTED", cell: ({ started_at }) => started_at },
   { title: "CONNECTIONS", cell: ({ connections }) => String(connections) },
   { title: "ORGANIZATIONS", cell: ({ organizations }) => String(organizations) },

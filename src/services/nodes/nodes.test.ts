@@ -11,6 +11,7 @@ function createNode(registry: NodeRegistry, id: string) {
     id,
     name: `name of ${id}`,
     url: () => `http://${id}`,
+    adminUrl: () => undefined,
     activity: () => ({ connections: 3, organizations: 2, lag: { events: 1, checkedAt: 2_000 }, figures }),
     registry,
     clock: { now: () => 1_000 },

@@ -38,6 +38,8 @@ type Dependencies = {
   id: string;
   name: string | undefined;
   url(): string;
+  /** The internal address, if there is one. */
+  adminUrl(): string | undefined;
   activity(): Activity;
   registry: NodeRegistry;
   clock: Clock;
@@ -51,7 +53,7 @@ type Abilities = { signs: true };
  * forgotten after thirty. Beats are counted instead of seconds, as clocks differ, and no node can beat while the
  * database is away.
  */
-export function createNodes({ id, name, url, activity, registry, clock }: Dependencies): Nodes {
+export function createNodes({ id, name, url, adminUrl, activity, registry, clock }: Dependencies): Nodes {
   const startedAt = clock.now();
   let seen = new Map<string, { beat: number; missedBeats: number }>();
   let unsigning: ReadonlySet<string> = new Set();
@@ -61,11 +63,13 @@ export function createNodes({ id, name, url, activity, registry, clock }: Depend
 
   function describe(): NodeStatus & Abilities {
     const { connections, organizations, lag, figures } = activity();
+    const internal = adminUrl();
     return {
       id,
       name: name ?? null,
       version: about.version,
       url: url(),
+      ...(internal !== undefined && { admin_url: internal }),
       started_at: toIso(startedAt),
       reported_at: toIso(clock.now()),
       connections,

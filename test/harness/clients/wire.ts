@@ -76,6 +76,7 @@ export type Node = {
   name: string | null;
   version: string;
   url: string;
+  admin_url?: string;
   started_at: string;
   reported_at: string;
   connections: number;
