@@ -66,6 +66,9 @@ const ages = [
   ["86400", "1 day"],
 ] as const;
 
+/** What a person types to run Herald; the bundler knows it. */
+declare const heraldCommand: string;
+
 function TestToken({ org, uid }: { org: string; uid: string }) {
   const { client } = useConsole();
   const [seconds, setSeconds] = useState("900");
@@ -86,7 +89,8 @@ function TestToken({ org, uid }: { org: string; uid: string }) {
         <>
           <Secret label="User token" value={token.token} />
           <p class="fine">
-            Valid until <Time at={token.expires_at} />. To listen with it: <code>npx herald listen --token "…"</code>
+            Valid until <Time at={token.expires_at} />. To listen with it:{" "}
+            <code>{heraldCommand} listen --token "…"</code>
           </p>
         </>
       )}

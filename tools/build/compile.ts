@@ -56,7 +56,7 @@ function threadScripts(): string[] {
 
 /** A module like `src/server/console/bundle.ts` that contains the console's files. */
 async function embeddedConsole(): Promise<string> {
-  const bundle = [...(await bundleConsole())].toSorted(([name], [other]) => (name < other ? -1 : 1));
+  const bundle = [...(await bundleConsole("herald"))].toSorted(([name], [other]) => (name < other ? -1 : 1));
   const files = bundle.map(([name, { type, etag, bytes }]) => {
     const { identity, br, gzip } = bytes;
     return [name, { type, etag, bytes: { identity: identity.toBase64(), br: br.toBase64(), gzip: gzip.toBase64() } }];

@@ -8,10 +8,11 @@ const pages = ["index.html", "demo/index.html"];
 const brotliQuality = 9; // 11 makes files 4 % smaller and takes eight times as long
 
 /**
- * Bundles the console from source, in tens of milliseconds, and returns its files by name. In the binary, which has no
- * sources, `tools/build` replaces this module with one that contains the files.
+ * Bundles the console from source, in tens of milliseconds, and returns its files by name. `command` is what a person
+ * types to run Herald. In the binary, which has no sources, `tools/build` replaces this module with one that contains
+ * the files.
  */
-export async function bundleConsole(): Promise<Map<string, PageFile>> {
+export async function bundleConsole(command = "npx herald"): Promise<Map<string, PageFile>> {
   const { outputs } = await Bun.build({
     entrypoints: pages.map((page) => folder + page),
     root: folder,
@@ -21,7 +22,7 @@ export async function bundleConsole(): Promise<Map<string, PageFile>> {
     publicPath: "/console/",
     naming: { entry: "[dir]/[name].[ext]", chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" },
     jsx: { runtime: "automatic", importSource: "preact", development: false },
-    define: { "process.env.NODE_ENV": '"production"' },
+    define: { "process.env.NODE_ENV": '"production"', heraldCommand: JSON.stringify(command) },
   });
   const files = outputs.map(async (output): Promise<[string, PageFile]> => {
     const identity = new Uint8Array(await output.arrayBuffer());
