@@ -14,6 +14,7 @@ const ownSecretsAdvice =
 export const secretFiles = ["admin-api-key", "token-secret", "key-secret"] as const;
 
 const isSecret = /_(API_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
+const isSecretParameter = /pass(word|wd)?$|token$|secret$|key$|^auth|^sig(nature)?$/i;
 
 /** The configured secrets, or else those in the data folder, which the first start creates. */
 export function secretsOf(
@@ -42,7 +43,7 @@ export function openLog(config: Config, worker?: number): { log: Logger; redacti
   return { log: worker === undefined ? log : log.child({ worker }), redaction };
 }
 
-/** All secrets in the settings, including passwords in URLs. */
+/** All secrets in the settings, including those in URLs. */
 function secretsIn(config: Config): string[] {
   return Object.entries(config).flatMap(([name, value]) => {
     if (typeof value !== "string") return [];
@@ -51,9 +52,25 @@ function secretsIn(config: Config): string[] {
   });
 }
 
+/**
+ * The password, a user name that stands alone and is therefore a token (not for PostgreSQL, which has users without
+ * passwords), and parameters whose names say that they are secret.
+ */
 function secretsInUrl(text: string): string[] {
   const url = URL.parse(text.trim());
   if (url === null) return [];
-  const { password, searchParams } = url;
-  return [password, decodeURIComponent(password), searchParams.get("password") ?? ""];
+  const { protocol, username, password, searchParams } = url;
+  const isToken = password === "" && !protocol.startsWith("postgres");
+  const credentials = isToken ? [username] : [password];
+  const parameters = [...searchParams].filter(([name]) => isSecretParameter.test(name)).map(([, value]) => value);
+  return [...credentials.flatMap((one) => [one, decoded(one)]), ...parameters];
+}
+
+/** The text without percent-encoding, or as it is if the encoding is not valid. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
