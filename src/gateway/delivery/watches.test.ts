@@ -38,10 +38,9 @@ function prepare({
   const audience = createAudience("o", "c");
   for (const uid of uids) audience.add(uid);
   const watches = createWatches({
-    // Only what the watches need of a connection.
     roster: {
       *ofAll(_, asked) {
-        for (const uid of asked) yield* connections.filter((connection) => connection.uid === uid) as never[];
+        for (const uid of asked) yield* connections.filter((connection) => connection.uid === uid);
       },
       totalOf: () => ({ users: connections.length, connections: connections.length }),
     },

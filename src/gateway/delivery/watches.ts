@@ -4,7 +4,7 @@ import type { Guard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { TimerWheel } from "../../lib/time/timer-wheel.ts";
 import type { Connection } from "../connections/connection.ts";
-import type { Census, Roster } from "../connections/roster.ts";
+import type { Census } from "../connections/roster.ts";
 import type { Play } from "../fanout/player.ts";
 import type { DeliveryLedger, PlayedEvent } from "./delivery-ledger.ts";
 import { createSnapshots, type Listeners } from "./snapshots.ts";
@@ -27,7 +27,7 @@ export type Watches = Watcher & {
 };
 
 type Dependencies = {
-  roster: Pick<Roster & Census, "ofAll" | "totalOf">;
+  roster: Pick<Census, "totalOf"> & { ofAll(org: string, uids: Iterable<string>): Iterable<Listener> };
   wheel: Pick<TimerWheel, "after">;
   guard: Guard;
   /** The most events watched at a time, and the most users and connections remembered for them. */

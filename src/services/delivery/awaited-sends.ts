@@ -1,9 +1,7 @@
 import type { DeliveryFigures } from "../../contract/delivery.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { DeliveryCounts } from "../../contract/waits.ts";
-import type { SentReads } from "../../store/delivery/ports.ts";
 import type { NewSend } from "../../store/ports.ts";
-import type { DeliveryReports } from "./delivery-reports.ts";
 import type { Waits } from "./waits.ts";
 
 /** A caller's wish to hear of the delivery of a send. */
@@ -32,20 +30,26 @@ export type AwaitedSends = {
   ): Promise<Found & { waited?: Waited | undefined }>;
 };
 
+type Reported = { delivery: DeliveryFigures };
+
 type Dependencies = {
   waits: Pick<Waits, "open">;
-  sent: Pick<SentReads, "message" | "systemMessages">;
-  deliveryReports: DeliveryReports;
+  /** Reads how many users a message was addressed to. */
+  sent: { message(org: string, id: string): Promise<{ recipients: number | undefined } | undefined> };
+  /** Reads the figures of earlier sends, as `DeliveryReports` does. */
+  deliveryReports: {
+    message(org: string, id: string): Promise<Reported>;
+    systemMessage(org: string, mid: string, sender: string): Promise<Reported>;
+  };
   onError(error: unknown): void;
 };
 
 /** Creates awaited sends. The store is asked once for each, after the append. */
 export function createAwaitedSends({ waits, sent, deliveryReports, onError }: Dependencies): AwaitedSends {
-  async function recipientsOf({ org, kind, mid = "", sender, uids }: NewSend, id: string): Promise<number | undefined> {
-    if (uids !== undefined) return uids.length;
-    if (kind === "message") return (await sent.message(org, id))?.recipients;
-    const [found] = await sent.systemMessages(org, mid, sender);
-    return found?.recipients;
+  async function recipientsOf(send: NewSend, id: string): Promise<number | undefined> {
+    const { org, kind, uids = [] } = send;
+    if (uids.length > 0) return uids.length;
+    return kind === "message" ? (await sent.message(org, id))?.recipients : (await reportOf(send, id)).recipients;
   }
 
   async function reportOf({ org, kind, mid = "", sender }: NewSend, id: string): Promise<DeliveryCounts> {
