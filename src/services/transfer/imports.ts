@@ -166,14 +166,20 @@ export function createImports(dependencies: Dependencies): Imports {
       clock,
     });
     let isRecorded = false;
-    const record = async () => {
+    const record = async () => await call.record({ lines: progress.lines, failed: progress.failed });
+    const recordEnd = async () => {
       isRecorded = true;
-      await call.record({ lines: progress.lines, failed: progress.failed });
+      await record();
     };
     try {
-      yield* run(wish, call, progress, parts);
+      let isBegun = false;
+      for await (const text of run(wish, call, progress, parts)) {
+        if (!isBegun) await record(); // before the caller learns of any change, as of every change
+        isBegun = true;
+        yield text;
+      }
       await parts.flush();
-      await record();
+      await recordEnd();
       yield progress.end();
     } catch (error) {
       await parts.settle();
@@ -182,7 +188,7 @@ export function createImports(dependencies: Dependencies): Imports {
       release();
       await parts.settle();
       wish.blocks.return().catch(() => undefined); // not awaited, as the caller may not send any more
-      if (!isRecorded) await record(); // the caller hung up, or the import failed: what it did is done
+      if (!isRecorded) await recordEnd(); // the caller hung up, or the import failed: what it did is done
     }
   }
 

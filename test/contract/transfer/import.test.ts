@@ -175,6 +175,33 @@ describe("an import", () => {
   });
 });
 
+test("an import is in the audit log before it reports progress, so that one that is killed is, too", async () => {
+  const org = await createOrganization(herald());
+  const input = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = input.writable.getWriter();
+  const answered = fetch(herald().url + org.path("import"), {
+    method: "POST",
+    headers: { "Admin-Api-Key": herald().key, "Content-Type": "application/x-ndjson" },
+    body: input.readable,
+  });
+  const users = Array.from({ length: 1_500 }, (_, index) => `{"user":{"id":"u${index}"}}\n`).join("");
+  await writer.write(new TextEncoder().encode(users));
+  const { body } = await answered;
+  const reader = (body ?? new ReadableStream<Uint8Array>()).getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toContain('{"lines":1000,"failed":0}');
+  const entries = async () => {
+    const path = `/admin/audit?organization=${org.id}&operation=importLines`;
+    return (await herald().admin<{ items: { target: { lines?: string }; request_id: string }[] }>("GET", path)).body
+      .items;
+  };
+  const [begun, ...others] = await entries();
+  expect(others).toEqual([]);
+  expect(Number(begun?.target.lines)).toBeGreaterThanOrEqual(1_000);
+  await writer.close();
+  while (!(await reader.read()).done);
+  expect(await entries()).toMatchObject([{ target: { lines: "1500" }, request_id: begun?.request_id }, begun ?? {}]);
+});
+
 describe("an imported message", () => {
   test("is delivered to nobody, and stands before what was sent, in lists and for later pages", async () => {
     const org = await createOrganization(herald());
