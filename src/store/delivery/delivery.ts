@@ -67,13 +67,14 @@ export const inSpan = `org = ? AND cid = ? AND "offset" >= ? AND "offset" < ? AN
 const findDeliveries = `SELECT ${deliveryColumns} FROM delivery WHERE kind = 'delivery' AND ${inSpan}`;
 const findReceipts = `SELECT ${deliveryColumns} FROM delivery
   WHERE org = ? AND cid = ? AND kind = 'receipt' AND "offset" = ? AND connections = 1`;
-const findGathered = `SELECT ${deliveryColumns} FROM delivery WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
 
 /**
  * Creates the reads of deliveries and receipts. Rows whose audience is gone are ignored: a report claims no more than
  * it can prove.
  */
 export function createDeliveryReads({ reader }: { reader: Reader }): DeliveryReads {
+  const findGathered = `SELECT ${deliveryColumns} FROM delivery${reader.dialect.indexedBy("delivery_gathered")}
+    WHERE kind = 'receipt' AND connections = 0 AND ${inSpan}`;
   return {
     async of(org, cid = noConversation, offset) {
       const read = (find: string, kind: NewDelivery["kind"]) =>

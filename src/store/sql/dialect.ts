@@ -6,6 +6,11 @@ export type Dialect = {
   forUpdate: string;
   /** A subquery over the texts of a JSON array, as in `… IN (${textsOf("?")})`. Its column is `value`. */
   textsOf(placeholder: string): string;
+  /**
+   * Names the index to use, after the table, for a planner that would choose a worse one: SQLite prefers a primary key to
+   * a partial index with fewer columns. Empty for one that knows the sizes of indexes.
+   */
+  indexedBy(index: string): string;
   /** Reads the database's clock, in milliseconds since the Unix epoch, as `now`. */
   readTime: string;
   /** The type of text columns that compare and sort byte by byte. */
@@ -32,6 +37,7 @@ export type Dialect = {
 export const sqliteDialect: Dialect = {
   forUpdate: "",
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
+  indexedBy: (index) => ` INDEXED BY ${index}`,
   readTime: "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's clock: nobody else uses the file
   text: "TEXT",
   findTable: "SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = ?",
@@ -50,6 +56,7 @@ export const postgresDialect: Dialect = {
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   textsOf: (placeholder) =>
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
+  indexedBy: () => "",
   readTime: "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
   text: `TEXT COLLATE "C"`,
   findTable: "SELECT 1 AS one WHERE to_regclass(CAST(? AS text)) IS NOT NULL",

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Turn } from "../../lib/queues/turns.ts";
+import { createDeliveryReads } from "../delivery/delivery.ts";
 import { createStanding } from "../directory/participants.ts";
 import { createLogReader } from "../log/log-reader.ts";
 import { createHistory, createMissedEvents } from "../messages/history.ts";
@@ -160,6 +161,24 @@ describe("SQLite", () => {
       ]);
     }
     query.mockRestore();
+    database.close();
+    await driver.close();
+    remove();
+  });
+
+  test("finds gathered receipts by their own index, and never reads the receipts of all messages nearby", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const database = new Database(file, { readonly: true });
+    const query = spyOn(Database.prototype, "query");
+    await createDeliveryReads({ reader: driver }).of("o", "c", 1);
+    const texts = query.mock.calls.map(([text]) => text).filter((text) => text.includes("connections = 0"));
+    query.mockRestore();
+    expect(texts).toHaveLength(1);
+    const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${texts[0]}`).all();
+    expect(steps.map(({ detail }) => detail)).toEqual([
+      "SEARCH delivery USING INDEX delivery_gathered (org=? AND cid=? AND offset>? AND offset<?)",
+    ]);
     database.close();
     await driver.close();
     remove();
