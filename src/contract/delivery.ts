@@ -9,7 +9,7 @@ const count = z.int().min(0);
 const figures = {
   recipients: count.meta({
     description:
-      "The number of users it was addressed to: the conversation's participants when the message was stored, including the sender, or the distinct `uids`.",
+      "The number of users it was addressed to: the conversation's participants when it was stored, including the sender, the distinct `uids`, or all users of the organization when it was stored.",
   }),
   delivered_users: count.meta({
     description:
@@ -43,9 +43,9 @@ export type Fate = (typeof fates)[number];
 
 const systemDelivery = deliveryFigures
   .extend({
-    by_user: z.record(z.string(), z.enum(fates)).meta({
+    by_user: z.record(z.string(), z.enum(fates)).optional().meta({
       description:
-        "The delivery to each of the `uids`. `delivered`: written to a connection of the user. `offline`: the user was not connected and will not receive it. `unknown`: the id was not a user of the organization when the system message was stored.",
+        "The delivery to each of the `uids`; absent if it was sent to a conversation or to everyone. `delivered`: written to a connection of the user. `offline`: the user was not connected and will not receive it. `unknown`: the id was not a user of the organization when the system message was stored.",
     }),
   })
   .meta({ id: "SystemMessageDelivery", description: "The delivery of a system message, on all nodes." });
@@ -159,7 +159,7 @@ export const dryRunResponse = z
       recipients: count.meta({ description: "The number of users that it would be addressed to." }),
       online: count.meta({ description: "The number of these users who are connected now, on all nodes." }),
       unknown_users: z.array(z.string()).meta({
-        description: "The `uids` that are not users of the organization. Always empty for a message.",
+        description: "The `uids` that are not users of the organization. Empty if the send names no `uids`.",
       }),
     }),
   })

@@ -274,7 +274,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         organization_places: taken.organizations,
         joining: joining.size().connections,
         joined: roster.size().connections,
-        audiences: heard.conversations + heard.connections,
+        audiences: heard.audiences + heard.connections,
         stream_topics: topics.size,
         timers: wheel.size,
         sequencers: sequencers.held,

@@ -18,6 +18,7 @@ export type NewSend = {
   /** Equal for retries, different for another payload. */
   fingerprint: string;
   payload: string;
+  /** The recipients of a system message; empty if they are the participants of `cid`, or everyone. */
   uids: string[] | undefined;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;

@@ -56,6 +56,34 @@ describe("GET …/events", () => {
     expect(await shownOn(org, later)).toEqual([[]]);
   });
 
+  test("shows system messages to a conversation and to everyone where they concern the filter", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob"]);
+    const other = await org.conversation(["carol"]);
+    using all = await watch(org);
+    using ofConversation = await watch(org, { cid });
+    using ofBob = await watch(org, { uid: "bob" });
+    using ofCarol = await watch(org, { uid: "carol", kind: "system_message" });
+    using messages = await watch(org, { kind: "message" });
+    await org.sentSystem("alice", { id: "to c", cid });
+    await org.sentSystem("carol", { id: "to other", cid: other });
+    await org.sentSystem("alice", { id: "to all", everyone: true });
+    await org.leave(cid, "bob");
+    await org.sentSystem("alice", { id: "without bob", cid });
+    await org.sent("alice", { cid, body: "last" });
+    await org.sentSystem("alice", { id: "end", everyone: true });
+    const idsOn = (feed: Sse) => feed.events.map(({ message, system_message }) => message?.body ?? system_message?._id);
+    for (const feed of [all, ofBob, ofCarol]) await feed.next(({ system_message }) => system_message?._id === "end");
+    for (const feed of [ofConversation, messages]) await feed.next(({ message }) => message?.body === "last");
+    expect([all, ofConversation, ofBob, ofCarol, messages].map(idsOn)).toEqual([
+      ["to c", "to other", "to all", "without bob", "last", "end"],
+      ["to c", "without bob", "last"],
+      ["to c", "to all", "end"],
+      ["to other", "to all", "end"],
+      ["last"],
+    ]);
+  });
+
   test("keeps the order of the log under concurrent sends, the same on every feed", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);

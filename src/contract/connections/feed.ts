@@ -7,11 +7,11 @@ export const feedQuery = z.strictObject({
   kind: z.enum(Object.values(eventNames)).optional().meta({ description: "Only events of this kind." }),
   cid: identifier.optional().meta({
     description:
-      "Only messages of this conversation, their edits, recalls and reads. Excludes system messages, which belong to no conversation.",
+      "Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it.",
   }),
   uid: identifier.optional().meta({
     description:
-      "Only events that this user sends or receives: messages, edits and recalls in conversations that the user participates in at that moment, system messages that the user receives or sent, and reads of or by the user.",
+      "Only events that this user sends or receives: messages, edits and recalls in conversations that the user participates in at that moment, system messages that the user receives or sent, among them those to everyone, and reads of or by the user.",
   }),
 });
 

@@ -112,7 +112,8 @@ export const frameEvents = {
   },
   system_message: {
     title: "System message",
-    summary: "A system message addressed to the user. System messages are never replayed.",
+    summary:
+      "A system message to the user, to one of the user's conversations, or to everyone in the organization. System messages are never replayed.",
     schema: systemMessageEvent,
     example: { system_message: systemMessageExample },
   },

@@ -48,7 +48,10 @@ export type LogEvent = {
    * the sockets.
    */
   payload: string;
-  /** The recipients of a `system` event, and of a `read` event the author whose messages were read. */
+  /**
+   * The recipients of a `system` event that names them, empty for one that names none (`addressOf`); of a `read` event the
+   * author whose messages were read.
+   */
   uids: string[] | undefined;
   /**
    * The id of the previous event, `""` for the first. Present only on events that come straight from their commit, and absent
@@ -58,6 +61,16 @@ export type LogEvent = {
   /** Present only on events that come straight from their commit, not on those read from the store. */
   committed?: CommitMark | undefined;
 };
+
+/**
+ * Whom a `system` event goes to: the users in `uids`, or with an empty list the participants of its conversation `cid`
+ * or, without `cid`, all users of the organization. An event without the list goes to nobody: a lost value must not
+ * make its content known to everyone. Versions that know only lists deliver an empty one to nobody.
+ */
+export function addressOf({ cid, uids }: Pick<LogEvent, "cid" | "uids">): "users" | "conversation" | "everyone" {
+  if (uids === undefined || uids.length > 0) return "users";
+  return cid === undefined ? "everyone" : "conversation";
+}
 
 /** The node that committed an event, and when: by its monotonic clock, which only that node can compare, and by wall time. */
 export type CommitMark = {

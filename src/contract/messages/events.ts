@@ -37,12 +37,18 @@ export const listedMessageSchema = messageSchema
 /** The event `message`. */
 export const messageEvent = z.strictObject({ message: messageSchema }).meta({ id: "MessageEvent" });
 
-/** A system message, as recipients see it (seed, 2.5). All four members are always present. */
+/**
+ * A system message, as recipients see it (seed, 2.5). Four members are always present; `cid` is the fifth of one that was
+ * sent to a conversation.
+ */
 export const systemMessageSchema = z.strictObject({
   _id: z.string().meta({ description: "The `messageSystem.id` of the send." }),
   t: timestamp,
   from: z.string().meta({ description: "The sender's user id." }),
   x: freeForm,
+  cid: z.string().optional().meta({
+    description: "The conversation that it was sent to. Absent if it was sent to a list of users or to everyone.",
+  }),
 });
 
 /** The event `system_message`. */

@@ -41,6 +41,11 @@ function needsMember(name: string, notEmpty: object) {
   return { required: [name], properties: { [name]: notEmpty } };
 }
 
+/** JSON Schema that requires the members to be present. */
+function hasMembers(names: string[]) {
+  return { required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) };
+}
+
 /** The members that are the content of a message, and how the documents describe their object. */
 export function contentOfMessage(limits: PayloadLimits) {
   return {
@@ -86,15 +91,40 @@ export function createSendMessageRequest(limits: PayloadLimits) {
 /** A message to send, with defaults filled in. */
 export type SendMessageRequest = z.output<ReturnType<typeof createSendMessageRequest>>;
 
-/** The body of `POST /admin/message/system` (seed, 2.1 and 2.3). */
+const addresses = ["uids", "cid", "everyone"] as const;
+const oneAddress = "needs exactly one of `uids`, `cid` and `everyone`";
+const pairsOfAddresses = addresses.flatMap((name, index) => addresses.slice(index + 1).map((other) => [name, other]));
+
+/** The body of `POST /admin/message/system` (seed, 2.1 and 2.3; api.md, 2.1). */
 export function createSendSystemMessageRequest(limits: PayloadLimits) {
-  const messageSystem = z.strictObject({
-    id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
-    uids: userIds({ minimum: 1, maximum: limits.recipients }).meta({
-      description: "The recipients. Duplicate ids are ignored.",
-    }),
-    x: customParameters(limits.xBytes).default({}),
-  });
+  const messageSystem = z
+    .strictObject({
+      id: identifier.optional().meta({ description: "Identifies the send: the same id again is a retry." }),
+      uids: userIds({ minimum: 1, maximum: limits.recipients })
+        .optional()
+        .meta({ description: "Sends it to these users. Duplicate ids are ignored." }),
+      cid: identifier
+        .optional()
+        .meta({ description: "Sends it to everyone who takes part in this conversation, as the sender must." }),
+      everyone: z
+        .literal(true, "must be true")
+        .optional()
+        .meta({ description: "`true` sends it to all users of the organization." }),
+      x: customParameters(limits.xBytes).default({}),
+    })
+    .superRefine((given, { addIssue }) => {
+      const [first, ...others] = addresses.filter((name) => given[name] !== undefined);
+      if (first === undefined) addIssue({ code: "custom", message: oneAddress, path: ["uids"] });
+      for (const name of others)
+        addIssue({ code: "custom", message: `excludes \`${first}\`: ${oneAddress}`, path: [name] });
+    })
+    .meta({
+      description: "Needs exactly one of `uids`, `cid` and `everyone`.",
+      // Says what `oneOf` says, which makes client generators drop the members: oapi-codegen 2.8, openapi-python-client 0.29.
+      not: {
+        anyOf: [...pairsOfAddresses.map(hasMembers), { not: { anyOf: addresses.map((name) => hasMembers([name])) } }],
+      },
+    });
   return z.strictObject({ ...envelope, messageSystem }).meta({ id: "SendSystemMessageRequest" });
 }
 

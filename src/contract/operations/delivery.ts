@@ -50,7 +50,7 @@ export const deliveryOperations = {
     audit: "all",
     summary: "Read a system message and its delivery report",
     description:
-      "The report includes the delivery to each user. If several senders used the same id, `senderId` is required; without it, the response is 422. Once the id is removed at the end of its retention, the response is 404.",
+      "The report includes the delivery to each of the `uids`. For a system message to a conversation or to everyone, it consists of the figures only. If several senders used the same id, `senderId` is required; without it, the response is 422. Once the id is removed at the end of its retention, the response is 404.",
     query: systemMessageQuery,
     body: undefined,
     answers: {

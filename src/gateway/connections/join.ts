@@ -1,4 +1,4 @@
-import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
+import { addressOf, type EventKind, type LogEvent } from "../../contract/log/log-event.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { CatchUp } from "../../services/messages/catch-up.ts";
@@ -126,7 +126,8 @@ export function createJoiner(dependencies: Dependencies): Joiner {
     for (const event of events) {
       const { kind, cid = "", uids } = event;
       if (conversationKinds.has(kind) && cids.has(cid) && isThere(event, sequencer)) heard.push(event);
-      if ((kind === "system" || kind === "read") && uids?.includes(connection.uid)) heard.push(event);
+      if (kind === "system" && isRecipient(event, connection.uid, cids)) heard.push(event);
+      if (kind === "read" && uids?.includes(connection.uid)) heard.push(event);
       if (kind === "membership") facts.follow(event, connection.uid, cids);
       if (kind === "session" && endsSession(sessionEndOf(event), connection)) {
         connection.end("removed");
@@ -166,6 +167,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           if (!connection.isOpen) return;
           connection.subscribe(userTopic(org, uid));
           owner.hold(() => audiences.leaveAll(connection));
+          audiences.joinOrganization(connection);
           for (const cid of cids) audiences.join(connection, cid);
           joining.remove(connection);
           leaveJoining();
@@ -193,6 +195,18 @@ export function createJoiner(dependencies: Dependencies): Joiner {
 /** Whether the text of an event may be written: what was taken back since it was read must not be. */
 function isThere(event: HeardEvent, { hasRecalled }: Sequencer): boolean {
   return !hasRecalled(messageIn(event));
+}
+
+/** Whether a system message goes to this user, who takes part in `cids` at its place. */
+function isRecipient(event: LogEvent, uid: string, cids: ReadonlySet<string>): boolean {
+  switch (addressOf(event)) {
+    case "users":
+      return event.uids?.includes(uid) === true;
+    case "conversation":
+      return cids.has(event.cid ?? "");
+    case "everyone":
+      return true;
+  }
 }
 
 function bytesOf(events: { payload: string }[]): number {

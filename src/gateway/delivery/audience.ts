@@ -14,10 +14,10 @@ export type AudienceVersion = {
   readonly kept: { id: string; parent: string | undefined; added: string[]; removed: string[] } | undefined;
 };
 
-/** The users who hear one conversation on this node, with their connections. */
+/** The users who hear one conversation, or without `cid` a whole organization, on this node, with their connections. */
 export type Audience = {
   readonly org: string;
-  readonly cid: string;
+  readonly cid: string | undefined;
   readonly connections: number;
   /** Grows whenever a user joins or leaves. */
   readonly changes: number;
@@ -40,7 +40,7 @@ type Chain = { epoch: number; bornAt: number; endsAt: number; length: number; we
  * Creates an empty audience. A version costs as much as has changed since the previous one; once the changes add up to
  * the number of users, the next version lists all of them again.
  */
-export function createAudience(org: string, cid: string): Audience {
+export function createAudience(org: string, cid: string | undefined): Audience {
   const users = new Map<string, number>();
   const changes = new Map<string, boolean>();
   let connections = 0;

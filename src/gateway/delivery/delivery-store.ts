@@ -2,7 +2,7 @@
 export type Play = [offset: number, first: number, last: number];
 
 /**
- * Events of one conversation (system messages if `cid` is absent) played to the same users over the same number of
+ * Events of one conversation (system messages to users or to everyone if `cid` is absent) played to the same users over the same number of
  * connections; the users are an audience's or listed.
  */
 export type DeliveryToStore = {
@@ -19,12 +19,13 @@ export type DeliveryToStore = {
 };
 
 /**
- * The users who hear a conversation: those of `parent`, with the changes since. `offset` is the first event they heard.
+ * The users who hear a conversation, or without `cid` an organization: those of `parent`, with the changes since.
+ * `offset` is the first event they heard.
  */
 export type AudienceToStore = {
   id: string;
   org: string;
-  cid: string;
+  cid: string | undefined;
   offset: number;
   parent: string | undefined;
   added: string[];

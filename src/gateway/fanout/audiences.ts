@@ -1,18 +1,20 @@
 import type { Connection } from "../connections/connection.ts";
 import { type Audience, createAudience } from "../delivery/audience.ts";
-import { conversationTopic } from "./topics.ts";
+import { conversationTopic, organizationTopic } from "./topics.ts";
 
-/** The listeners of each conversation on this node. Bun's native topics deliver to them but cannot list them. */
+/** The listeners of each conversation and organization on this node. Bun's native topics deliver to them but cannot list them. */
 export type Audiences = {
+  /** Subscribes the connection to what goes to everyone in its organization. */
+  joinOrganization(connection: Connection): void;
   /** Subscribes the connection to the conversation. */
   join(connection: Connection, cid: string): void;
   leave(connection: Connection, cid: string): void;
-  /** Removes a connection that is gone from every conversation. */
+  /** Removes a connection that is gone from every audience. */
   leaveAll(connection: Connection): void;
-  /** The listeners of a conversation, by its topic. */
+  /** The listeners of a conversation or an organization, by its topic. */
   of(topic: string): Audience | undefined;
-  /** The number of conversations with listeners, and of connections that listen to any. */
-  size(): { conversations: number; connections: number };
+  /** The number of audiences, and of connections in any. */
+  size(): { audiences: number; connections: number };
 };
 
 /** Creates empty audiences. */
@@ -20,24 +22,31 @@ export function createAudiences(): Audiences {
   const audiences = new Map<string, Audience>();
   const heardBy = new Map<Connection, Set<Audience>>();
 
+  function add(connection: Connection, topic: string, create: () => Audience): void {
+    if (!connection.isOpen) return; // a closed connection would never leave
+    connection.subscribe(topic);
+    const heard = heardBy.get(connection) ?? new Set();
+    heardBy.set(connection, heard);
+    const audience = audiences.get(topic) ?? create();
+    if (heard.has(audience)) return;
+    heard.add(audience);
+    audiences.set(topic, audience);
+    audience.add(connection.uid);
+  }
+
   function remove(audience: Audience, uid: string): void {
     audience.remove(uid);
-    if (audience.connections === 0) audiences.delete(conversationTopic(audience.org, audience.cid));
+    if (audience.connections === 0) audiences.delete(topicOf(audience));
   }
 
   return {
+    joinOrganization(connection) {
+      const { org } = connection;
+      add(connection, organizationTopic(org), () => createAudience(org, undefined));
+    },
     join(connection, cid) {
-      if (!connection.isOpen) return; // a closed connection would never leave
-      const { org, uid } = connection;
-      const topic = conversationTopic(org, cid);
-      connection.subscribe(topic);
-      const heard = heardBy.get(connection) ?? new Set();
-      heardBy.set(connection, heard);
-      const audience = audiences.get(topic) ?? createAudience(org, cid);
-      if (heard.has(audience)) return;
-      heard.add(audience);
-      audiences.set(topic, audience);
-      audience.add(uid);
+      const { org } = connection;
+      add(connection, conversationTopic(org, cid), () => createAudience(org, cid));
     },
     leave(connection, cid) {
       const topic = conversationTopic(connection.org, cid);
@@ -50,6 +59,10 @@ export function createAudiences(): Audiences {
       heardBy.delete(connection);
     },
     of: (topic) => audiences.get(topic),
-    size: () => ({ conversations: audiences.size, connections: heardBy.size }),
+    size: () => ({ audiences: audiences.size, connections: heardBy.size }),
   };
+}
+
+function topicOf({ org, cid }: Audience): string {
+  return cid === undefined ? organizationTopic(org) : conversationTopic(org, cid);
 }

@@ -7,7 +7,7 @@ import type { Connection } from "../connections/connection.ts";
 /** The users added to and removed from a conversation. */
 export type Membership = { readonly added: ReadonlySet<string>; readonly removed: ReadonlySet<string> };
 
-/** The sender and the recipients of a system message. */
+/** The sender of a system message, and its recipients if it names them. */
 export type SystemFacts = { readonly sender: string; readonly recipients: ReadonlySet<string> };
 
 /** Who has read whose messages, and where. */

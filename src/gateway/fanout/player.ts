@@ -1,4 +1,4 @@
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
 import type { Guard } from "../../lib/observing/guard.ts";
 import type { Roster } from "../connections/roster.ts";
 import type { TracePlay } from "../delivery/accounting.ts";
@@ -8,7 +8,7 @@ import { type Played, toNobody } from "../log/sequencer.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 import type { Audiences } from "./audiences.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
-import { conversationTopic, type Topics, userTopic } from "./topics.ts";
+import { conversationTopic, organizationTopic, type Topics, userTopic } from "./topics.ts";
 
 /** Plays an event immediately. */
 export type Play = (event: LogEvent) => Played;
@@ -67,18 +67,32 @@ export function createPlayer({
   }
 
   function playSystem(event: LogEvent): Played {
+    switch (addressOf(event)) {
+      case "users":
+        return playToUsers(event);
+      case "conversation":
+        return playToConversation(event);
+      case "everyone":
+        return playToAudience(event, organizationTopic(event.org));
+    }
+  }
+
+  function playToUsers(event: LogEvent): Played {
     const { played, heard, heardOn } = playToRecipients(event);
     ledger.playedTo(event, heard, heardOn);
     return played;
   }
 
-  function publishToConversation(topic: string, event: LogEvent): Played {
+  function playToConversation(event: LogEvent): Played {
+    return playToAudience(event, conversationTopic(event.org, event.cid ?? ""));
+  }
+
+  function publishToAudience(topic: string, event: LogEvent): Played {
     return publish(topic, event, () => audiences.of(topic)?.uids() ?? []);
   }
 
-  function playMessage(event: LogEvent): Played {
-    const topic = conversationTopic(event.org, event.cid ?? "");
-    const played = publishToConversation(topic, event);
+  function playToAudience(event: LogEvent, topic: string): Played {
+    const played = publishToAudience(topic, event);
     const audience = audiences.of(topic);
     if (audience !== undefined) ledger.played(event, audience);
     return played;
@@ -86,7 +100,7 @@ export function createPlayer({
 
   /** Who heard an edit or a recall is not recorded: reports count who got the message. */
   function playEdit(event: LogEvent): Played {
-    return publishToConversation(conversationTopic(event.org, event.cid ?? ""), event);
+    return publishToAudience(conversationTopic(event.org, event.cid ?? ""), event);
   }
 
   /** Takes the texts back from all who have not taken them yet, before it tells so. */
@@ -119,7 +133,7 @@ export function createPlayer({
   return (event) => {
     switch (event.kind) {
       case "message":
-        return playMessage(event);
+        return playToConversation(event);
       case "system":
         return playSystem(event);
       case "read":

@@ -14,7 +14,7 @@ export type StreamListener = { deliver(frame: Uint8Array, message: string | unde
 /** A feed. It receives every event of its organization and shows those that its filter selects. */
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
 
-/** Publishes frames: one topic per conversation and one per user. */
+/** Publishes frames: one topic per conversation, one per user and one per organization. */
 export type Topics = {
   /** Gives the event to every listener of the topic. */
   publish(topic: string, event: LogEvent): Played;
@@ -37,6 +37,11 @@ export function conversationTopic(org: string, cid: string): string {
 /** The topic of a user. */
 export function userTopic(org: string, uid: string): string {
   return joinIds("u", org, uid);
+}
+
+/** The topic of everyone in an organization. */
+export function organizationTopic(org: string): string {
+  return joinIds("o", org);
 }
 
 /** Bun's native topics, which reach WebSockets. */

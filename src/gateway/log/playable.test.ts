@@ -14,6 +14,8 @@ const placeOf = ({ org, offset, id }: LogEvent): Unplayable => ({ org, offset, i
 const good: LogEvent[] = [
   eventOf("message", '{"message":{}}'),
   eventOf("system", '{"system_message":{}}', ["a"]),
+  eventOf("system", '{"system_message":{}}', []),
+  { ...eventOf("system", '{"system_message":{}}', []), cid: undefined },
   eventOf("read", '{"message_read":{}}', ["a"]),
   eventOf("membership", '{"added":["a"],"removed":[]}'),
   eventOf("session", '{"issuedBefore":5}'),
@@ -31,6 +33,7 @@ const bad: LogEvent[] = [
   eventOf("system", "null", ["a"]),
   eventOf("system", "{}"),
   eventOf("system", '{"system_message":{}}'),
+  { ...eventOf("system", '{"system_message":{}}'), cid: undefined }, // a lost list is not everyone
   eventOf("read", "null", ["a"]),
   eventOf("read", '{"message_read":{}}'),
   eventOf("recall", '{"message_delete":{}}'),

@@ -1,6 +1,6 @@
 import { eventNameOf } from "../../contract/connections/event-names.ts";
 import type { FeedFilter } from "../../contract/connections/feed.ts";
-import type { LogEvent } from "../../contract/log/log-event.ts";
+import { addressOf, type LogEvent } from "../../contract/log/log-event.ts";
 import type { EventFacts } from "../fanout/event-facts.ts";
 
 /** Decides for each event of a log, taken in order, whether a feed shows it. */
@@ -31,6 +31,14 @@ export function createEventFilter(
     // message need not be among its recipients.
     if (event.kind !== "system") return joined.has(event.cid ?? "");
     const { sender, recipients } = facts.systemOf(event);
-    return sender === uid || recipients.has(uid);
+    if (sender === uid) return true;
+    switch (addressOf(event)) {
+      case "users":
+        return recipients.has(uid);
+      case "conversation":
+        return joined.has(event.cid ?? "");
+      case "everyone":
+        return true;
+    }
   };
 }

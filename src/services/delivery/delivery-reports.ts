@@ -1,7 +1,8 @@
 import type { DeliveryFigures, Fate, MessageReport, SystemMessageReport } from "../../contract/delivery.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
+import { addressOf } from "../../contract/log/log-event.ts";
 import type { Message, SystemMessageEvent } from "../../contract/messages/events.ts";
-import type { DeliveryReads, SentMessage, SentReads, StoredDelivery } from "../../store/delivery/ports.ts";
+import type { DeliveryReads, SentEvent, SentMessage, SentReads, StoredDelivery } from "../../store/delivery/ports.ts";
 import type { Organizations } from "../../store/ports.ts";
 import { createSentEvents } from "./sent-events.ts";
 
@@ -19,6 +20,15 @@ type Dependencies = { deliveries: DeliveryReads; sent: SentReads; organizations:
 export function createDeliveryReports({ deliveries, sent, organizations }: Dependencies): DeliveryReports {
   const sentEvents = createSentEvents({ sent, organizations });
 
+  async function fatesOf(org: string, { uids = [], offset }: SentEvent, delivered: Set<string>) {
+    const known = await sent.usersAt(org, uids, offset);
+    const fateOf = (uid: string): Fate => {
+      if (delivered.has(uid)) return "delivered";
+      return known.has(uid) ? "offline" : "unknown";
+    };
+    return Object.fromEntries(uids.map((uid) => [uid, fateOf(uid)])); // own properties, even `__proto__`
+  }
+
   return {
     async message(org, serverMid) {
       const event = await sentEvents.message(org, serverMid);
@@ -30,7 +40,7 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
         ...(recalledAt !== undefined && { recalled_at: toIso(recalledAt) }),
         key_id: event.keyId,
         delivery: {
-          ...figuresOf(event.recipients, found, usersOf(found, "delivery"), acknowledged),
+          ...figuresOf(event.recipients ?? 0, found, usersOf(found, "delivery"), acknowledged),
           ...(editedAt !== undefined && { acknowledged_before_edit: countBefore(found, editedAt) }),
           ...(recalledAt !== undefined && { acknowledged_before_recall: countBefore(found, recalledAt) }),
         },
@@ -38,23 +48,18 @@ export function createDeliveryReports({ deliveries, sent, organizations }: Depen
     },
     async systemMessage(org, mid, senderId) {
       const event = await sentEvents.systemMessage(org, mid, senderId);
-      const found = await deliveries.of(org, undefined, event.offset);
+      const found = await deliveries.of(org, event.cid, event.offset);
       const delivered = usersOf(found, "delivery");
       // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
       const acknowledged = usersOf(found, "receipt").intersection(delivered);
-      const uids = event.uids ?? [];
-      const known = await sent.usersAt(org, uids, event.offset);
-      const fateOf = (uid: string): Fate => {
-        if (delivered.has(uid)) return "delivered";
-        return known.has(uid) ? "offline" : "unknown";
-      };
+      const recipients = event.recipients ?? (await sent.countUsersAt(org, event.offset));
       const { system_message }: SystemMessageEvent = JSON.parse(event.payload);
       return {
         system_message,
         key_id: event.keyId,
         delivery: {
-          ...figuresOf(event.recipients, found, delivered, acknowledged),
-          by_user: Object.fromEntries(uids.map((uid) => [uid, fateOf(uid)])), // own properties, even `__proto__`
+          ...figuresOf(recipients, found, delivered, acknowledged),
+          ...(addressOf(event) === "users" && { by_user: await fatesOf(org, event, delivered) }),
         },
       };
     },

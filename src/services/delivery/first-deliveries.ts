@@ -50,13 +50,13 @@ export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_
     return times.size - before;
   }
 
-  function create(org: string, event: Place): Entry {
+  function create(org: string, event: Place, recipients: number): Entry {
     const kept = { times: createUserTimes(), seen: new Set<string>() };
     const isLarge = (users: number) => users >= manyUsers;
     const read = () => readNew(org, event, kept);
     const refresh = createRecentCopy(
       async () => {
-        await (event.recipients < manyUsers ? read() : longReads.run(read, { key: org, isLarge }));
+        await (recipients < manyUsers ? read() : longReads.run(read, { key: org, isLarge }));
       },
       { maxAgeMs, clock },
     );
@@ -75,10 +75,11 @@ export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_
 
   return {
     async of(org, event, pay) {
+      const { recipients = 0 } = event; // those sent to everyone have no list
       const key = joinIds(org, event.id);
-      const work = entries.has(key) ? 0 : Math.floor(event.recipients / usersPerRequest);
+      const work = entries.has(key) ? 0 : Math.floor(recipients / usersPerRequest);
       if (work > 0) await pay(work);
-      const entry = entries.get(key) ?? create(org, event);
+      const entry = entries.get(key) ?? create(org, event, recipients);
       entries.delete(key);
       entries.set(key, entry); // the last one asked for is the newest
       await entry.refresh();

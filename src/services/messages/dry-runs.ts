@@ -1,5 +1,6 @@
 import type { DryRunResponse } from "../../contract/delivery.ts";
 import { unavailable } from "../../contract/errors/errors.ts";
+import { addressOf } from "../../contract/log/log-event.ts";
 import type { EditMessageRequest, RecallMessagesRequest } from "../../contract/messages/changes.ts";
 import type { SendMessageRequest, SendSystemMessageRequest } from "../../contract/messages/messages.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
@@ -35,7 +36,7 @@ type Dependencies = {
   checks: Pick<BatchLog, "check">;
   changes: Pick<MessageChanges, "checkEdit" | "checkRecall">;
   use: Pick<OrganizationUse, "requireRoomFor" | "requireRoom">;
-  sent: Pick<SentReads, "strangersAmong">;
+  sent: Pick<SentReads, "strangersAmong" | "countUsersAt">;
   participants: Pick<ParticipantReads, "list">;
   readMarks: ReadMarkReads;
   presence: Pick<Presence, "count">;
@@ -106,6 +107,21 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
     }
   }
 
+  async function reachOfUsers(org: string, uids: string[]): Promise<DryRunResponse> {
+    const unknown_users = await sent.strangersAmong(org, uids);
+    const online = await countOnline(org, pagesOf(uids));
+    return { dry_run: { recipients: uids.length, online, unknown_users } };
+  }
+
+  /** Counts as large, as all users are read to count them. */
+  async function reachOfEveryone(org: string): Promise<DryRunResponse> {
+    return await inTurn(org, usersAtOnce + 1, async () => {
+      const recipients = await sent.countUsersAt(org, Number.MAX_SAFE_INTEGER);
+      const { count: online } = await presence.count(org, undefined);
+      return { dry_run: { recipients, online, unknown_users: [] } };
+    });
+  }
+
   return {
     async message(caller, request) {
       const send = toMessageSend(caller, request, clock.now());
@@ -121,12 +137,18 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
       return await inConversationOf(recall.org, await changes.checkRecall(recall));
     },
     async systemMessage(caller, request) {
-      return await inTurn(request.organizationId, request.messageSystem.uids.length, async () => {
+      return await inTurn(request.organizationId, request.messageSystem.uids?.length ?? 0, async () => {
         const send = await toSystemSend(caller, request, clock.now());
-        const { isReplay } = await requireFit(send);
-        const unknown_users = await sent.strangersAmong(send.org, send.uids);
-        const online = await countOnline(send.org, pagesOf(send.uids));
-        return { body: { dry_run: { recipients: send.uids.length, online, unknown_users } }, isReplay };
+        const fit = await requireFit(send);
+        const { isReplay } = fit;
+        switch (addressOf(send)) {
+          case "users":
+            return { body: await reachOfUsers(send.org, send.uids), isReplay };
+          case "conversation":
+            return await inConversation(send.org, send.cid ?? "", fit);
+          case "everyone":
+            return { body: await reachOfEveryone(send.org), isReplay };
+        }
       });
     },
     async read(caller, request) {

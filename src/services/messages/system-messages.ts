@@ -8,10 +8,11 @@ import type { WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import { type AwaitedSending, appendAwaited, fingerprintOf, type Sent } from "./messages.ts";
 
-/** Sends system messages to lists of users. */
+/** Sends system messages to lists of users, to conversations and to everyone. */
 export type SystemMessages = {
   /**
-   * Stores the system message, then delivers it to those of its `uids` who are online. Retries and wishes work as for messages.
+   * Stores the system message, then delivers it to those of its recipients who are online. Retries and wishes work as for
+   * messages.
    */
   send(caller: Caller, request: SendSystemMessageRequest, wish?: WaitWish): Promise<Sent<SendSystemMessageResponse>>;
 };
@@ -23,29 +24,37 @@ export type SystemMessages = {
  */
 export async function toSystemSend(
   caller: Caller,
-  { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids } }: SendSystemMessageRequest,
+  { organizationId, senderId, messageSystem: { id: givenMid, x, uids: givenUids, cid } }: SendSystemMessageRequest,
   createdAt: number,
 ): Promise<NewSend & { mid: string; uids: string[] }> {
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
   const id = createId();
   const mid = givenMid ?? id;
-  const sorted = await sortInTurns(givenUids);
-  const uids = sorted.length === givenUids.length ? givenUids : [...new Set(givenUids)];
-  const event: SystemMessageEvent = { system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x } };
+  const { uids, sorted } = await toDistinct(givenUids ?? []);
+  const recipients = givenUids !== undefined ? sorted : cid !== undefined ? { cid } : "everyone";
+  const event: SystemMessageEvent = {
+    system_message: { _id: mid, t: toSeconds(createdAt), from: senderId, x, ...(cid !== undefined && { cid }) },
+  };
   return {
     org: organizationId,
     kind: "system",
     id,
-    cid: undefined,
+    cid,
     sender: senderId,
     mid,
-    fingerprint: fingerprintOf([x, sorted]),
+    fingerprint: fingerprintOf([x, recipients]),
     payload: JSON.stringify(event),
     uids,
     createdAt,
     keyId: caller.keyId,
   };
+}
+
+/** The ids without duplicates, in the given order, and all distinct ones sorted. */
+async function toDistinct(given: string[]): Promise<{ uids: string[]; sorted: string[] }> {
+  const sorted = await sortInTurns(given);
+  return { uids: sorted.length === given.length ? given : [...new Set(given)], sorted };
 }
 
 /** Creates system messages on the log. */

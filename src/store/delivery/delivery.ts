@@ -4,7 +4,7 @@ import { spans } from "./bounds.ts";
 import type { DeliveryReads, DeliveryWrites, NewAudience, NewDelivery, Play, StoredDelivery } from "./ports.ts";
 import { findAcknowledged, receiptOf } from "./receipts.ts";
 
-/** Stands for the conversation of system messages; no identifier is empty. */
+/** Stands for the conversation of system messages to users and to everyone; no identifier is empty. */
 export const noConversation = "";
 
 /** A stored delivery, as `deliveryColumns` read it. */
@@ -115,7 +115,7 @@ export async function playsAt(
 function toAudienceRow({ id, org, cid, offset, parent, added, removed }: NewAudience): Row {
   return {
     org,
-    cid,
+    cid: cid ?? noConversation,
     offset,
     id,
     parent: parent ?? null,

@@ -1,5 +1,5 @@
 /**
- * Events of one conversation (system messages if `cid` is absent) played on one node to the same users over the same
+ * Events of one conversation (system messages to users or to everyone if `cid` is absent) played on one node to the same users over the same
  * number of connections; the users are an audience's or listed. Or one user's receipt of one event (`connections` is
  * 1). Versions before 0012 combined several users and events in one receipt row (`connections` is 0).
  */
@@ -20,13 +20,13 @@ export type NewDelivery = {
 export type Play = [offset: number, first: number, last: number];
 
 /**
- * The users who hear a conversation on one node: those of `parent`, with the changes since. `offset` is the first event
- * they heard.
+ * The users who hear a conversation, or without `cid` an organization, on one node: those of `parent`, with the changes
+ * since. `offset` is the first event they heard.
  */
 export type NewAudience = {
   id: string;
   org: string;
-  cid: string;
+  cid: string | undefined;
   offset: number;
   parent: string | undefined;
   added: string[];
@@ -49,7 +49,7 @@ export type DeliveryBounds = {
 
 /** Reads deliveries and receipts. */
 export type DeliveryReads = {
-  /** Everything known about one event. `cid` is `undefined` for a system message. */
+  /** Everything known about one event. `cid` is the event's: `undefined` for a system message to users or to everyone. */
   of(org: string, cid: string | undefined, offset: number): Promise<StoredDelivery[]>;
 };
 
@@ -95,7 +95,10 @@ export type DeliveryWrites = {
   acknowledge(receipts: NewReceipt[]): Promise<void>;
 };
 
-/** A stored message or system message. `recipients` is how many users it was addressed to. */
+/**
+ * A stored message or system message. `recipients` is how many users it was addressed to; `undefined` if to everyone, who
+ * are not counted at the send.
+ */
 export type SentEvent = {
   id: string;
   offset: number;
@@ -103,7 +106,7 @@ export type SentEvent = {
   payload: string;
   uids: string[] | undefined;
   keyId: string | null;
-  recipients: number;
+  recipients: number | undefined;
 };
 
 /**
@@ -125,6 +128,8 @@ export type SentReads = {
   systemMessages(org: string, mid: string, sender: string | undefined): Promise<SentEvent[]>;
   /** Those of `uids` who were users of the organization when the event at `offset` was stored. */
   usersAt(org: string, uids: string[], offset: number): Promise<Set<string>>;
+  /** The number of users of the organization when the event at `offset` was stored. Reads them all. */
+  countUsersAt(org: string, offset: number): Promise<number>;
   /** Those of `uids` that are not current users of the organization, in the given order. */
   strangersAmong(org: string, uids: string[]): Promise<string[]>;
 };

@@ -1,11 +1,16 @@
+import { addressOf } from "../../contract/log/log-event.ts";
 import { derivedIdOf, timeOfId } from "../../lib/text/ids.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Row, Rows } from "../sql/driver.ts";
 import type { NewDelivery, NewReceipt } from "./ports.ts";
 
 type EventRow = Row & { org: string; offset: number; id: string; cid: string | null; kind: string };
-type SystemRow = EventRow & { mid: string; uids: string };
+type SystemRow = EventRow & { mid: string; uids: string | null };
 type ParticipantRow = Row & { org: string; cid: string; uid: string; log_start: number };
+type UserRow = Row & { org: string; id: string; log_start: number; deleted_at: number | null };
+
+/** An event that a receipt names, and whom it went to. */
+type Named = { event: EventRow; address: ReturnType<typeof addressOf>; uids: ReadonlySet<string> };
 
 /** A user's acknowledgement of an event, and when, in milliseconds since the Unix epoch. */
 export type Acknowledged = {
@@ -15,8 +20,9 @@ export type Acknowledged = {
 };
 
 /**
- * Finds the events that receipts name: a message by its id, if the user was a participant when it was sent; a system
- * message by its sender's id for it, if the user is among its recipients. Other receipts are skipped.
+ * Finds the events that receipts name: a message by its id, a system message by its sender's id for it. Skips receipts of
+ * users who are not among the recipients: those listed, those who take part in the conversation since before the event,
+ * or those who have been users of the organization since before it.
  */
 export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Promise<Acknowledged[]> {
   const named = distinct(receipts.map(({ org, id }) => ({ org, id })));
@@ -32,13 +38,23 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
       named.map(({ org, id }) => ({ org, mid: id, kind: "system" })),
     ),
   ]);
-  const messageOf = new Map(messages.map((event) => [joinIds(event.org, event.id), event]));
-  const systemOf = new Map<string, { event: SystemRow; uids: Set<string> }[]>();
-  for (const event of systemMessages) {
-    const key = joinIds(event.org, event.mid);
-    systemOf.set(key, [...(systemOf.get(key) ?? []), { event, uids: new Set<string>(JSON.parse(event.uids)) }]);
-  }
-  const memberships = await findMemberships(rows, receipts, messageOf);
+  const namedBy = new Map<string, Named[]>();
+  const name = (id: string, one: Named) => {
+    const key = joinIds(one.event.org, id);
+    namedBy.set(key, [...(namedBy.get(key) ?? []), one]);
+  };
+  for (const event of messages) name(event.id, { event, address: "conversation", uids: new Set() });
+  for (const event of systemMessages) name(event.mid, toNamed(event));
+  const eventsOf = ({ org, id }: NewReceipt) => namedBy.get(joinIds(org, id)) ?? [];
+  const [memberships, users] = await Promise.all([
+    findMemberships(rows, receipts, eventsOf),
+    findUsers(rows, receipts, eventsOf),
+  ]);
+  const isRecipient = ({ event: { org, offset, cid }, address, uids }: Named, uid: string): boolean => {
+    if (address === "users") return uids.has(uid);
+    const since = address === "everyone" ? users.get(joinIds(org, uid)) : memberships.get(joinIds(org, cid ?? "", uid));
+    return since !== undefined && Number(offset) > since;
+  };
 
   const acknowledged = new Map<string, Acknowledged>();
   const add = ({ org, offset, id, cid }: EventRow, { uid, at }: NewReceipt) => {
@@ -47,13 +63,8 @@ export async function findAcknowledged(rows: Rows, receipts: NewReceipt[]): Prom
     const event = { org, offset: Number(offset), id, cid };
     acknowledged.set(key, { event, uid, at: Math.min(known?.at ?? at, at) });
   };
-  for (const receipt of receipts) {
-    const { org, uid, id } = receipt;
-    const message = messageOf.get(joinIds(org, id));
-    const since = message && memberships.get(joinIds(org, message.cid ?? "", uid));
-    if (message !== undefined && since !== undefined && Number(message.offset) > since) add(message, receipt);
-    for (const { event, uids } of systemOf.get(joinIds(org, id)) ?? []) if (uids.has(uid)) add(event, receipt);
-  }
+  for (const receipt of receipts)
+    for (const one of eventsOf(receipt)) if (isRecipient(one, receipt.uid)) add(one.event, receipt);
   return [...acknowledged.values()];
 }
 
@@ -80,18 +91,32 @@ export function receiptIdOf({ org, id }: { org: string; id: string }, uid: strin
   return derivedIdOf(timeOfId(id), joinIds(org, id, uid));
 }
 
+function toNamed(event: SystemRow): Named {
+  const uids: string[] | undefined = event.uids === null ? undefined : JSON.parse(event.uids);
+  return { event, address: addressOf({ cid: event.cid ?? undefined, uids }), uids: new Set(uids) };
+}
+
+type EventsOf = (receipt: NewReceipt) => Named[];
+
 /** For each user and conversation named by receipts, the offset from which the user takes part. */
-async function findMemberships(
-  rows: Rows,
-  receipts: NewReceipt[],
-  messageOf: Map<string, EventRow>,
-): Promise<Map<string, number>> {
-  const keys = receipts.flatMap(({ org, uid, id }) => {
-    const cid = messageOf.get(joinIds(org, id))?.cid;
-    return cid === undefined || cid === null ? [] : [{ org, cid, uid }];
-  });
+async function findMemberships(rows: Rows, receipts: NewReceipt[], eventsOf: EventsOf): Promise<Map<string, number>> {
+  const keys = receipts.flatMap((receipt) =>
+    eventsOf(receipt).flatMap(({ address, event: { org, cid } }) =>
+      address === "conversation" && cid !== null ? [{ org, cid, uid: receipt.uid }] : [],
+    ),
+  );
   const found = await rows.find<ParticipantRow>("participant", ["org", "cid", "uid", "log_start"], distinct(keys));
   return new Map(found.map(({ org, cid, uid, log_start }) => [joinIds(org, cid, uid), Number(log_start)]));
+}
+
+/** For each user who acknowledges what went to everyone, the offset from which the user belongs to the organization. */
+async function findUsers(rows: Rows, receipts: NewReceipt[], eventsOf: EventsOf): Promise<Map<string, number>> {
+  const keys = receipts.flatMap((receipt) =>
+    eventsOf(receipt).some(({ address }) => address === "everyone") ? [{ org: receipt.org, id: receipt.uid }] : [],
+  );
+  const found = await rows.find<UserRow>("user", ["org", "id", "log_start", "deleted_at"], distinct(keys));
+  const current = found.filter(({ deleted_at }) => deleted_at === null);
+  return new Map(current.map(({ org, id, log_start }) => [joinIds(org, id), Number(log_start)]));
 }
 
 function distinct<Key extends Row>(keys: Key[]): Key[] {

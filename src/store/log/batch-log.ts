@@ -79,13 +79,14 @@ async function appendBatch(
   const outcomes = sends.map((send): SendOutcome => {
     const verdict = verdictOf(circumstances, heads, send);
     if (verdict !== undefined) return verdict;
-    const { org, cid, mid, createdAt } = send;
+    const { org, cid, mid, kind, createdAt } = send;
     if (mid !== undefined) circumstances.known.set(sendKeyOf(send, mid), send);
     if (cid === undefined) return store(send);
     const key = joinIds(org, cid);
     const conversation = circumstances.conversations.get(key);
     const updatedAt = touched.get(key)?.updated_at ?? conversation?.updatedAt ?? 0;
-    if (createdAt > updatedAt) touched.set(key, { org, id: cid, updated_at: createdAt });
+    const isLater = kind === "message" && createdAt > updatedAt;
+    if (isLater) touched.set(key, { org, id: cid, updated_at: createdAt });
     return store(send, conversation?.participants);
   });
 

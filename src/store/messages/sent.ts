@@ -1,3 +1,4 @@
+import { addressOf } from "../../contract/log/log-event.ts";
 import type { SentEvent, SentMessage, SentReads } from "../delivery/ports.ts";
 import { isLiveOrganization } from "../directory/entity.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
@@ -29,13 +30,17 @@ const findMessage = `SELECT e."offset", e.cid, e.payload, e.uids, e.key_id, COAL
   FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
   WHERE e.org = ? AND e.id = ? AND ${isMessageOf("e")} AND ${isOfConversation} AND ${isLiveOrganization("e.org")}`;
 
-const findSystem = `SELECT id, "offset", cid, payload, uids, key_id, recipients FROM event
-  WHERE org = ? AND mid = ? AND kind = 'system' AND ${isLiveOrganization("org")}`;
+const findSystem = `SELECT e.id, e."offset", e.cid, e.payload, e.uids, e.key_id, e.recipients
+  FROM event e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
+  WHERE e.org = ? AND e.mid = ? AND e.kind = 'system' AND (e.cid IS NULL OR ${isOfConversation})
+    AND ${isLiveOrganization("e.org")}`;
+
+const wasUserAt = "org = ? AND log_start < ? AND (deleted_at IS NULL OR log_end >= ?)";
+const countUsers = `SELECT COUNT(*) AS count FROM "user" WHERE ${wasUserAt}`;
 
 /** Creates the reads of sent messages: only those of existing conversations, since they were last created. */
 export function createSentReads({ reader }: { reader: Reader }): SentReads {
-  const wasUser = `SELECT id FROM "user" WHERE org = ? AND log_start < ? AND (deleted_at IS NULL OR log_end >= ?)
-    AND id IN (${reader.dialect.textsOf("?")})`;
+  const wasUser = `SELECT id FROM "user" WHERE ${wasUserAt} AND id IN (${reader.dialect.textsOf("?")})`;
   // Asks for strangers, as nearly all ids are users: few rows then cross from a thread or a server.
   const isStranger = `SELECT asked.value AS id FROM (${reader.dialect.textsOf("?")}) AS asked
     WHERE NOT EXISTS (SELECT 1 FROM "user" u WHERE u.org = ? AND u.id = asked.value AND u.deleted_at IS NULL)`;
@@ -64,10 +69,14 @@ export function createSentReads({ reader }: { reader: Reader }): SentReads {
       const rows =
         sender === undefined
           ? await reader.allOf<SentRow>(org, `${findSystem} LIMIT 2`, org, mid)
-          : await reader.allOf<SentRow>(org, `${findSystem} AND sender = ?`, org, mid, sender);
+          : await reader.allOf<SentRow>(org, `${findSystem} AND e.sender = ?`, org, mid, sender);
       return rows.map(toSent);
     },
     usersAt: (org, uids, offset) => findIds(org, wasUser, uids, (list) => [org, offset, offset, list]),
+    async countUsersAt(org, offset) {
+      const [row] = await reader.allOf<{ count: number }>(org, countUsers, org, offset, offset);
+      return Number(row?.count ?? 0);
+    },
     async strangersAmong(org, uids) {
       const strangers = await findIds(org, isStranger, uids, (list) => [list, org]);
       return strangers.size === 0 ? [] : uids.filter((uid) => strangers.has(uid));
@@ -89,13 +98,7 @@ function toSentMessage(row: MessageRow): SentMessage {
 
 function toSent({ id, offset, cid, payload, uids, key_id, recipients }: SentRow): SentEvent {
   const listed: string[] | undefined = uids === null ? undefined : JSON.parse(uids);
-  return {
-    id,
-    offset: Number(offset),
-    cid: cid ?? undefined,
-    payload,
-    uids: listed,
-    keyId: key_id,
-    recipients: Number(recipients ?? listed?.length ?? 0),
-  };
+  const event = { id, offset: Number(offset), cid: cid ?? undefined, payload, uids: listed, keyId: key_id };
+  const isCounted = recipients !== null || addressOf(event) !== "everyone";
+  return { ...event, recipients: isCounted ? Number(recipients ?? listed?.length ?? 0) : undefined };
 }

@@ -10,6 +10,7 @@ import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention } from "../testing/retention-suite.ts";
+import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
@@ -37,6 +38,7 @@ if (postgres !== undefined) {
   describeOverdue(engine, open);
   describeDeliveries(engine, open);
   describeRecipients(engine, open);
+  describeSent(engine, open);
   describeNodeRegistry(`on ${engine}`, async () => {
     const url = await postgres.createDatabase();
     return await openPostgres(servingUrl(url), () => undefined, { migrationUrl: url });

@@ -17,6 +17,7 @@ import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
@@ -58,6 +59,7 @@ if (postgres !== undefined) {
   describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeErasures("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeRecipients("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeSent("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeBusSecrets("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));
   describeNodeRegistry("on PostgreSQL", async () => openPostgres(await postgres.createDatabase(), () => undefined));

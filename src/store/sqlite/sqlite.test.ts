@@ -33,6 +33,7 @@ import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
@@ -90,6 +91,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeErasures(engine, open);
   describeReadMarks(engine, open);
   describeRecipients(engine, open);
+  describeSent(engine, open);
 }
 
 describe("SQLite", () => {
@@ -179,6 +181,22 @@ describe("SQLite", () => {
     expect(steps.map(({ detail }) => detail)).toEqual([
       "SEARCH delivery USING INDEX delivery_gathered (org=? AND cid=? AND offset>? AND offset<?)",
     ]);
+    database.close();
+    await driver.close();
+    remove();
+  });
+
+  test("counts the users of an organization in an index, without reading their rows", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const database = new Database(file, { readonly: true });
+    const query = spyOn(Database.prototype, "query");
+    await createSentReads({ reader: driver }).countUsersAt("o", 9);
+    const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query.mock.lastCall?.[0]}`).all();
+    expect(steps.map(({ detail }) => detail)).toEqual([
+      "SEARCH user USING COVERING INDEX user_by_place (org=? AND log_start<?)",
+    ]);
+    query.mockRestore();
     database.close();
     await driver.close();
     remove();

@@ -5,7 +5,7 @@
  */
 const shares: Record<string, Record<string, readonly number[]>> = {
   organization: { sqlite_autoindex_organization_1: [100, 1] },
-  user: { sqlite_autoindex_user_1: [10_000, 100, 1] },
+  user: { sqlite_autoindex_user_1: [10_000, 100, 1], user_by_place: [10_000, 100, 5, 5, 5] },
   conversation: { sqlite_autoindex_conversation_1: [10_000, 100, 1] },
   participant: {
     sqlite_autoindex_participant_1: [100_000, 1_000, 10, 1],

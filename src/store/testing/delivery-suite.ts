@@ -10,6 +10,19 @@ import { messageOf, type OpenDatabase, useStore } from "./log-suite.ts";
 
 const mebibyte = 1024 * 1024;
 
+/** Creates functions that send to `c1`, or to listed users, and expect that it was stored. */
+export function createSenders(context: ReturnType<typeof useStore>) {
+  async function send(org: string, change: Partial<NewSend> = {}) {
+    const message = messageOf(org, change);
+    expect((await context.store.sends.append(message)).outcome).toBe("stored");
+    return message;
+  }
+
+  const sendSystem = (org: string, uids: string[], change: Partial<NewSend> = {}) =>
+    send(org, { kind: "system", cid: undefined, uids, ...change });
+  return { send, sendSystem };
+}
+
 /** A delivery of one event of `c1` to `u1` over one connection. */
 export function deliveryOf(org: string, offset: number, change: Partial<NewDelivery> = {}): NewDelivery {
   return {
@@ -30,7 +43,7 @@ export function audienceOf(org: string, change: Partial<NewAudience> = {}): NewA
   return { id: createId(), org, cid: "c1", offset: 1, parent: undefined, added: ["u1", "u2"], removed: [], ...change };
 }
 
-/** Tests the ports `Deliveries` and `SentReads`, for every engine. */
+/** Tests the port `Deliveries`, for every engine. */
 export function describeDeliveries(engine: string, open: OpenDatabase): void {
   describe(`deliveries on ${engine}`, () => {
     const context = useStore(open);
@@ -39,14 +52,7 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
     /** Creates an organization for this test only, with the conversation `c1` of `u1` and `u2`: one event. */
     const createOrganization = () => context.createOrganization(["u1", "u2"]);
 
-    async function send(org: string, change: Partial<NewSend> = {}) {
-      const message = messageOf(org, change);
-      expect((await context.store.sends.append(message)).outcome).toBe("stored");
-      return message;
-    }
-
-    const sendSystem = (org: string, uids: string[], change: Partial<NewSend> = {}) =>
-      send(org, { kind: "system", cid: undefined, uids, ...change });
+    const { send, sendSystem } = createSenders(context);
     const record = (deliveries: NewDelivery[], audiences: NewAudience[] = []) =>
       context.store.deliveries.record({ audiences, deliveries });
     const of = (org: string, offset: number, cid: string | undefined = "c1") =>
@@ -234,6 +240,34 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       expect(await acknowledged(other, 2)).toEqual([]);
     });
 
+    test("count receipts of system messages to a conversation from participants, and to everyone from users, since before", async () => {
+      const { store } = context;
+      const org = await createOrganization();
+      await store.users.put(org, "gone", undefined, 1);
+      await sendSystem(org, [], { mid: "c", cid: "c1" }); // offset 2
+      await sendSystem(org, [], { mid: "e" }); // offset 3
+      await store.participants.add(org, "c1", "late", 10, 1); // offset 4
+      await store.users.remove(org, "gone", 1); // offset 5
+      const uids = ["u1", "u2", "late", "gone", "nobody"];
+      const receipts = ["c", "e"].flatMap((id) => uids.map((uid) => ({ org, uid, id, at: 1 })));
+      await store.deliveries.acknowledge(receipts);
+      await store.deliveries.acknowledge(receipts);
+      expect((await acknowledged(org, 2, "c1")).sort()).toEqual(["u1", "u2"]);
+      expect((await acknowledged(org, 3)).sort()).toEqual(["u1", "u2"]);
+      expect(await acknowledged(org, 2)).toEqual([]);
+    });
+
+    test("of an organization's audience are found with the system messages, and beside those of conversations", async () => {
+      const org = await createOrganization();
+      const audience = audienceOf(org, { cid: undefined, added: ["u1", "u2", "u3"] });
+      const everyone = deliveryOf(org, 7, { cid: undefined, audience: audience.id, uids: undefined, connections: 4 });
+      await record([everyone, deliveryOf(org, 7)], [audience]);
+      expect(await context.store.deliveries.of(org, undefined, 7)).toMatchObject([
+        { connections: 4, uids: ["u1", "u2", "u3"] },
+      ]);
+      expect((await of(org, 7)).map(({ uids }) => uids)).toEqual([["u1"]]);
+    });
+
     test("are removed with their messages: when those expire, and when their conversation or organization is deleted", async () => {
       const { store } = context;
       const [org, other] = [await createOrganization(), await createOrganization()];
@@ -272,89 +306,6 @@ export function describeDeliveries(engine: string, open: OpenDatabase): void {
       while ((await retain({ messagesBefore: 12 * dayMs })) !== 0);
       await record([deliveryOf(org, 3, named)]);
       expect([await of(org, 2), await of(org, 3)]).toEqual([[], []]);
-    });
-
-    test("are looked up by a message's id, with its number of recipients at the time and its key", async () => {
-      const { store } = context;
-      const org = await createOrganization();
-      const first = await send(org, { keyId: "key 1" });
-      await store.participants.add(org, "c1", "u3", 10, 1);
-      await store.conversations.put(org, "c1", { participants: ["u1", "u4", "u5", "u6"] }, 1);
-      const second = await send(org);
-      await store.users.remove(org, "u6", 1);
-      const third = await send(org);
-      await store.participants.remove(org, "c1", "u4", 1);
-      const fourth = await send(org);
-      const found = await Promise.all([first, second, third, fourth].map(({ id }) => store.sent.message(org, id)));
-      expect(found.map((event) => event?.recipients)).toEqual([2, 4, 3, 2]);
-      expect(found[0]).toMatchObject({ offset: 2, cid: "c1", payload: first.payload, keyId: "key 1" });
-      const system = await sendSystem(org, ["u1"]);
-      expect(await store.sent.message(org, system.id)).toBeUndefined();
-      await store.conversations.remove(org, "c1", 2);
-      await store.conversations.put(org, "c1", { participants: ["u1"] }, 2);
-      expect(await store.sent.message(org, first.id)).toBeUndefined();
-      expect((await store.sent.message(org, (await send(org)).id))?.recipients).toBe(1);
-    });
-
-    test("are looked up by the id and the sender of a system message", async () => {
-      const { store } = context;
-      const [org, other] = [await createOrganization(), await createOrganization()];
-      await sendSystem(org, ["u1", "u9"], { mid: "s" });
-      await sendSystem(org, ["u2"], { mid: "s", sender: "u2" });
-      await send(org, { mid: "s" });
-      const found = async (mid: string, sender?: string) =>
-        (await store.sent.systemMessages(org, mid, sender)).map(({ offset, recipients }) => [offset, recipients]);
-      expect((await found("s")).sort()).toEqual([
-        [2, 2],
-        [3, 1],
-      ]);
-      expect([await found("s", "u2"), await found("s", "u9"), await found("t")]).toEqual([[[3, 1]], [], []]);
-      expect(await store.sent.systemMessages(other, "s", undefined)).toEqual([]);
-    });
-
-    test("know who was a user when an event was stored, by the order of commits", async () => {
-      const { store } = context;
-      const org = await createOrganization(); // the log ends at offset 1
-      await store.users.put(org, "a", undefined, 99_999);
-      await send(org); // offset 2
-      await store.users.put(org, "b", undefined, 1);
-      await store.users.remove(org, "a", 1); // offset 3
-      await send(org); // offset 4
-      const users = ["u1", "a", "b", "c"];
-      const at = async (offset: number) => [...(await store.sent.usersAt(org, users, offset))].sort();
-      expect([await at(1), await at(2), await at(4), await at(5)]).toEqual([
-        ["u1"],
-        ["a", "u1"],
-        ["b", "u1"],
-        ["b", "u1"],
-      ]);
-      expect(await store.sent.strangersAmong(org, users)).toEqual(["a", "c"]);
-      expect(await store.sent.strangersAmong(org, [])).toEqual([]);
-      const many = Array.from({ length: 1_001 }, (_, index) => `nobody-${index}`);
-      expect(await store.sent.strangersAmong(org, [...many, "b"])).toEqual(many);
-    });
-
-    test("can be checked without a send: by the same rules, and storing nothing", async () => {
-      const { store } = context;
-      const org = await createOrganization();
-      const sent = await send(org, { mid: "m" });
-      const check = (change: Partial<NewSend>) => store.checks.check(messageOf(org, change));
-      expect(await check({})).toEqual({ verdict: undefined, participants: 2 });
-      expect(await check({ mid: "m" })).toEqual({
-        verdict: { outcome: "replayed", id: sent.id, createdAt: sent.createdAt },
-        participants: 2,
-      });
-      expect((await check({ mid: "m", fingerprint: "g" })).verdict).toEqual({ outcome: "conflict" });
-      expect((await check({ cid: "c9" })).verdict).toEqual({ outcome: "refused", missing: "conversation" });
-      expect((await check({ sender: "u9" })).verdict).toEqual({ outcome: "refused", missing: "participant" });
-      expect((await check({ org: "nowhere" })).verdict).toEqual({ outcome: "refused", missing: "organization" });
-      const system = { kind: "system", cid: undefined, uids: ["u1"] } as const;
-      expect(await check({ ...system, uids: ["u1"] })).toEqual({ verdict: undefined, participants: 0 });
-      expect((await check({ ...system, uids: ["u1"], sender: "u9" })).verdict).toEqual({
-        outcome: "refused",
-        missing: "user",
-      });
-      expect((await store.log.readAfter(org, 1, 10, mebibyte)).map(({ id }) => id)).toEqual([sent.id]);
     });
   });
 }

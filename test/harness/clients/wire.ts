@@ -24,7 +24,8 @@ export type MessageEdit = {
 
 export type MessageDelete = { ids: string[]; cid: string; from: string; type: string; t: number };
 
-export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown> };
+/** `cid` is present only if it was sent to a conversation. */
+export type SystemMessage = { _id: string; t: number; from: string; x: Record<string, unknown>; cid?: string };
 
 export type MessageRead = { ids: string[]; cid: string; from: string; t: number };
 
@@ -128,7 +129,7 @@ export type MessageReport = {
 export type SystemMessageReport = {
   system_message: SystemMessage;
   key_id: string | null;
-  delivery: Delivery & { by_user: Record<string, string> };
+  delivery: Delivery & { by_user?: Record<string, string> };
 };
 export type Recipient = {
   uid: string;
