@@ -28,8 +28,11 @@ export type MessageEdit = { id: string; cid: string; from: string; body: string;
 /** A recall: these messages were taken back by `from`, and are gone for everyone. `t` is in Unix seconds. */
 export type MessageDelete = { ids: string[]; cid: string; from: string; type: "all"; t: number };
 
-/** A system message as it is delivered. `_id` is the sender's `messageSystem.id`. System messages are never replayed. */
-export type SystemMessage = { _id: string; t: number; from: string; x: CustomParameters };
+/**
+ * A system message as it is delivered. `_id` is the sender's `messageSystem.id`. `cid` is present if it was sent to a
+ * conversation. System messages are never replayed.
+ */
+export type SystemMessage = { _id: string; t: number; from: string; x: CustomParameters; cid?: string };
 
 /**
  * A participant has read messages of the user: `from` has read `ids`, which are the user's, and everything before them in `cid`.
@@ -73,11 +76,20 @@ export type MessageEnvelope = {
   message: { id?: string; cid: string; body?: string; x?: CustomParameters; attachments?: AttachmentInput[] };
 };
 
+/**
+ * Whom a system message goes to: listed users, everyone who takes part in a conversation, as the sender must, or all
+ * users of the organization.
+ */
+export type SystemMessageAddress =
+  | { uids: string[]; cid?: never; everyone?: never }
+  | { cid: string; uids?: never; everyone?: never }
+  | { everyone: true; uids?: never; cid?: never };
+
 /** The body of `POST /admin/message/system`. */
 export type SystemMessageEnvelope = {
   organizationId: string;
   senderId: string;
-  messageSystem: { id?: string; uids: string[]; x?: CustomParameters };
+  messageSystem: { id?: string; x?: CustomParameters } & SystemMessageAddress;
 };
 
 /** The body of `PUT /admin/message`. Without `x`, the custom parameters of the message stay. */
@@ -140,11 +152,14 @@ export type MessageReport = {
   delivery: Delivery & { acknowledged_before_edit?: number; acknowledged_before_recall?: number };
 };
 
-/** A system message, the API key that sent it, and its delivery to each user. */
+/**
+ * A system message, the API key that sent it, and its delivery, in `by_user` to each of the `uids` if it was sent to
+ * listed users.
+ */
 export type SystemMessageReport = {
   system_message: SystemMessage;
   key_id: string | null;
-  delivery: Delivery & { by_user: { [uid: string]: "delivered" | "offline" | "unknown" } };
+  delivery: Delivery & { by_user?: { [uid: string]: "delivered" | "offline" | "unknown" } };
 };
 
 /** Whether a recipient has a message: written to a connection, acknowledged by a client, or neither. */
@@ -158,7 +173,7 @@ export type Recipient = {
   acknowledged_at: string | null;
 };
 
-/** Whom a send or a read would reach. `unknown_users` are the uids of a system message that are not users of the organization. */
+/** Whom a send or a read would reach. `unknown_users` are the `uids` of a system message that are not users of the organization. */
 export type DryRunAnswer = { dry_run: { recipients: number; online: number; unknown_users: string[] } };
 
 /** An organization, a user or a conversation. `name` is `null` if none is set. */
@@ -247,7 +262,7 @@ export type ApiKeyScope =
 /** Restricts a live feed to the events that match all given members. */
 export type FeedFilter = {
   kind?: "message" | "system_message" | "message_edit" | "message_delete" | "message_read";
-  /** Only messages of this conversation, their edits, recalls and reads. */
+  /** Only messages of this conversation, their edits, recalls and reads, and system messages that were sent to it. */
   cid?: string;
   /** Only events that this user sends or receives. */
   uid?: string;

@@ -166,7 +166,10 @@ export function createAdminClient({
       const message = { ...envelope.message, id: envelope.message.id ?? createUuid() };
       return send<MessageAnswer>("/admin/message", { ...envelope, message }, options);
     },
-    /** Sends a system message to users. Resolves when it is stored; with `wait`, when it is delivered. Users who are offline never receive it. */
+    /**
+     * Sends a system message to listed users, to a conversation or to everyone. Resolves when it is stored; with `wait`, when it is
+     * delivered. Users who are offline never receive it.
+     */
     async sendSystemMessage(
       envelope: SystemMessageEnvelope,
       options: SendOptions = {},

@@ -65,6 +65,21 @@ test("a system message is heard by those named", async () => {
   expect(await nextEvent(bob)).toMatchObject({ system_message: { _id: "s1", from: "alice", x: { status: "ok" } } });
 });
 
+test("a system message to a conversation and to everyone is heard by those concerned, and counted in the report", async () => {
+  await using bob = await listenAs("bob", "--json", "--count", "2");
+  const toAll = toUsers.slice(0, -1);
+  expect((await run([...toAll, "--to-conversation", "welcome", "--id", "to welcome"])).code).toBe(0);
+  expect((await run([...toAll, "--everyone", "--id", "to all"])).code).toBe(0);
+  expect(await nextEvent(bob)).toMatchObject({ system_message: { _id: "to welcome", cid: "welcome" } });
+  expect(await nextEvent(bob)).toMatchObject({ system_message: { _id: "to all", from: "alice" } });
+  const { stdout } = await run(["report", "system", "--org", "demo", "to welcome"]);
+  expect(stdout).toContain("of 3 users");
+  for (const recipients of [[], ["--to", "bob", "--everyone"], ["--to-conversation", "welcome", "--everyone"]]) {
+    const { code, stderr } = await run([...toAll, ...recipients]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("one of --to, --to-conversation and --everyone")]);
+  }
+});
+
 test("what became of a message and a system message is told, for each user", async () => {
   await using bob = await listenAs("bob", "--json", "--count", "2");
   const sent = await run([...toWelcome, "--json", "Hello"]);

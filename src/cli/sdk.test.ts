@@ -57,6 +57,15 @@ test("the admin client's calls are those of the server", async () => {
   expect([page.items, page.cursor]).toEqual([[{ uid: "u/1", ...missing }], expect.any(String)]);
   const all = await Array.fromAsync(admin.systemRecipients(odd, "s/1", { senderId: "u/1" }));
   expect(all.map(({ uid }) => uid)).toEqual(["u/1", "u/9"]);
+  const toAll = { organizationId: odd, senderId: "u/1", messageSystem: { id: "s/2", everyone: true } } as const;
+  expect((await admin.trySystemMessage(toAll)).dry_run.recipients).toBe(2);
+  await admin.sendSystemMessage(toAll);
+  await admin.sendSystemMessage({ ...toAll, messageSystem: { id: "s/3", cid: "c/1" } });
+  const reports = [await admin.getSystemMessage(odd, "s/2"), await admin.getSystemMessage(odd, "s/3")];
+  expect(reports.map(({ system_message: { cid }, delivery }) => [cid, delivery.recipients, delivery.by_user])).toEqual([
+    [undefined, 2, undefined],
+    ["c/1", 1, undefined],
+  ]);
   expect(await admin.createToken(odd, "u/1", { ttl_seconds: 5 })).toMatchObject({ token: expect.any(String) });
   expect(await admin.listOnline(odd, { limit: 1 })).toEqual({ items: [], cursor: null });
   expect((await admin.listOnline(odd, { uids: ["u,1", "u/1"] })).items).toEqual([

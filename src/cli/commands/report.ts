@@ -31,7 +31,7 @@ export function addReportCommands(program: Command, output: Output): void {
     });
 
   addOptions(report.command("system"))
-    .description("show the delivery report of a system message, for each of its users")
+    .description("show the delivery report of a system message; if it was sent to listed users, for each of them")
     .argument("<mid>", "id of the system message")
     .option("--from <uid>", "sender, required if several senders used the same id")
     .addHelpText(
@@ -45,7 +45,7 @@ export function addReportCommands(program: Command, output: Output): void {
       const { _id, from } = answer.system_message;
       output.result(output.resultStyle.bold(printableLine(`${_id}  from ${from}`)));
       for (const line of figures(answer.delivery)) output.result(line);
-      for (const [uid, fate] of Object.entries(answer.delivery.by_user))
+      for (const [uid, fate] of Object.entries(answer.delivery.by_user ?? {}))
         output.result(printableLine(`  ${fate.padEnd("delivered".length)}  ${uid}`));
     });
 }

@@ -39,6 +39,8 @@ test("a system message looks like another thing", () => {
   const system = { _id: "s1", t: message.t, from: "alice", x: { status: "ok" } };
   expect(renderEvent({ system_message: system }, style)).toBe(`${at}  ◆ system message  alice  {"status":"ok"}  (s1)`);
   expect(renderEvent({ system_message: { ...system, x: {} } }, style)).toBe(`${at}  ◆ system message  alice  (s1)`);
+  const toConversation = { ...system, x: {}, cid: "c\u001b" };
+  expect(renderEvent({ system_message: toConversation }, style)).toBe(`${at}  ◆ system message  c\\u001b  alice  (s1)`);
 });
 
 test("a read says who has read how much, and up to which message", () => {

@@ -62,8 +62,9 @@ function renderRecall({ ids, cid, from, t }: MessageDelete, style: Style): strin
 const headOf = (t: number, style: Style) => style.dim(time(new Date(t * 1000)));
 
 /** A system message, clearly different from a conversation message. */
-function renderSystemMessage({ t, from, x, _id }: SystemMessage, style: Style): string {
-  const head = `${headOf(t, style)}  ${style.magenta("◆ system message")}  ${style.bold(printableLine(from))}`;
+function renderSystemMessage({ t, from, x, _id, cid }: SystemMessage, style: Style): string {
+  const conversation = cid === undefined ? "" : `${style.cyan(printableLine(cid))}  `;
+  const head = `${headOf(t, style)}  ${style.magenta("◆ system message")}  ${conversation}${style.bold(printableLine(from))}`;
   const content = isEmpty(x) ? "" : `  ${printableJson(x)}`;
   return `${head}${content}  ${style.dim(`(${printableLine(_id)})`)}`;
 }

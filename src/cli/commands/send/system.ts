@@ -1,38 +1,45 @@
 import type { Command } from "commander";
-import type { CustomParameters } from "../../../../sdk/index.ts";
+import type { CustomParameters, SystemMessageAddress } from "../../../../sdk/index.ts";
 import { parseCustomParameters, parsePositive, parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
+import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 import { tellId } from "../../output/tell-id.ts";
 import { dryRunHelp, tellDryRun } from "./dry-run.ts";
 import { tellDelivery, waitHelp } from "./wait.ts";
 
-type SystemOptions = ClientOptions & {
-  org: string;
-  from: string;
-  to: string[];
-  id?: string;
-  x?: CustomParameters;
-  wait?: number;
-  dryRun?: true;
-  json?: true;
-};
+type Recipients = { to?: string[]; toConversation?: string; everyone?: true };
+
+type SystemOptions = ClientOptions &
+  Recipients & {
+    org: string;
+    from: string;
+    id?: string;
+    x?: CustomParameters;
+    wait?: number;
+    dryRun?: true;
+    json?: true;
+  };
 
 const examples = `
 Examples:
   herald send system --org demo --from alice --to bob,carol --x '{"status":"maintenance at 22:00"}'
-  herald send system --org demo --from alice --to bob --wait 5
-  herald send system --org demo --from alice --to bob --json`;
+  herald send system --org demo --from alice --to-conversation welcome --x '{"kind":"renamed"}' --wait 5
+  herald send system --org demo --from alice --everyone --x '{"status":"back at 23:00"}' --dry-run`;
 
 /** `herald send system`. */
 export function addSendSystemCommand(send: Command, output: Output): void {
   const command = send
     .command("system")
-    .description("send a system message to users; only users who are online receive it")
+    .description(
+      "send a system message to users, to a conversation or to everyone; only users who are online receive it",
+    )
     .requiredOption("--org <id>", "organization")
     .requiredOption("--from <uid>", "sender, a user of the organization")
-    .requiredOption("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
+    .option("--to <uid,uid>", "recipients, separated by commas; may be repeated", parseUids)
+    .option("--to-conversation <cid>", "conversation whose participants receive it, the sender among them")
+    .option("--everyone", "send it to all users of the organization")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object: the content of the message", parseCustomParameters)
     .option("--wait <seconds>", waitHelp, parsePositive)
@@ -40,9 +47,9 @@ export function addSendSystemCommand(send: Command, output: Output): void {
     .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)
     .addHelpText("after", examples)
-    .action(async ({ org, from, to, x, wait, dryRun, json, ...options }: SystemOptions) => {
+    .action(async ({ org, from, x, wait, dryRun, json, ...options }: SystemOptions) => {
       const id = options.id ?? Bun.randomUUIDv7();
-      const messageSystem = { id, uids: to, ...(x === undefined ? {} : { x }) };
+      const messageSystem = { id, ...(x === undefined ? {} : { x }), ...addressOf(options) };
       const envelope = { organizationId: org, senderId: from, messageSystem };
       const admin = accessServer(options).admin();
       if (dryRun) return tellDryRun(await admin.trySystemMessage(envelope), json, output);
@@ -51,4 +58,16 @@ export function addSendSystemCommand(send: Command, output: Output): void {
       output.result(printableLine(`stored (mid ${answer.ack.mid}, t ${answer.ack.t})`));
       tellDelivery(answer, wait, output);
     });
+}
+
+function addressOf({ to, toConversation, everyone }: Recipients): SystemMessageAddress {
+  const given: SystemMessageAddress[] = [
+    ...(to === undefined ? [] : [{ uids: to }]),
+    ...(toConversation === undefined ? [] : [{ cid: toConversation }]),
+    ...(everyone === undefined ? [] : [{ everyone }]),
+  ];
+  const [address, another] = given;
+  if (address !== undefined && another === undefined) return address;
+  const fault = address === undefined ? "no recipients" : "too many kinds of recipients";
+  throw new CliError(exitCodes.usage, `${fault}. Give one of --to, --to-conversation and --everyone.`);
 }
