@@ -7,6 +7,7 @@ import { openBareStage, openHeraldStage } from "../harness/stage.ts";
 import type { Case, Findings } from "./case.ts";
 import { costs } from "./costs/costs.ts";
 import { deliveriesOfLoop, deliveriesOn } from "./deliveries.ts";
+import { everyone } from "./everyone.ts";
 import { idle } from "./idle.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
@@ -198,10 +199,11 @@ export const cases: Readonly<Record<string, Case>> = {
   storm,
   replay,
   waits: besideWaits,
+  everyone,
 };
 
 /** Parts that run only when named, as they serve to judge a change. */
-export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay", "waits"]);
+export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay", "waits", "everyone"]);
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

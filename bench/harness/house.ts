@@ -28,6 +28,15 @@ export function systemBody(uids: readonly string[]): object {
   };
 }
 
+/** A system message to everyone in an organization. */
+export function everyoneBody(org: string): object {
+  return {
+    organizationId: org,
+    senderId: house.sender,
+    messageSystem: { id: idPlaceholder, everyone: true, x: { kind: "note" } },
+  };
+}
+
 /** A response like Herald's, with the same length. */
 export const sampleAnswer = {
   ask: { mid: idPlaceholder, server_mid: "00000000-0000-7000-8000-000000000000", t: 1_700_000_000 },
