@@ -276,13 +276,20 @@ function concerning({ commits }: Known, { uid }: Hearing): Commit[] {
   const found: Commit[] = [];
   for (const commit of commits) {
     if (commit === undefined) continue;
-    const { kind, cid = "", uids } = commit.event;
+    const { kind, cid = "" } = commit.event;
     if (kind === "message" && cids.has(cid)) found.push(commit);
-    if ((kind === "system" || kind === "read") && uids?.includes(uid) === true) found.push(commit);
+    if (kind === "system" && isSystemRecipient(commit.event, uid, cids)) found.push(commit);
+    if (kind === "read" && commit.event.uids?.includes(uid) === true) found.push(commit);
     if (commit.change?.added.includes(uid) === true) cids.add(cid);
     if (commit.change?.removed.includes(uid) === true) cids.delete(cid);
   }
   return found;
+}
+
+/** Whether a system message is for the user, who takes part in `cids` at its place. */
+function isSystemRecipient({ cid, uids = [] }: LogEvent, uid: string, cids: ReadonlySet<string>): boolean {
+  if (uids.length > 0) return uids.includes(uid);
+  return cid === undefined || cids.has(cid);
 }
 
 type Taking = "throughout" | "sometimes" | "never";

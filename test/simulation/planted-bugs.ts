@@ -49,6 +49,14 @@ export const plantedBugs: Record<string, Variant> = {
   "who was removed goes on hearing": { product: connections.removedGoOnHearing },
   "who was removed goes on being counted": { product: connections.removedGoOnBeingCounted },
   "who is gone goes on being counted": { product: connections.goneGoOnBeingCounted },
+  "a system message to a conversation goes to everyone": {
+    product: connections.systemMessagesToConversationsGoToEveryone,
+  },
+  "who joined is not among everyone": { product: connections.joinedAreNotAmongEveryone },
+  "who joins is not given what went to everyone meanwhile": { product: joining.joinsWithoutWhatWentToEveryone },
+  "who joins hears what goes to everyone before the replay, and again after it": {
+    product: joining.hearsEveryoneBeforeReplay,
+  },
   "a sign-out closes nobody": { product: connections.signOutsCloseNobody },
   "the sequencer is given back while a connection still needs it": { product: joining.releasesSequencersEarly },
   "a connection that closes while it connects keeps what is taken for it after that": {

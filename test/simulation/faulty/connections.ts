@@ -22,6 +22,18 @@ export const removedGoOnBeingCounted = withAudiences(() => ({
 
 export const goneGoOnBeingCounted = withAudiences(() => ({ leaveAll: () => undefined }));
 
+export const systemMessagesToConversationsGoToEveryone = withPart({
+  createPlayer(dependencies) {
+    const play = gatewayParts.createPlayer(dependencies);
+    return (event) => {
+      const isToConversation = event.kind === "system" && event.uids?.length === 0;
+      return play(isToConversation ? { ...event, cid: undefined } : event);
+    };
+  },
+});
+
+export const joinedAreNotAmongEveryone = withAudiences(() => ({ joinOrganization: () => undefined }));
+
 function withAudiences(change: (audiences: Audiences) => Partial<Audiences>): Product {
   return withPart({
     createAudiences() {

@@ -10,6 +10,26 @@ export const joinsWithoutPlayedMeanwhile = withJoinsOnOne((sequencer) => ({
   playedAfter: (offset) => sequencer.playedAfter(offset) && [],
 }));
 
+/** What went to everyone while a connection joins is left out. */
+export const joinsWithoutWhatWentToEveryone = withJoinsOnOne((sequencer) => ({
+  playedAfter: (offset) =>
+    sequencer.playedAfter(offset)?.filter(({ kind, cid, uids }) => kind !== "system" || cid !== undefined || uids?.[0]),
+}));
+
+/** A client that catches up hears what goes to everyone twice. */
+export const hearsEveryoneBeforeReplay = withPart({
+  createJoiner(dependencies) {
+    const joiner = gatewayParts.createJoiner(dependencies);
+    return {
+      join: (connection, session, since, admit) =>
+        joiner.join(connection, session, since, (isRecovered) => {
+          admit(isRecovered);
+          dependencies.audiences.joinOrganization(connection);
+        }),
+    };
+  },
+});
+
 export const followsNoRemovals = withPart({
   createEventFacts() {
     const facts = gatewayParts.createEventFacts();

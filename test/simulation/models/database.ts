@@ -9,7 +9,7 @@ const pageBytes = 4 * 1024 * 1024;
 /** What a transaction does to an organization. */
 export type Change =
   | { kind: "message"; cid: string; sender: string; bytes: number }
-  | { kind: "system"; uids: string[] }
+  | { kind: "system"; uids: string[]; cid?: string | undefined }
   | { kind: "read"; uids: string[]; payload: string }
   | { kind: "membership"; cid: string; change: MembershipChange }
   | { kind: "session"; end: SessionEnd };

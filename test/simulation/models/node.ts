@@ -1,7 +1,7 @@
 import type { Hint } from "../../../src/bus/bus.ts";
 import type { Audience } from "../../../src/gateway/delivery/audience.ts";
 import type { PlayedEvent } from "../../../src/gateway/delivery/delivery-ledger.ts";
-import { conversationTopic } from "../../../src/gateway/fanout/topics.ts";
+import { conversationTopic, organizationTopic } from "../../../src/gateway/fanout/topics.ts";
 import type { Session } from "../../../src/services/sessions/sessions.ts";
 import type { Identity } from "../../../src/services/sessions/tokens.ts";
 import type { Random } from "../../harness/random.ts";
@@ -104,8 +104,9 @@ export function createNode(options: Options): Node {
   }
 
   /** The users reported to have heard an event must be the sockets that follow its topic, and streams. */
-  function expectHeard({ org, offset, cid = "" }: PlayedEvent, { connections }: Audience): void {
-    const sockets = topics.get(conversationTopic(org, cid))?.size ?? 0;
+  function expectHeard({ org, offset, cid }: PlayedEvent, { connections }: Audience): void {
+    const topic = cid === undefined ? organizationTopic(org) : conversationTopic(org, cid);
+    const sockets = topics.get(topic)?.size ?? 0;
     if (connections < sockets || connections > sockets + gateway.count("sse"))
       onError(new Error(`event ${offset} of ${org} was heard by ${sockets} sockets, and ${connections} are counted`));
     failSometimes();

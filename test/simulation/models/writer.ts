@@ -83,7 +83,12 @@ function chooseChange({ random, climate, database, uids, cids, now }: Writers, o
     const change = isParticipant ? { added: [], removed: [uid] } : { added: [uid], removed: [] };
     return { kind: "membership", cid, change };
   }
-  if (random.next() < 0.15) return { kind: "system", uids: uids.filter(() => random.next() < 0.5) };
+  if (random.next() < 0.15) {
+    const to = random.next();
+    if (to < 0.3) return { kind: "system", uids: [], cid };
+    if (to < 0.6) return { kind: "system", uids: [] }; // everyone
+    return { kind: "system", uids: [uid, ...uids.filter((other) => other !== uid && random.next() < 0.5)] };
+  }
   return { kind: "message", cid, sender: uid, bytes: random.next() < climate.large ? climate.largeBytes : 20 };
 }
 
