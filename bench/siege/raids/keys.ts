@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { get } from "../../harness/crowds/handshake.ts";
 import { elsewhere, keepOpen } from "../attack/lines.ts";
 import { askWithoutEnd, createAnswerScanner, requestOf, statusOf } from "../attack/pipeline.ts";
+import { socketTalk, tokensOf } from "../attack/sockets.ts";
 import type { Tally } from "../attack/tally.ts";
 import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
 
@@ -35,6 +36,12 @@ const systemSend = (query = ""): Call => ({
   method: "POST",
   path: `/admin/message/system${query}`,
   body: { organizationId: tenant.org, senderId: sender, messageSystem: { id: randomUUID(), uids: tenant.crowd } },
+});
+
+const everyoneSend = (): Call => ({
+  method: "POST",
+  path: "/admin/message/system",
+  body: { organizationId: tenant.org, senderId: sender, messageSystem: { id: randomUUID(), everyone: true } },
 });
 
 /** Short ids, so that a conversation's maximum number fits into a request. */
@@ -160,6 +167,20 @@ export const keyRaids: readonly Raid[] = [
     name: "system-sends",
     who: "key with `system:send`: system messages to 10,000 users, on 40 connections",
     attack: (camp, tally) => call(camp, tally, { connections: 40, window: 1 }, () => systemSend()),
+  },
+  {
+    name: "everyone",
+    who: "key with `system:send`, and 960 WebSockets of 48 users: system messages to everyone, on 40 connections",
+    async attack(camp, tally) {
+      const { url } = camp;
+      const tokens = await tokensOf(tenant.members);
+      const tokenOf = (index: number) => tokens[index % tokens.length] ?? "";
+      keepOpen({ url, tally, count: 960, talk: (index) => socketTalk(url, tally, { token: tokenOf(index) }) });
+      setTimeout(
+        () => call(camp, tally, { connections: 40, window: 1 }, everyoneSend),
+        1_000, // once most of the sockets are open
+      );
+    },
   },
   {
     name: "dry-runs",
