@@ -43,6 +43,34 @@ if (engines !== undefined) {
       }
     });
 
+    test("counts who heard a system message to a conversation or to everyone, on any node", async () => {
+      await using service = await start();
+      const { orgs } = service;
+      const [one, two, three] = orgs;
+      const cid = await one.conversation(["alice", "bob", "carol"]);
+      for (const uid of ["dave", "erin"]) await one.user(uid);
+      using bob = await one.socket("bob");
+      using again = await two.socket("bob");
+      using carol = await two.sse("carol");
+      using dave = await three.socket("dave");
+      await three.sentSystem("alice", { id: "to c", cid });
+      await two.sentSystem("alice", { id: "to all", everyone: true });
+      for (const listener of [bob, again, carol])
+        expect((await listener.next()).system_message).toMatchObject({ _id: "to c", cid });
+      for (const listener of [bob, again, carol, dave])
+        expect((await listener.next()).system_message?._id).toBe("to all");
+      await bob.request("ack", { ids: ["to c", "to all"] });
+      await again.request("ack", { ids: ["to all"] });
+      await dave.request("ack", { ids: ["to c", "to all"] });
+      for (const org of orgs) {
+        const toConversation = { recipients: 3, delivered_users: 2, delivered_connections: 3, acknowledged_users: 1 };
+        await systemMessageBecomes(org, "to c", toConversation);
+        const toAll = { recipients: 5, delivered_users: 3, delivered_connections: 4, acknowledged_users: 2 };
+        await systemMessageBecomes(org, "to all", toAll);
+      }
+      await one.expectNothingElse(bob, again, carol, dave);
+    });
+
     test("is right for large audiences on each node, with users in common", async () => {
       await using service = await start();
       const [one, two, three] = service.orgs;

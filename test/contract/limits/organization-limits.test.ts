@@ -176,6 +176,18 @@ describe("messages", () => {
     await put(org, { messages_per_second: null });
     expect((await org.send("alice", { cid, body: "x" })).status).toBe(201);
   });
+
+  test("count once each if they go to a conversation or to everyone, however many hear them", async () => {
+    const { org, cid } = await limited({ messages_per_second: 3 });
+    const uids = Array.from({ length: 20 }, (_, index) => `user ${index}`);
+    for (const uid of uids) await org.join(cid, uid);
+    const ways = [{ everyone: true }, { cid }, { everyone: true }];
+    for (const way of ways) await org.sentSystem("alice", way);
+    const more = Array.from({ length: 20 }, (_, index) => org.sendSystem("alice", ways[index % 2] ?? {}));
+    const refused = (await Promise.all(more)).filter(({ status }) => status !== 201);
+    expect(refused.length).toBeGreaterThan(10);
+    for (const answer of refused) expectProblem(answer, 429, "rate_limited");
+  });
 });
 
 describe("stored bytes", () => {
