@@ -15,7 +15,7 @@ export type Demo = {
   /** Issues a fresh token for the user's client. */
   token(uid: string): Promise<string>;
   send(from: string, body: string): Promise<void>;
-  sendSystem(from: string, to: string[]): Promise<void>;
+  sendSystem(from: string, to: string[] | "everyone"): Promise<void>;
 };
 
 /** The conversation that all demo users participate in. */
@@ -38,9 +38,10 @@ function demoOf(admin: AdminClient, people: Person[]): Demo {
     async send(senderId, body) {
       await admin.sendMessage({ organizationId: organization, senderId, message: { cid: conversation, body } });
     },
-    async sendSystem(senderId, uids) {
+    async sendSystem(senderId, to) {
       const x = { kind: "wave", sent_with: "the demo page" };
-      await admin.sendSystemMessage({ organizationId: organization, senderId, messageSystem: { uids, x } });
+      const messageSystem = to === "everyone" ? ({ everyone: true, x } as const) : { uids: to, x };
+      await admin.sendSystemMessage({ organizationId: organization, senderId, messageSystem });
     },
   };
 }

@@ -141,6 +141,9 @@ function Composer({ demo, person }: { demo: Demo; person: Person }) {
           Send a system message to {others.map(({ name }) => name).join(" and ")}
         </button>
       )}
+      <button type="button" class="link" onClick={() => void attempt(() => demo.sendSystem(person.id, "everyone"))}>
+        Send one to everyone
+      </button>
       {fault !== undefined && (
         <p class="problem" role="alert">
           {fault}

@@ -68,6 +68,8 @@ describe.if(chromium !== undefined)("the demo page in Chromium", () => {
     await Bob?.sees("sent while away");
     expect((await Bob?.shown())?.filter((body) => body === "Where is Bob?")).toHaveLength(1);
     expect((await Bob?.shown())?.at(-1)).toBe("Where is Bob?"); // and no system message
+    await Carol?.press("Send one to everyone");
+    await Alice?.sees("system message");
     await demo.expectAccessible("the demo");
     await shoot(page, "demo", screen);
     await page.getByLabel("Show the received JSON").check();
