@@ -33,6 +33,7 @@ import { createRequestLog } from "./server/observing/request-log.ts";
 import { warnOfPlainHttp } from "./server/plain-http.ts";
 import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
+import { createSends } from "./server/sends.ts";
 import { createServices } from "./server/services.ts";
 import { createAudit } from "./services/audit.ts";
 import { createWaits } from "./services/delivery/waits.ts";
@@ -40,7 +41,6 @@ import { type Demo, ensureDemo } from "./services/directory/demo.ts";
 import { createOrganizationDirectory } from "./services/directory/organizations.ts";
 import { createKeyring } from "./services/keys/keyring.ts";
 import { createRefusals } from "./services/limits/refusals.ts";
-import { createDryRuns } from "./services/messages/dry-runs.ts";
 import { followBusSecrets } from "./services/nodes/bus-secrets.ts";
 import { createNodes, type Nodes } from "./services/nodes/nodes.ts";
 import { createPresence } from "./services/presence.ts";
@@ -247,6 +247,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     clock,
   });
   const presence = createPresence({ ...store, nodes, bus });
+  const sends = createSends({ config, store, use, presence, clock, steadyClock, onError });
   const logRequest = createRequestLog(log);
   const onAnswer = (call: Call) => {
     counting.onAnswer(call);
@@ -272,7 +273,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     presence,
     organizations: createOrganizationDirectory({ ...store, limits: organizationLimits, presence, clock }),
     use,
-    dryRuns: createDryRuns({ ...store, use, presence, clock, elapsed: steadyClock }),
+    ...sends,
     feeds: connections.feeds,
     rateLimit,
     health,
@@ -311,6 +312,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     void listening.stop();
     connections.hurry();
     held.end();
+    sends.batches.stop();
     services.imports.stop();
     services.exports.stop();
     waits.stop();

@@ -20,14 +20,16 @@ export const auditTarget = z
       .array(z.string())
       .optional()
       .meta({ description: "The messages that the call took back. Entries that are no valid ids are left out." }),
-    lines: id("How many lines were imported or exported, in decimal."),
-    failed: id("How many lines of an import failed, in decimal."),
+    lines: id("How many lines were imported, exported or sent in a batch, in decimal."),
+    stored: id("How many lines of a batch were stored, in decimal."),
+    replayed: id("How many lines of a batch had been stored before, in decimal."),
+    failed: id("How many lines of an import or a batch failed, in decimal."),
     erased: id("How many messages were erased together with the user who wrote them, in decimal."),
   })
   .meta({
     id: "AuditTarget",
     description:
-      "The ids that the call referred to, including the id of a key that it created; of an import or export, how much it was.",
+      "The ids that the call referred to, including the id of a key that it created; of an import, an export or a batch, how much it was.",
   });
 
 /** The ids that a call referred to. */

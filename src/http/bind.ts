@@ -54,10 +54,16 @@ export type LongCall = {
   /** Checks again whether the key is valid and still permits this; rejects with the error that a new call would get. */
   permit(): Promise<void>;
   /** Charges more work to the call, in requests. Resolves once its limits allow more. */
-  pay(cost: number): Promise<void>;
+  pay(cost: number, options?: PayOptions): Promise<void>;
   /** Records the success of the call in the audit log, with what it did. */
   record(target: AuditTarget): Promise<void>;
 };
+
+/**
+ * `org`: the organization that pays if the key has none. `withinMs`: rejects with `rate_limited` if the limits do not
+ * allow more by then.
+ */
+export type PayOptions = { org?: string | undefined; withinMs?: number };
 
 /** Binds an operation of the contract to its handler. */
 export type Bind = <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType | undefined>(
@@ -127,13 +133,15 @@ export function createBind({
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
   const turns = createTurnstile(unitsPerTurn);
 
-  async function payMore(bill: Bill, cost: number): Promise<void> {
-    bills.addWork(bill, cost);
-    for (;;) {
+  async function payMore(bill: Bill, cost: number, { org, withinMs = Number.POSITIVE_INFINITY }: PayOptions = {}) {
+    const asked = org === undefined ? undefined : use.know(org);
+    if (asked !== undefined) await asked;
+    bills.addWork(bill, cost, org);
+    for (const until = performance.now() + withinMs; ; ) {
       try {
-        return bills.mayGoOn(bill);
+        return bills.mayGoOn(bill, org);
       } catch (error) {
-        if (!(error instanceof HeraldError) || error.code !== "rate_limited") throw error;
+        if (!(error instanceof HeraldError) || error.code !== "rate_limited" || performance.now() > until) throw error;
         await Bun.sleep(payAgainMs);
       }
     }
@@ -235,7 +243,7 @@ export function createBind({
               runtime.timeout(request, limits.idleSeconds); // which would hold for later requests on the connection, too
             }
           },
-          pay: (cost) => payMore(bill, cost),
+          pay: (cost, options) => payMore(bill, cost, options),
           async record(done) {
             trail.name(done);
             await trail.succeed(200);

@@ -39,8 +39,8 @@ const maxKeySetBytes = 256 * 1024;
 const longPages = { places: 1, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const pauseAfterLongPageMs = 8;
 const mostUnreadableTold = 1_024;
-// Each holds some megabytes, and those of an organization take turns with the writer.
-const transfersAtOnce = { ofOrganization: 4, ofNode: 64 };
+/** How many imports, exports or batches run at once: each holds some megabytes, and those of an organization take turns. */
+export const transfersAtOnce = { ofOrganization: 4, ofNode: 64 };
 const unreadableAdvice =
   "a message cannot be read and is omitted from lists, because its row in the database is not what Herald wrote; restore it from a backup";
 

@@ -26,7 +26,8 @@ const operations = Object.values<Operation>(createOperations(defaultPayloadLimit
 const withKey = operations.filter(({ scope }) => scope !== undefined);
 /** Calls that name only the organization itself cannot name another's things in it. */
 const isAboutItself = ({ path, method }: Operation) => path === "/admin/organizations/{org}" && method !== "get";
-const isAboutOne = ({ path }: Operation) => path.includes("{org}") || path.startsWith("/admin/message");
+const isAboutOne = ({ path, lines }: Operation) =>
+  path.includes("{org}") || (path.startsWith("/admin/message") && lines === undefined); // each line of a batch is refused alone
 
 /** Routes served without a key, and those for users, not for keys. A route that is in no table fails the walk. */
 const openRoutes = [

@@ -38,6 +38,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   kind: () => "message",
   cid: ({ cid }) => encodeURIComponent(cid),
   uid: ({ uid }) => encodeURIComponent(uid),
+  rate: () => "1000",
 };
 
 /** Bodies by operation. An operation with a body that is missing here fails the walk. */
@@ -69,6 +70,10 @@ const bodies: Record<string, (ids: Ids) => object> = {
 
 /** Lines by operation. An operation with lines that is missing here fails the walk. */
 const bodyLines: Record<string, (ids: Ids) => object[]> = {
+  sendBatch: ({ org, uid, cid }) => [
+    { organizationId: org, senderId: uid, message: { cid, body: "x" } },
+    { organizationId: org, senderId: uid, messageSystem: { uids: [uid] } },
+  ],
   importLines: ({ uid, cid, messageId }) => [
     { user: { id: uid } },
     { conversation: { id: cid, participants: [uid] } },

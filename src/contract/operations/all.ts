@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { PayloadLimits } from "../limits.ts";
 import { auditOperations } from "./audit.ts";
+import { createBatchOperations } from "./batch.ts";
 import { createConversationOperations } from "./conversations.ts";
 import { deliveryOperations } from "./delivery.ts";
 import { createTokenOperations, directoryOperations } from "./directory.ts";
@@ -128,6 +129,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createMessageOperations(limits),
     ...createMessageChangeOperations(limits),
     ...readOperations,
+    ...createBatchOperations(limits),
     ...directoryOperations,
     ...createTokenOperations(limits),
     ...createConversationOperations(limits),

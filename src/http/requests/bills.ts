@@ -16,14 +16,14 @@ export type Bills = {
   name(bill: Bill, org: string | undefined): Promise<void> | undefined;
   /** Adds the size of the body, before it is read if the size is known. */
   addBody(bill: Bill, bytes: number): void;
-  /** Adds work that the body asks for, beyond one request. */
-  addWork(bill: Bill, cost: number): void;
+  /** Adds work that the body asks for, beyond one request; `org` pays for it if the key has no organization. */
+  addWork(bill: Bill, cost: number, org?: string): void;
   /**
    * Checks the limits again after the call has waited. Throws `rate_limited` if it may not continue, and refunds it.
    */
   askAgain(bill: Bill): void;
-  /** Throws `rate_limited` while the limits of the key or its organization are used up. */
-  mayGoOn(bill: Bill): void;
+  /** Throws `rate_limited` while the limits of the key, or of the organization that pays, are used up. */
+  mayGoOn(bill: Bill, org?: string): void;
   /** Adds the size of the response. */
   addAnswer(bill: Bill, text: string): void;
   /** Ends the bill of a refused call, charging it to no organization if it never named one. */
@@ -54,11 +54,13 @@ export function createBills({ rateLimit, use }: Dependencies): Bills {
     return undefined;
   }
 
-  function charge(bill: Bill, more: number): void {
+  const payerOf = ({ payer, org: named }: Bill, org: string | undefined) => payer.rights.org ?? org ?? named;
+
+  function charge(bill: Bill, more: number, org?: string): void {
     if (more === 0 || bill.payer === nobody) return;
     bill.cost += more;
     rateLimit.charge(bill.payer.keyId, more);
-    if (bill.hasOrgPaid) use.chargeRequest(bill.org, more);
+    if (bill.hasOrgPaid) use.chargeRequest(payerOf(bill, org), more);
   }
 
   return {
@@ -79,9 +81,9 @@ export function createBills({ rateLimit, use }: Dependencies): Bills {
       if (bill.hasOrgPaid) use.admitRequest(bill.org, 0);
       charge(bill, own);
     },
-    mayGoOn(bill) {
+    mayGoOn(bill, org) {
       rateLimit.admit(bill.payer.keyId, 0);
-      if (bill.hasOrgPaid) use.admitRequest(bill.org, 0);
+      if (bill.hasOrgPaid) use.admitRequest(payerOf(bill, org), 0);
     },
     addAnswer(bill, text) {
       if (text.length > surelyCheapCharacters) charge(bill, costOfBytes(Buffer.byteLength(text)));

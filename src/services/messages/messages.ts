@@ -8,7 +8,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { NewSend, SendLog, SendOutcome } from "../../store/ports.ts";
 import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
-import type { OrganizationUse } from "../limits/organization-use.ts";
+import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
 
 /** The response to a send, whether an earlier call stored it, and what is known of its delivery if the caller waited. */
 export type Sent<Body> = { body: Body; isReplay: boolean; waited?: Waited | undefined };
@@ -34,8 +34,11 @@ const missingCodes = {
   user: "sender_not_found",
 } as const;
 
-/** What the log holds of a send, stored now or by an earlier call; throws the reason if it holds nothing. */
-export function requireStored(outcome: SendOutcome): { id: string; createdAt: number; isReplay: boolean } {
+/** What the log holds of a send, stored now or by an earlier call, and what is known of its delivery. */
+export type Stored = { id: string; createdAt: number; isReplay: boolean; waited?: Waited | undefined };
+
+/** What the log holds of a send; throws the reason if it holds nothing. */
+export function requireStored(outcome: SendOutcome): Stored {
   switch (outcome.outcome) {
     case "stored":
     case "replayed":
@@ -87,15 +90,28 @@ export function toMessageSend(
   };
 }
 
+/** The answer to a message that is stored. */
+export function toMessageAnswer(
+  { mid }: Pick<NewSend, "mid">,
+  { id, createdAt, isReplay, waited }: Stored,
+): Sent<SendMessageResponse> {
+  return { body: { ask: { mid: mid ?? id, server_mid: id, t: toSeconds(createdAt) } }, isReplay, waited };
+}
+
 /** The parts that take a send: the log, the organizations' limits and a clock. */
 export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
 
 /**
  * Appends a send to the log if its organization may send now. Throws what the log or the organization's limits refuse.
  */
-async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnType<typeof requireStored>> {
+async function append({ sends, use }: Sending, send: NewSend): Promise<Stored> {
   const admitted = use.admitSend(send);
   const tell = typeof admitted === "function" ? admitted : await admitted;
+  return await appendAdmitted(sends, send, tell);
+}
+
+/** Appends a send that was admitted. It has its place in the order of sends when this returns. */
+export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellStored): Promise<Stored> {
   let isStored = false;
   try {
     const stored = requireStored(await sends.append(send));
@@ -110,11 +126,7 @@ async function append({ sends, use }: Sending, send: NewSend): Promise<ReturnTyp
 export type AwaitedSending = Sending & { awaited: AwaitedSends };
 
 /** Appends a send like `append`, and then fulfils the caller's wish, if there is one. */
-export function appendAwaited(
-  sending: AwaitedSending,
-  send: NewSend,
-  wish: WaitWish | undefined,
-): Promise<ReturnType<typeof requireStored> & { waited?: Waited | undefined }> {
+export function appendAwaited(sending: AwaitedSending, send: NewSend, wish: WaitWish | undefined): Promise<Stored> {
   return sending.awaited.follow(send, wish, () => append(sending, send));
 }
 
@@ -125,8 +137,7 @@ export function createMessages(sending: AwaitedSending): Messages {
   return {
     async send(caller, request, wish) {
       const send = toMessageSend(caller, request, sending.clock.now());
-      const { id, createdAt, isReplay, waited } = await appendAwaited(sending, send, wish);
-      return { body: { ask: { mid: send.mid ?? id, server_mid: id, t: toSeconds(createdAt) } }, isReplay, waited };
+      return toMessageAnswer(send, await appendAwaited(sending, send, wish));
     },
   };
 }

@@ -6,7 +6,7 @@ import { createId } from "../../lib/text/ids.ts";
 import type { NewSend } from "../../store/ports.ts";
 import type { WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
-import { type AwaitedSending, appendAwaited, fingerprintOf, type Sent } from "./messages.ts";
+import { type AwaitedSending, appendAwaited, fingerprintOf, type Sent, type Stored } from "./messages.ts";
 
 /** Sends system messages to lists of users, to conversations and to everyone. */
 export type SystemMessages = {
@@ -57,13 +57,20 @@ async function toDistinct(given: string[]): Promise<{ uids: string[]; sorted: st
   return { uids: sorted.length === given.length ? given : [...new Set(given)], sorted };
 }
 
+/** The answer to a system message that is stored. */
+export function toSystemAnswer(
+  { mid }: { mid: string },
+  { createdAt, isReplay, waited }: Stored,
+): Sent<SendSystemMessageResponse> {
+  return { body: { ack: { mid, t: toSeconds(createdAt) } }, isReplay, waited };
+}
+
 /** Creates system messages on the log. */
 export function createSystemMessages(sending: AwaitedSending): SystemMessages {
   return {
     async send(caller, request, wish) {
       const send = await toSystemSend(caller, request, sending.clock.now());
-      const { createdAt, isReplay, waited } = await appendAwaited(sending, send, wish);
-      return { body: { ack: { mid: send.mid, t: toSeconds(createdAt) } }, isReplay, waited };
+      return toSystemAnswer(send, await appendAwaited(sending, send, wish));
     },
   };
 }

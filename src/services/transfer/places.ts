@@ -2,9 +2,15 @@ import { rateLimited } from "../../contract/errors/errors.ts";
 
 /** The places of transfers on this node, of which each holds a bounded number of bytes. */
 export type Places = {
-  /** Takes a place for an organization; returns the function that gives it back. Throws `rate_limited`. */
-  take(org: string): () => void;
+  /**
+   * Takes a place for an organization, or for another `holder` with its own quota; returns the function that gives it
+   * back. Throws `rate_limited`.
+   */
+  take(org: string, holder?: Holder): () => void;
 };
+
+/** Who holds places: as the refusal says it, and how many at once. */
+export type Holder = { whose: string; quota: number };
 
 type Options = { what: string; ofOrganization: number; ofNode: number };
 
@@ -23,10 +29,10 @@ export function createPlaces({ what, ofOrganization, ofNode }: Options): Places 
   }
 
   return {
-    take(org) {
+    take(org, holder = { whose: "this organization", quota: ofOrganization }) {
       const own = taken.get(org) ?? 0;
-      if (own >= ofOrganization || total >= ofNode) {
-        const [quota, whose] = own >= ofOrganization ? [ofOrganization, "this organization"] : [ofNode, "this node"];
+      if (own >= holder.quota || total >= ofNode) {
+        const { whose, quota } = own >= holder.quota ? holder : { whose: "this node", quota: ofNode };
         throw rateLimited({
           detail: `${whose} may run ${quota} ${what} at once; try again when one has ended`,
           policy: what,

@@ -13,9 +13,18 @@ export type Toll = {
 /** How a call is charged, in requests, and how it is permitted again. */
 type Call = { pay(cost: number): Promise<void>; permit(): Promise<void> };
 
+/** Creates a check that calls `permit` once a second at most. `elapsed` is a clock that never goes back. */
+export function permitAgain(permit: Call["permit"], elapsed: Clock): Toll["permit"] {
+  let permittedAt = elapsed.now();
+  return async () => {
+    if (elapsed.now() - permittedAt <= permitEveryMs) return;
+    permittedAt = elapsed.now();
+    await permit();
+  };
+}
+
 /** Creates the toll of a call. `elapsed` is a clock that never goes back. */
 export function createToll({ pay, permit }: Call, elapsed: Clock): Toll {
-  let permittedAt = elapsed.now();
   let owed = 0; // the part of a request that is not charged yet
   return {
     async charge(work) {
@@ -24,10 +33,6 @@ export function createToll({ pay, permit }: Call, elapsed: Clock): Toll {
       await pay(whole);
       owed -= whole;
     },
-    async permit() {
-      if (elapsed.now() - permittedAt <= permitEveryMs) return;
-      permittedAt = elapsed.now();
-      await permit();
-    },
+    permit: permitAgain(permit, elapsed),
   };
 }

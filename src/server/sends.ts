@@ -1,0 +1,35 @@
+import { type Config, httpLimitsOf } from "../config.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import type { OrganizationUse } from "../services/limits/organization-use.ts";
+import { createBatches } from "../services/messages/batches.ts";
+import { createDryRuns } from "../services/messages/dry-runs.ts";
+import type { Presence } from "../services/presence.ts";
+import { createPlaces } from "../services/transfer/places.ts";
+import type { createStore } from "../store/store.ts";
+import { transfersAtOnce } from "./services.ts";
+
+type Dependencies = {
+  config: Config;
+  store: ReturnType<typeof createStore>;
+  use: OrganizationUse;
+  presence: Presence;
+  clock: Clock;
+  steadyClock: Clock;
+  onError(error: unknown, requestId: string): void;
+};
+
+/** Creates the services that send, or try to, and need to know who is online. */
+export function createSends({ config, store, use, presence, clock, steadyClock, onError }: Dependencies) {
+  const dryRuns = createDryRuns({ ...store, use, presence, clock, elapsed: steadyClock });
+  const batches = createBatches({
+    ...store,
+    use,
+    dryRuns,
+    places: createPlaces({ what: "batches", ...transfersAtOnce }),
+    limits: httpLimitsOf(config),
+    clock,
+    elapsed: steadyClock,
+    onError,
+  });
+  return { dryRuns, batches };
+}

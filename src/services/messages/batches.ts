@@ -1,0 +1,74 @@
+import { type HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { PayloadLimits } from "../../contract/limits.ts";
+import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { createQueue } from "../../lib/queues/queue.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { Caller } from "../keys/permissions.ts";
+import type { Places } from "../transfer/places.ts";
+import type { BatchCall, BatchWish } from "./batch.ts";
+import { createBatchLineReader } from "./batch-lines.ts";
+import { type BatchRun, createBatchRun } from "./batch-run.ts";
+import type { BatchTarget } from "./batch-sends.ts";
+
+/** Sends messages and system messages line by line. */
+export type Batches = {
+  /**
+   * Sends lines as they come and as the answers are read, a text of whole lines at a time. Throws `rate_limited` if too
+   * many batches are running.
+   */
+  open(wish: BatchWish, call: BatchCall): AsyncGenerator<string, void>;
+  /** Ends all batches after what they are storing, and says so in their answers. */
+  stop(): void;
+};
+
+type Dependencies = BatchTarget & {
+  places: Places;
+  limits: PayloadLimits;
+  onError(error: unknown, requestId: string): void;
+};
+
+const linesPerTurn = 32; // about a millisecond of the serving thread
+const batchesOfKey = 16; // of a key that is bound to no organization
+
+/** Creates batches on the log. */
+export function createBatches(dependencies: Dependencies): Batches {
+  const { places, limits } = dependencies;
+  const longLines = createQueue(stopped);
+  const reader = createBatchLineReader({ limits, longLines });
+  const turns = createTurnstile(linesPerTurn);
+  const running = new Set<BatchRun>();
+  let isStopping = false;
+
+  function takePlace({ rights: { org }, keyId }: Caller): () => void {
+    if (org !== null) return places.take(org);
+    return places.take(joinIds("key", keyId), { whose: "this key", quota: batchesOfKey });
+  }
+
+  return {
+    open(wish, call) {
+      const release = takePlace(wish.caller);
+      const run = createBatchRun({
+        ...dependencies,
+        reader,
+        turns,
+        wish,
+        call,
+        onEnd() {
+          running.delete(run);
+          release();
+        },
+      });
+      running.add(run);
+      if (isStopping) run.end(stopped());
+      return run.answers;
+    },
+    stop() {
+      isStopping = true;
+      for (const run of running) run.end(stopped());
+    },
+  };
+}
+
+function stopped(): HeraldError {
+  return unavailable({ detail: "this node is shutting down; send all lines again with the same ids" });
+}
