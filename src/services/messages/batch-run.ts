@@ -4,6 +4,7 @@ import type { BatchAnswer } from "../../contract/messages/batch.ts";
 import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import { createOrderedWindow } from "../../lib/queues/ordered-window.ts";
 import { createPace } from "../../lib/rates/pace.ts";
+import { beginTexts } from "../../lib/text/begun-texts.ts";
 import { costOfBytes } from "../limits/key-rates.ts";
 import type { LineBlock } from "../transfer/imports.ts";
 import { permitAgain } from "../transfer/toll.ts";
@@ -162,7 +163,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
   async function* answer(): AsyncGenerator<string, void> {
     let isRecorded = false;
     try {
-      yield ""; // so that what follows `try` has begun, and `finally` runs, even if nobody takes an answer
+      yield ""; // see `beginTexts`
       feed().catch((thrown: unknown) => end(known(thrown)));
       for (let ready = await window.take(); ready !== undefined; ready = await window.take()) {
         let text = "";
@@ -185,9 +186,7 @@ export function createBatchRun(dependencies: Dependencies): BatchRun {
     }
   }
 
-  const answers = answer();
-  void answers.next();
-  return { answers, end };
+  return { answers: beginTexts(answer()), end };
 }
 
 /** Whether nothing more can be sent: the node stops or is overloaded, the store is away or full, the key was revoked. */

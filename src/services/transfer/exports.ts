@@ -1,6 +1,7 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { ExportLine } from "../../contract/transfer/lines.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
+import { beginTexts } from "../../lib/text/begun-texts.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { LogReader, OrganizationReads, UserReads } from "../../store/ports.ts";
 import type { ExportReads } from "../../store/transfer/ports.ts";
@@ -71,6 +72,7 @@ export function createExports({ exports, log, organizations, users, places, elap
   ): AsyncGenerator<string, void> {
     const toll = createToll(call, elapsed);
     try {
+      yield ""; // see `beginTexts`
       for await (const lines of pages) {
         if (isStopping) throw unavailable({ detail: "this node is shutting down; export again" });
         if (lines.length === 0) continue;
@@ -90,7 +92,7 @@ export function createExports({ exports, log, organizations, users, places, elap
     async open(wish, call) {
       const pages = await pagesOf(wish);
       permitScope(wish.caller, "directory:read"); // as well as the scope of the operation
-      return write(pages, wish, call, places.take(wish.org));
+      return beginTexts(write(pages, wish, call, places.take(wish.org)));
     },
     stop() {
       isStopping = true;

@@ -2,6 +2,7 @@ import { HeraldError, toHeraldError, unavailable } from "../../contract/errors/e
 import type { PayloadLimits } from "../../contract/limits.ts";
 import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
+import { beginTexts } from "../../lib/text/begun-texts.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type { ImportItem, ImportWrites } from "../../store/transfer/ports.ts";
@@ -172,6 +173,7 @@ export function createImports(dependencies: Dependencies): Imports {
       await record();
     };
     try {
+      yield ""; // see `beginTexts`
       let isBegun = false;
       for await (const text of run(wish, call, progress, parts)) {
         if (!isBegun) await record(); // before the caller learns of any change, as of every change
@@ -195,7 +197,7 @@ export function createImports(dependencies: Dependencies): Imports {
   return {
     async open(wish, call) {
       await requireOrganization(organizations, wish.org);
-      return report(wish, call, places.take(wish.org));
+      return beginTexts(report(wish, call, places.take(wish.org)));
     },
     stop() {
       isStopping = true;
