@@ -43,19 +43,23 @@ export async function* readReport(
   bytes: AsyncGenerator<Uint8Array, void>,
   url: string,
 ): AsyncGenerator<ImportReport, void> {
+  let isEnded = false;
+  for await (const report of readLines<ImportReport>(bytes)) {
+    isEnded = "done" in report;
+    yield report;
+  }
+  if (!isEnded) throw unreachable(url, "the response ended before the import").error;
+}
+
+/** Yields the values of a response with one JSON value on each line, however its bytes are cut. */
+export async function* readLines<Line>(bytes: AsyncGenerator<Uint8Array, void>): AsyncGenerator<Line, void> {
   const decoder = new TextDecoder();
   let rest = "";
-  let isEnded = false;
   for await (const piece of bytes) {
     const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const report: ImportReport = JSON.parse(line);
-      isEnded = "done" in report;
-      yield report;
-    }
+    for (const line of lines) yield JSON.parse(line);
   }
-  if (!isEnded) throw unreachable(url, "the response ended before the import").error;
 }
 
 /** A stream of the bytes, which are taken as fast as they are sent. */

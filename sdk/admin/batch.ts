@@ -1,0 +1,85 @@
+import { HeraldApiError } from "../errors.ts";
+import type {
+  DryRunAnswer,
+  MessageAnswer,
+  MessageEnvelope,
+  SystemMessageAnswer,
+  SystemMessageEnvelope,
+} from "../types.ts";
+import { createUuid } from "../uuid.ts";
+import { unreachable } from "./http.ts";
+import { type LineProblem, readLines } from "./lines.ts";
+
+/** A send of a batch. */
+export type BatchEnvelope = MessageEnvelope | SystemMessageEnvelope;
+
+/**
+ * The answer to the send with this number, counted from 1: it is stored (201, `replayed` if it was before), it would be (200, in a
+ * dry run), or it was refused.
+ */
+export type BatchAnswer = { line: number; status: number } & (
+  | ((MessageAnswer | SystemMessageAnswer | DryRunAnswer) & { replayed?: true; problem?: never })
+  | { problem: LineProblem }
+);
+
+/** The options of a batch. */
+export type BatchOptions = {
+  /** Sends at most so many a second. */
+  rate?: number | undefined;
+  /** Checks the sends, and stores and sends nothing. */
+  dryRun?: boolean | undefined;
+  /** Breaks the batch off. What it has answered is stored. */
+  signal?: AbortSignal | undefined;
+};
+
+type LastLine = { done: false; line: number; problem: LineProblem };
+
+const sendsOfPiece = 50;
+
+/** The lines of sends, as bytes. A send without an id gets a random one. `onSend` is called for each. */
+export async function* toLines(
+  sends: Iterable<BatchEnvelope> | AsyncIterable<BatchEnvelope>,
+  onSend: () => void,
+): AsyncGenerator<Uint8Array, void> {
+  const encoder = new TextEncoder();
+  const isAsync = Symbol.asyncIterator in sends; // then the next may be long in coming
+  let text = "";
+  let count = 0;
+  for await (const send of sends) {
+    onSend();
+    text += `${JSON.stringify(withId(send))}\n`;
+    count++;
+    if (!isAsync && count % sendsOfPiece !== 0) continue;
+    yield encoder.encode(text);
+    text = "";
+  }
+  if (text !== "") yield encoder.encode(text);
+}
+
+/**
+ * Yields the answers to a batch. Throws `HeraldApiError` if it ended early, and `unreachable` if there are fewer than `expected` in
+ * the end.
+ */
+export async function* readBatch(
+  bytes: AsyncGenerator<Uint8Array, void>,
+  url: string,
+  expected: () => number = () => 0,
+): AsyncGenerator<BatchAnswer, void> {
+  let answered = 0;
+  for await (const answer of readLines<BatchAnswer | LastLine>(bytes)) {
+    if ("done" in answer) throw endedEarly(answer);
+    answered++;
+    yield answer;
+  }
+  if (answered < expected()) throw unreachable(url, "the response ended before the batch").error;
+}
+
+function withId(send: BatchEnvelope): BatchEnvelope {
+  return "message" in send
+    ? { ...send, message: { ...send.message, id: send.message.id ?? createUuid() } }
+    : { ...send, messageSystem: { ...send.messageSystem, id: send.messageSystem.id ?? createUuid() } };
+}
+
+function endedEarly({ line, problem: { status, code, detail } }: LastLine): HeraldApiError {
+  return new HeraldApiError({ status, code, detail: `the batch ended before line ${line} was answered: ${detail}` });
+}
