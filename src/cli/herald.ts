@@ -28,6 +28,7 @@ import { addReadCommand } from "./commands/read.ts";
 import { addRecipientsCommands } from "./commands/recipients.ts";
 import { addReportCommands } from "./commands/report.ts";
 import { addRestoreCommand } from "./commands/restore.ts";
+import { addBatchCommand } from "./commands/send/batch.ts";
 import { addEditCommand } from "./commands/send/edit.ts";
 import { addSendMessageCommand } from "./commands/send/message.ts";
 import { addRecallCommand } from "./commands/send/recall.ts";
@@ -91,6 +92,7 @@ export function createProgram(output: Output): Command {
     .helpCommand(false);
   addSendMessageCommand(send, output);
   addSendSystemCommand(send, output);
+  addBatchCommand(program, output);
   addEditCommand(program, output);
   addRecallCommand(program, output);
   addReadCommand(program, output);

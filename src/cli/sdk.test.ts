@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAdminClient, createClient, HeraldApiError, type Message } from "../../sdk/index.ts";
+import { type BatchAnswer, createAdminClient, createClient, HeraldApiError, type Message } from "../../sdk/index.ts";
 import { startServer } from "./testing/run-herald.ts";
 
 async function connectAdmin(server: { url: string; cwd: string }) {
@@ -36,6 +36,12 @@ test("the admin client's calls are those of the server", async () => {
   expect(await admin.sendMessage(envelope)).toEqual({ ask });
   expect((await admin.listMessages(odd, "c/1", { limit: 5 })).items).toMatchObject([
     { _id: ask.server_mid, body: "hi" },
+  ]);
+  const answers: BatchAnswer[] = [];
+  for await (const answer of admin.sendBatch([envelope, { ...envelope, senderId: "none" }])) answers.push(answer);
+  expect(answers).toMatchObject([
+    { line: 1, status: 201, ask, replayed: true },
+    { line: 2, status: 403, problem: { code: "sender_not_participant" } },
   ]);
   const report = await admin.getMessage(odd, ask.server_mid);
   expect(report).toMatchObject({ message: { body: "hi" }, key_id: "bootstrap", delivery: { recipients: 1 } });

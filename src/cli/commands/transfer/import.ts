@@ -1,14 +1,11 @@
-import { createReadStream, statSync } from "node:fs";
 import type { Command } from "commander";
 import { HeraldApiError, type ImportReport } from "../../../../sdk/index.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
-import { createProgressLine } from "../../output/progress-line.ts";
 import { onInterrupt } from "../../signals.ts";
-
-const pieceBytes = 256 * 1024;
+import { openLineFile } from "./line-file.ts";
 
 type ImportCommandOptions = ClientOptions & { org: string; dryRun?: true; json?: true };
 
@@ -35,21 +32,11 @@ export function addImportCommand(program: Command, output: Output): void {
 }
 
 async function importFile(file: string, { org, dryRun, json, ...access }: ImportCommandOptions, output: Output) {
-  const total = file === "-" ? undefined : sizeOf(file);
+  const { bytes, progress } = openLineFile(file);
   const admin = accessServer(access).admin();
   const interrupted = new AbortController();
   const endInterrupts = onInterrupt(() => interrupted.abort());
-  const progress = createProgressLine({ totalBytes: total, unit: "lines" });
   let reached = 0;
-
-  async function* bytes(): AsyncGenerator<Uint8Array, void> {
-    const stream: AsyncIterable<Uint8Array> =
-      file === "-" ? Bun.stdin.stream() : createReadStream(file, { highWaterMark: pieceBytes });
-    for await (const piece of stream) {
-      progress.addBytes(piece.length);
-      yield piece;
-    }
-  }
 
   function show(report: ImportReport): void {
     if (json) output.json(report);
@@ -75,7 +62,7 @@ async function importFile(file: string, { org, dryRun, json, ...access }: Import
   }
 
   try {
-    for await (const report of admin.importLines(org, bytes(), { dryRun, signal: interrupted.signal })) show(report);
+    for await (const report of admin.importLines(org, bytes, { dryRun, signal: interrupted.signal })) show(report);
   } catch (error) {
     progress.clear();
     if (interrupted.signal.aborted) throw new CliError(exitCodes.failed, againAfter(reached, "interrupted"));
@@ -89,12 +76,4 @@ async function importFile(file: string, { org, dryRun, json, ...access }: Import
 
 function againAfter(lines: number, why: string): string {
   return `${printableLine(why)}\nThe first ${lines} lines are stored. Run the same command again: what is there already is skipped.`;
-}
-
-function sizeOf(file: string): number {
-  try {
-    return statSync(file).size;
-  } catch (error) {
-    throw new CliError(exitCodes.usage, `${file} cannot be read: ${error instanceof Error ? error.message : error}`);
-  }
 }
