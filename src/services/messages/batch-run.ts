@@ -34,8 +34,8 @@ type Dependencies = BatchTarget & {
 /** The answer to a line, or why there is none, and none to those after it. */
 type Answered = { line: number; text: string } | { line: number; error: HeraldError };
 
-// Twice as many lines as one commit takes of an organization while several send: the next are read during a commit.
-const sendsAtOnce = { items: 256, weight: 256 * 1024 };
+// As many lines as the largest commit takes.
+const sendsAtOnce = { items: 512, weight: 256 * 1024 };
 const dryRunsAtOnce = { items: 8, weight: 256 * 1024 };
 const bytesPerUnit = 1_024; // of a turn
 const mayWaitMs = 10_000; // less than an idle connection may
