@@ -1,0 +1,227 @@
+import { defaultPayloadLimits } from "../../../src/contract/limits.ts";
+import { readLines } from "../../../src/http/requests/lines.ts";
+import type { Caller } from "../../../src/services/keys/permissions.ts";
+import type { Batches, createBatches } from "../../../src/services/messages/batches.ts";
+import { createPlaces, type Places } from "../../../src/services/transfer/places.ts";
+import { createRandom, type Random } from "../../harness/random.ts";
+import { inSimulatedTime, pause, type SimulatedTime } from "../models/time.ts";
+import { createLogModel, createStored, type LogModel, type Stored } from "./log-model.ts";
+
+/** What makes batches: the product's, or a faulty version. */
+export type Product = typeof createBatches;
+
+/** What happened in a world: broken promises; empty if all is well. */
+export type BatchReport = { seed: number; broken: string[] };
+
+type Answer = { line: number; done?: false; status?: number; ask?: { server_mid: string }; replayed?: true };
+
+/** A node that takes batches. */
+type Node = { batches: Batches; places: Places; log: LogModel; isAlive: boolean; isStopped: boolean };
+
+/** How an attempt ends: by itself, or because of the caller or the node. */
+type Fate = "whole" | "cut" | "stop" | "kill";
+
+const org = "o1";
+const caller: Caller = {
+  keyId: "k1",
+  rights: { scopes: ["*"], org, senders: null, networks: null, expiresAt: null },
+  secretExpiresAt: undefined,
+};
+const placesOfOrganization = 4;
+const mostInFlight = 512;
+const longestMs = 60_000;
+const mostAttempts = 40;
+const requestBytes = 1024 * 1024;
+
+/** Plays one world: a caller sends a file to nodes that fail, again and again, until all of it is answered. */
+export function simulateBatch(seed: number, product: Product): BatchReport {
+  return inSimulatedTime((time) => runWorld(seed, product, time));
+}
+
+function runWorld(seed: number, product: Product, time: SimulatedTime): BatchReport {
+  const random = createRandom(seed);
+  const broken: string[] = [];
+  const stored = createStored();
+  const failures = random.next() < 0.5 ? 0 : 0.1;
+  const nodes: Node[] = [];
+  const lines = makeLines(random);
+  const world: World = { random, broken, stored, lines, now: time.now };
+
+  function startNode(): Node {
+    const log = createLogModel({ random, stored, now: time.now, failures });
+    const places = createPlaces({ what: "batches", ofOrganization: placesOfOrganization, ofNode: 64 });
+    const batches = product({
+      sends: log,
+      use: { admitSend: () => () => undefined },
+      dryRuns: { message: unused, systemMessage: unused },
+      places,
+      limits: defaultPayloadLimits,
+      clock: { now: time.now },
+      elapsed: { now: time.now },
+      onError: (error) => broken.push(`something is wrong inside: ${error}`),
+    });
+    const node = { batches, places, log, isAlive: true, isStopped: false };
+    nodes.push(node);
+    return node;
+  }
+
+  let isDone = false;
+  async function run(): Promise<void> {
+    for (let attempt = 0; attempt < mostAttempts && !isDone; attempt++) {
+      const fate: Fate = attempt > 5 ? "whole" : random.pick(["whole", "cut", "stop", "kill"]);
+      isDone = await sendAll(world, startNode(), fate);
+    }
+  }
+  run().catch((error: unknown) => broken.push(`the simulation itself fails: ${error}`));
+  try {
+    time.pass(longestMs);
+  } catch (error) {
+    broken.push(`the world fails: ${error}`);
+  }
+  if (!isDone) broken.push("the caller never gets to the end");
+  broken.push(...judgeStored(world, failures === 0));
+  for (const node of nodes) if (node.isAlive && !hasAllPlaces(node)) broken.push("a place is held by no batch");
+  return { seed, broken };
+}
+
+function hasAllPlaces({ places }: Node): boolean {
+  try {
+    for (let place = 0; place < placesOfOrganization; place++) places.take(org);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type World = { random: Random; broken: string[]; stored: Stored; lines: string[]; now(): number };
+
+const isGood = (line: string) => line.startsWith("{");
+const midOf = (index: number) => `m${index + 1}`;
+
+/** Messages and system messages with ids that tell their line, and bad and blank lines between them. */
+function makeLines(random: Random): string[] {
+  return Array.from({ length: random.integer(1, random.next() < 0.2 ? 1_200 : 150) }, (_, index) => {
+    const kind = random.next();
+    if (kind < 0.05) return "no JSON";
+    if (kind < 0.1) return "";
+    const sender = { organizationId: org, senderId: "u1" };
+    const send =
+      kind < 0.3
+        ? { ...sender, messageSystem: { id: midOf(index), uids: ["u2", "u3"] } }
+        : { ...sender, message: { id: midOf(index), cid: random.next() < 0.5 ? "c1" : "c2", body: "x" } };
+    return JSON.stringify(send);
+  });
+}
+
+/** Sends the file in one request. Resolves with whether all of it is answered. */
+async function sendAll(world: World, node: Node, fate: Fate): Promise<boolean> {
+  const { random, broken, lines, now } = world;
+  const text = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
+  const isSlow = random.next() < 0.2;
+  const before = new Set(world.stored.sends.map(({ mid }) => mid));
+  const cutAt = fate === "cut" ? random.integer(0, text.length) : Number.POSITIVE_INFINITY;
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (random.next() < 0.3) await pause(random.integer(0, 30));
+        if (at >= cutAt || !node.isAlive) return controller.error(new Error("the connection broke"));
+        const end = Math.min(text.length, cutAt, at + random.integer(1, 4_000));
+        controller.enqueue(text.subarray(at, end));
+        at = end;
+        if (at === text.length) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  if (fate === "stop" || fate === "kill") void endNode(world, node, fate);
+  const call = {
+    requestId: "r",
+    pay: async () => undefined,
+    permit: async () => undefined,
+    record: async () => undefined,
+  };
+  const wish = { caller, isDryRun: false, perSecond: undefined, blocks: readLines(body, requestBytes) };
+  const answers = node.batches.open(wish, call);
+  const heard: Answer[] = [];
+  const read = async () => {
+    for await (const piece of answers) {
+      if (!node.isAlive) return;
+      for (const line of piece.split("\n").slice(0, -1)) {
+        const answer: Answer = JSON.parse(line);
+        heard.push(answer);
+        broken.push(...judgeAnswer(world, answer, before));
+      }
+      if (node.log.waiting > mostInFlight) broken.push(`${node.log.waiting} sends are in flight`);
+      if (isSlow) await pause(random.integer(0, 100));
+    }
+  };
+  let isRead = false;
+  const reading = read().finally(() => {
+    isRead = true;
+  });
+  await until(() => isRead || !node.isAlive || at >= cutAt);
+  if (!node.isAlive) return false; // the rest of its process is gone, too, and what it holds
+  if (at >= cutAt) {
+    await answers.return();
+    return false;
+  }
+  await reading;
+  broken.push(...judgeOrder(world, heard, node, now()));
+  return heard.at(-1)?.done !== false;
+}
+
+async function endNode({ random }: World, node: Node, fate: Fate): Promise<void> {
+  await pause(random.integer(0, 150));
+  if (fate === "stop") {
+    node.isStopped = true;
+    node.batches.stop();
+    return;
+  }
+  node.log.kill();
+  node.isAlive = false;
+}
+
+/** Looks again every millisecond of simulated time. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await pause(1);
+}
+
+function* judgeAnswer({ stored, lines }: World, answer: Answer, before: ReadonlySet<string>): Iterable<string> {
+  const { line, done, status, ask, replayed } = answer;
+  if (done === false) return;
+  const text = lines[line - 1] ?? "";
+  if (isGood(text) !== (status === 201)) yield `line ${line} is answered ${status}`;
+  if (status !== 201) return;
+  const found = stored.find(midOf(line - 1));
+  if (found === undefined) yield `line ${line} is answered, and not stored`;
+  else if (ask !== undefined && ask.server_mid !== found.id) yield `line ${line} is answered with another id`;
+  if (before.has(midOf(line - 1)) && replayed !== true) yield `line ${line} is told to be new`;
+}
+
+/** Each line but blank ones has one answer, in order, up to the end or to the line that tells of it. */
+function* judgeOrder({ lines }: World, heard: Answer[], { isStopped }: Node, at: number): Iterable<string> {
+  const due = lines.flatMap((line, index) => (line === "" ? [] : [index + 1]));
+  const last = heard.at(-1);
+  const answered = heard.filter(({ done }) => done !== false).map(({ line }) => line);
+  if (answered.some((line, index) => line !== due[index])) yield `answers come as ${answered.join()}`;
+  if (last?.done === false) {
+    const next = due[answered.length] ?? lines.length + 1;
+    if (last.line > next || last.line <= (answered.at(-1) ?? 0))
+      yield `is told that it ends at ${last.line}, not ${next}`;
+  } else if (answered.length < due.length) {
+    yield `ends at ${at} after ${answered.length} of ${due.length} lines without a word${isStopped ? ", as the node stops" : ""}`;
+  }
+}
+
+function* judgeStored({ stored, lines }: World, isInOrder: boolean): Iterable<string> {
+  const due = lines.flatMap((line, index) => (isGood(line) ? [midOf(index)] : []));
+  const found = stored.sends.map(({ mid }) => mid);
+  if (new Set(found).size !== found.length) yield "a line is stored twice";
+  const order = isInOrder ? found : due.filter((mid) => found.includes(mid));
+  if (order.join() !== due.join()) yield `stored is ${order.join()}`;
+}
+
+async function unused(): Promise<never> {
+  throw new Error("no world has a dry run");
+}
