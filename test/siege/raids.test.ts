@@ -27,6 +27,7 @@ const played = [
   "imports",
   "refused-imports",
   "exports",
+  "batches",
 ];
 const sends = 5;
 const niceness = 10;

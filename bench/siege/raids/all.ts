@@ -1,4 +1,5 @@
 import type { Raid } from "../camp.ts";
+import { batchRaids } from "./batches.ts";
 import { doorRaids } from "./doors.ts";
 import { floodRaids } from "./floods.ts";
 import { keyRaids } from "./keys.ts";
@@ -6,7 +7,14 @@ import { transferRaids } from "./transfers.ts";
 import { userRaids } from "./users.ts";
 
 /** Every raid, in the order in which they are played. */
-export const raids: readonly Raid[] = [...doorRaids, ...floodRaids, ...userRaids, ...keyRaids, ...transferRaids];
+export const raids: readonly Raid[] = [
+  ...doorRaids,
+  ...floodRaids,
+  ...userRaids,
+  ...keyRaids,
+  ...transferRaids,
+  ...batchRaids,
+];
 
 /** The raid of that name. Throws if there is none. */
 export function raidOf(name: string): Raid {
