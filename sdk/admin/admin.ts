@@ -35,7 +35,7 @@ import type {
 } from "../types.ts";
 import { createUuid } from "../uuid.ts";
 import { withRetries } from "../waiting/retry.ts";
-import { type BatchAnswer, type BatchEnvelope, type BatchOptions, readBatch, toLines } from "./batch.ts";
+import { createBatchCalls } from "./batch.ts";
 import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 import { call, type Fetch } from "./http.ts";
 import { callForLines, type ImportOptions, type ImportReport, type LineBytes, readReport, toStream } from "./lines.ts";
@@ -159,11 +159,6 @@ export function createAdminClient({
     return request("GET", path`/admin/organizations/${org}/system-messages/${mid}/recipients` + query(page));
   }
 
-  function callBatch(lines: LineBytes, { rate, dryRun, signal }: BatchOptions): AsyncGenerator<Uint8Array, void> {
-    const target = `${root}/admin/message/batch${query({ rate, dry_run: dryRun })}`;
-    return callForLines({ url: target, method: "POST", key, fetch, body: toStream(lines), signal });
-  }
-
   return {
     request,
 
@@ -211,23 +206,7 @@ export function createAdminClient({
     async tryRecall(envelope: MessageDeleteEnvelope): Promise<DryRunAnswer> {
       return request("DELETE", "/admin/message?dry_run=true", envelope);
     },
-    /**
-     * Sends many messages and system messages in one request, and yields the answer to each, in order and while it goes on. A refused
-     * send is an answer with a `problem`; the others are sent. Throws if the batch ends early: then send all again with the same ids,
-     * and nothing is sent twice. Sends are taken as fast as the server stores them, and no faster than the answers are read.
-     */
-    sendBatch(
-      sends: Iterable<BatchEnvelope> | AsyncIterable<BatchEnvelope>,
-      options: BatchOptions = {},
-    ): AsyncGenerator<BatchAnswer, void> {
-      let sent = 0;
-      const lines = toLines(sends, () => sent++);
-      return readBatch(callBatch(lines, options), root, () => sent);
-    },
-    /** Like `sendBatch`, for lines that are written already: one JSON object each, with ids of their own. */
-    sendBatchLines(lines: LineBytes, options: BatchOptions = {}): AsyncGenerator<BatchAnswer, void> {
-      return readBatch(callBatch(lines, options), root);
-    },
+    ...createBatchCalls({ root, key, fetch }),
 
     /** Checks a message and returns whom `sendMessage` would reach, without storing or sending anything. */
     async tryMessage(envelope: MessageEnvelope): Promise<DryRunAnswer> {

@@ -7,8 +7,9 @@ import type {
   SystemMessageEnvelope,
 } from "../types.ts";
 import { createUuid } from "../uuid.ts";
-import { unreachable } from "./http.ts";
-import { type LineProblem, readLines } from "./lines.ts";
+import { type Fetch, unreachable } from "./http.ts";
+import { callForLines, type LineBytes, type LineProblem, readLines, toStream } from "./lines.ts";
+import { query } from "./paths.ts";
 
 /** A send of a batch. */
 export type BatchEnvelope = MessageEnvelope | SystemMessageEnvelope;
@@ -36,8 +37,36 @@ type LastLine = { done: false; line: number; problem: LineProblem };
 
 const sendsOfPiece = 50;
 
+/** Creates the calls of an admin client that send many messages in one request. `root` is the server address. */
+export function createBatchCalls({ root, key, fetch }: { root: string; key: string; fetch: Fetch }) {
+  function callBatch(lines: LineBytes, { rate, dryRun, signal }: BatchOptions): AsyncGenerator<Uint8Array, void> {
+    const target = `${root}/admin/message/batch${query({ rate, dry_run: dryRun })}`;
+    return callForLines({ url: target, method: "POST", key, fetch, body: toStream(lines), signal });
+  }
+
+  return {
+    /**
+     * Sends many messages and system messages in one request, and yields the answer to each, in order and while it goes on. A refused
+     * send is an answer with a `problem`; the others are sent. Throws if the batch ends early: then send all again with the same ids,
+     * and nothing is sent twice. Sends are taken as fast as the server stores them, and no faster than the answers are read.
+     */
+    sendBatch(
+      sends: Iterable<BatchEnvelope> | AsyncIterable<BatchEnvelope>,
+      options: BatchOptions = {},
+    ): AsyncGenerator<BatchAnswer, void> {
+      let sent = 0;
+      const lines = toLines(sends, () => sent++);
+      return readBatch(callBatch(lines, options), root, () => sent);
+    },
+    /** Like `sendBatch`, for lines that are written already: one JSON object each, with ids of their own. */
+    sendBatchLines(lines: LineBytes, options: BatchOptions = {}): AsyncGenerator<BatchAnswer, void> {
+      return readBatch(callBatch(lines, options), root);
+    },
+  };
+}
+
 /** The lines of sends, as bytes. A send without an id gets a random one. `onSend` is called for each. */
-export async function* toLines(
+async function* toLines(
   sends: Iterable<BatchEnvelope> | AsyncIterable<BatchEnvelope>,
   onSend: () => void,
 ): AsyncGenerator<Uint8Array, void> {
@@ -60,7 +89,7 @@ export async function* toLines(
  * Yields the answers to a batch. Throws `HeraldApiError` if it ended early, and `unreachable` if there are fewer than `expected` in
  * the end.
  */
-export async function* readBatch(
+async function* readBatch(
   bytes: AsyncGenerator<Uint8Array, void>,
   url: string,
   expected: () => number = () => 0,
