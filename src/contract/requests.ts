@@ -57,6 +57,7 @@ function invalidRequest(fields: FieldError[]): HeraldError {
 }
 
 function toFields(issue: z.core.$ZodIssue): FieldError[] {
+  if (issue.code === "invalid_union" && issue.errors.length > 0) return ofNearest(issue.errors, issue.path);
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       pointer: jsonPointer([...issue.path, key]),
@@ -65,6 +66,13 @@ function toFields(issue: z.core.$ZodIssue): FieldError[] {
   }
   const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
   return [{ pointer: jsonPointer(issue.path), detail: isMissing ? "is required" : lowerFirst(issue.message) }];
+}
+
+/** Of a value that fits none of several schemas, the faults by the one that knows most of its members. */
+function ofNearest(faults: z.core.$ZodIssue[][], path: PropertyKey[]): FieldError[] {
+  const unfit = (issues: z.core.$ZodIssue[]) => issues.filter((issue) => issue.path.length <= 1).length;
+  const nearest = faults.reduce((one, other) => (unfit(other) < unfit(one) ? other : one));
+  return nearest.flatMap((issue) => toFields({ ...issue, path: [...path, ...issue.path] }));
 }
 
 function lowerFirst(text: string): string {
