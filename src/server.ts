@@ -338,6 +338,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     outages,
   });
   starting.defer(() => atMost(leaveMayTakeMs, retention.stop()));
+  services.scheduler.start({ audit, outages, onError });
+  starting.defer(() => atMost(requestsMayTakeMs, services.scheduler.stop()));
   if (tlsFiles !== undefined && tls !== undefined)
     starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
   const { url } = listening;

@@ -63,7 +63,7 @@ const scopesPage = (): string => {
   const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
   const callsOf = (scope: string): string =>
     operations
-      .filter((operation) => operation.scope === scope)
+      .filter((operation) => [operation.scope].flat().some((needed) => needed === scope))
       .map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
       .join("<br>");
   return page(

@@ -25,6 +25,7 @@ import type { Reads } from "../services/messages/reads.ts";
 import type { SystemMessages } from "../services/messages/system-messages.ts";
 import type { Nodes } from "../services/nodes/nodes.ts";
 import type { Presence } from "../services/presence.ts";
+import type { Schedule } from "../services/schedule/schedule.ts";
 import type { Exports } from "../services/transfer/exports.ts";
 import type { Imports } from "../services/transfer/imports.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
@@ -42,6 +43,7 @@ import { bindMessages } from "./routes/messages.ts";
 import { bindMetrics, type Metrics } from "./routes/metrics.ts";
 import { bindOpen, type HealthChecks } from "./routes/open.ts";
 import { bindPresence } from "./routes/presence.ts";
+import { bindSchedule } from "./routes/schedule.ts";
 import { bindTransfer } from "./routes/transfer.ts";
 
 type Dependencies = {
@@ -64,6 +66,7 @@ type Dependencies = {
   deliveryReports: DeliveryReports;
   recipients: Recipients;
   dryRuns: DryRuns;
+  schedule: Schedule;
   presence: Presence;
   nodes: Pick<Nodes, "list">;
   health: HealthChecks;
@@ -99,6 +102,7 @@ export function createApp(dependencies: Dependencies): App {
   bindMessages(bind, operations, dependencies);
   bindMessageChanges(bind, operations, dependencies);
   bindBatches(bind, operations, dependencies);
+  bindSchedule(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies);
   bindConversations(bind, operations, dependencies);
   bindDelivery(bind, operations, dependencies);

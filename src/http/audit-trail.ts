@@ -54,6 +54,7 @@ export function createTrails(
         cid: conversation,
         id: key,
         jti: token,
+        sid: scheduled,
         server_mid: serverMid,
         mid,
       } = params();
@@ -62,7 +63,7 @@ export function createTrails(
         operation: operationId,
         caller,
         address: address || undefined,
-        target: { organization, user, conversation, key, token, message: serverMid ?? mid, ...named },
+        target: { organization, user, conversation, key, token, scheduled, message: serverMid ?? mid, ...named },
         status,
         code,
       };

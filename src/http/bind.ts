@@ -170,7 +170,7 @@ export function createBind({
       let caller = nobody;
       let answer: Answer | undefined;
       const authenticate = () => authentication.authenticate(request.headers.get("admin-api-key"), () => address);
-      const permit = (known: Caller, needed: Scope | "any") => {
+      const permit = (known: Caller, needed: Scope | readonly Scope[] | "any") => {
         if (needed !== "any") permitScope(known, needed);
         if (!limitsItself) permitOrganization(known, context.req.param("org"));
       };

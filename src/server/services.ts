@@ -25,6 +25,7 @@ import { createHistoryReader } from "../services/messages/history.ts";
 import { createMessages } from "../services/messages/messages.ts";
 import { createReads } from "../services/messages/reads.ts";
 import { createSystemMessages } from "../services/messages/system-messages.ts";
+import { createScheduling } from "../services/schedule/scheduling.ts";
 import { createProviderKeys } from "../services/sessions/provider-keys.ts";
 import { createSessions } from "../services/sessions/sessions.ts";
 import { createTokens } from "../services/sessions/tokens.ts";
@@ -96,6 +97,7 @@ export function createServices(dependencies: Dependencies) {
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
+    ...createScheduling({ ...store, use, limits: httpLimitsOf(config), elapsed: steadyClock }),
     directory: createDirectory({ ...store, tokens, clock }),
     erasures: createErasures({ ...store, clock, elapsed: steadyClock }),
     conversations: createConversationDirectory({

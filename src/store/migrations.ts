@@ -18,6 +18,7 @@ import imports from "./migrations/0017-imports.sql" with { type: "text" };
 import editsAndRecalls from "./migrations/0018-edits-and-recalls.sql" with { type: "text" };
 import readMarks from "./migrations/0019-read-marks.sql" with { type: "text" };
 import usersByPlace from "./migrations/0020-users-by-place.sql" with { type: "text" };
+import scheduledSends from "./migrations/0021-scheduled-sends.sql" with { type: "text" };
 import formerParticipants from "./migrations/0022-former-participants.sql" with { type: "text" };
 
 /**
@@ -61,6 +62,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0018-edits-and-recalls", editsAndRecalls),
   migrationOf("0019-read-marks", readMarks),
   migrationOf("0020-users-by-place", usersByPlace),
+  migrationOf("0021-scheduled-sends", scheduledSends),
   migrationOf("0022-former-participants", formerParticipants),
 ];
 

@@ -21,6 +21,8 @@ import type { BusSecrets, NodeRegistry } from "./ports.ts";
 import { createReadMarkReads, createReadMarkWrites } from "./reads/read-marks.ts";
 import { createRetentionReads } from "./retention/overdue.ts";
 import { createRetentionWrites } from "./retention/retention.ts";
+import { createScheduleReads } from "./schedule/schedule-reads.ts";
+import { createScheduleWrites } from "./schedule/schedule-writes.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
 import { createExportReads } from "./transfer/export-reads.ts";
 import { createImportWrites } from "./transfer/import-writes.ts";
@@ -45,6 +47,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     changes: createMessageChanges({ driver, writer }),
     erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
+    schedule: createScheduleWrites({ writer }),
   };
 }
 
@@ -126,5 +129,6 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     exports: createExportReads({ reader }),
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
     imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
+    schedule: { ...createScheduleReads({ reader }), ...writes.schedule, isShared: reader.dialect.isShared },
   };
 }

@@ -330,6 +330,8 @@ describe("the audit log", () => {
       markRead: "refused",
       listMessages: "all",
       getMessage: "all",
+      getScheduled: "all",
+      listScheduled: "all",
       getSystemMessage: "all",
       listRecipients: "all",
       listSystemRecipients: "all",

@@ -13,6 +13,7 @@ export type Ids = {
   systemMid: string;
   keyId: string;
   tokenId: string;
+  scheduledId: string;
 };
 
 /** An organization, a key with every scope that is bound to it, and its contents. */
@@ -25,6 +26,8 @@ export type Tenant = {
   /** A token of the user with the shared id. */
   token: string;
 };
+
+const dayMs = 86_400_000;
 
 /** Part of every text, name and id that belongs to one tenant only: in a response to another, it reveals a leak. */
 export const canary = "canary-of-the-other";
@@ -39,6 +42,7 @@ export function idsOfNothing(): Ids {
     systemMid: uniqueId("notice-canary-of-nothing"),
     keyId: Bun.randomUUIDv7(),
     tokenId: uniqueId("token-canary-of-nothing"),
+    scheduledId: uniqueId("later-canary-of-nothing"),
   };
 }
 
@@ -56,11 +60,20 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
   const say = async (cid: string) =>
     (await org.sent("alice", { id: `m-1 ${cid}`, cid, body: `body ${mark}`, x: { mark } })).server_mid;
   const notify = async (mid: string) => (await org.sentSystem("alice", { id: mid, uids: ["alice"], x: { mark } })).mid;
-  const sent = { messageId: await say("room"), systemMid: await notify("notice") };
+  const later = async (sid: string) => {
+    const request = { organizationId: org.id, senderId: "alice", message: { cid: "room", body: `later ${mark}` } };
+    await herald.admin("PUT", org.path("scheduled", sid), { send_at: new Date(Date.now() + dayMs), request });
+    return sid;
+  };
+  const sent = { messageId: await say("room"), systemMid: await notify("notice"), scheduledId: await later("later") };
   const token = await org.token("alice");
   const tokenId = String(decodeJwt(token).jti);
   const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, tokenId, ...sent };
-  const ownSent = { messageId: await say(own.cid), systemMid: await notify(uniqueId(`notice-${mark}`)) };
+  const ownSent = {
+    messageId: await say(own.cid),
+    systemMid: await notify(uniqueId(`notice-${mark}`)),
+    scheduledId: await later(uniqueId(`later-${mark}`)),
+  };
   return { org, key, shared, own: { ...own, ...ownSent, tokenId }, token };
 }
 
@@ -72,7 +85,11 @@ export async function contentsOf({ org, key, shared }: Tenant): Promise<string> 
   const conversations = (await herald.admin<{ items: { id: string }[] }>("GET", org.path("conversations"))).body.items;
   for (const { id } of conversations)
     lists.push(org.path("conversations", id, "participants"), org.path("conversations", id, "messages"));
-  lists.push(org.path("messages", shared.messageId), org.path("system-messages", shared.systemMid));
+  lists.push(
+    org.path("messages", shared.messageId),
+    org.path("system-messages", shared.systemMid),
+    org.path("scheduled"),
+  );
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
   const contents = [...(await Promise.all(lists.map(read))), keys].join("\n");
   return contents.replaceAll(/"(requests_per_second|messages_per_second|connections)":\d+/g, ""); // current activity

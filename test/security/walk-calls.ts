@@ -11,6 +11,7 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   server_mid: ({ messageId }) => messageId,
   jti: ({ tokenId }) => tokenId,
   mid: ({ systemMid }) => systemMid,
+  sid: ({ scheduledId }) => scheduledId,
 };
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
@@ -59,6 +60,10 @@ const bodies: Record<string, (ids: Ids) => object> = {
     organizationId: org,
     senderId: uid,
     messageDelete: { cid, ids: [messageId], type: "all" },
+  }),
+  putScheduled: ({ org, uid, cid }) => ({
+    send_at: "2020-01-01T00:00:00Z",
+    request: { organizationId: org, senderId: uid, message: { cid, body: "x" } },
   }),
   putOrganization: () => ({ name: "renamed" }),
   putUser: () => ({ name: "renamed" }),

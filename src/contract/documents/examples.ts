@@ -207,5 +207,36 @@ export const recipientExamples = [
 /** Whom a send would reach. */
 export const dryRunExample = { dry_run: { recipients: 3, online: 2, unknown_users: [] } };
 
+/** A message that is scheduled. */
+export const scheduledSendExample = {
+  id: "reminder-4711",
+  send_at: toIso(time + 11 * 86_400_000),
+  state: "waiting" as const,
+  request: {
+    organizationId: exampleIds.organization,
+    senderId: messageExample.from,
+    message: {
+      id: "order-4711-reminder",
+      body: "Your parcel is waiting.",
+      cid: exampleIds.conversation,
+      x: {},
+      attachments: [],
+    },
+  },
+  created_at: createdAt,
+  sent_at: null,
+  server_mid: null,
+  problem: null,
+};
+
+/** The same message once it was sent. */
+export const sentScheduledSendExample = {
+  ...scheduledSendExample,
+  state: "sent" as const,
+  request: null,
+  sent_at: toIso(time + 11 * 86_400_000 + 4),
+  server_mid: "01a23401-c3bf-7a11-8b5e-4c3d2e1f0a9b",
+};
+
 /** A request id, as `X-Request-Id` carries it. */
 export const requestIdExample = "01a1f910-573b-7c21-9d4e-6a5b4c3d2e1f";

@@ -83,7 +83,7 @@ function describe(operation: Operation, components: Components): Record<string, 
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: scope === undefined ? [] : [{ adminApiKey: scope === "any" ? [] : [scope] }],
+    security: describeKeys(scope),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {
@@ -115,6 +115,12 @@ function describeParameters(place: "path" | "query" | "header", { properties = {
       ...(examples?.[0] !== undefined && { example: examples[0] }),
     };
   });
+}
+
+/** The keys of which one is needed. */
+function describeKeys(scope: Operation["scope"]): { adminApiKey: string[] }[] {
+  if (scope === undefined) return [];
+  return scope === "any" ? [{ adminApiKey: [] }] : [scope].flat().map((one) => ({ adminApiKey: [one] }));
 }
 
 function describeAnswers({ answers, scope }: Operation, schemas: SchemaCollector) {

@@ -96,6 +96,11 @@ export const errorCatalogue = {
     title: "The id was already used with a different payload",
     advice: "To retry, send the original payload. To send something else, choose a new id.",
   },
+  already_sent: {
+    status: 409,
+    title: "The scheduled send no longer waits",
+    advice: "It was sent, has failed or was cancelled, as `detail` says. To send something else, choose a new id.",
+  },
   payload_too_large: {
     status: 413,
     title: "The request is too large",

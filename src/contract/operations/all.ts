@@ -12,6 +12,7 @@ import { createMessageOperations } from "./messages.ts";
 import { defineOperation, noParams, noQuery, type Operation } from "./operation.ts";
 import { presenceOperations } from "./presence.ts";
 import { readOperations } from "./reads.ts";
+import { createScheduleOperations } from "./schedule.ts";
 import { createTransferOperations } from "./transfer.ts";
 
 const health = z
@@ -130,6 +131,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createMessageChangeOperations(limits),
     ...readOperations,
     ...createBatchOperations(limits),
+    ...createScheduleOperations(limits),
     ...directoryOperations,
     ...createTokenOperations(limits),
     ...createConversationOperations(limits),

@@ -56,8 +56,11 @@ export type Operation<
   /** An empty body stands for `{}`. */
   isBodyOptional?: boolean;
   bodyExample?: unknown;
-  /** The scope that the key needs. `any`: every key will do. `undefined`: the operation needs no key. */
-  scope: Scope | "any" | undefined;
+  /**
+   * The scope that the key needs. Several: one of them, and the service checks which. `any`: every key will do. `undefined`: the
+   * operation needs no key.
+   */
+  scope: Scope | readonly Scope[] | "any" | undefined;
   /**
    * Whether the operation enforces the organization of the key itself. Otherwise a key that is bound to an organization may only
    * call operations with `{org}` in their path, and only for its own organization.

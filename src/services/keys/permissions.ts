@@ -18,11 +18,12 @@ export const unrestricted: KeyRights = { scopes: ["*"], org: null, senders: null
 /** The caller of an open operation, who has no scope. */
 export const nobody: Caller = { keyId: "", rights: { ...unrestricted, scopes: [] }, secretExpiresAt: undefined };
 
-/** Throws `insufficient_scope` unless the key has the scope, or all scopes. */
-export function permitScope({ rights }: Caller, scope: Scope): void {
-  if (!hasScope(rights, scope)) {
-    throw new HeraldError("insufficient_scope", `this call requires a key with the scope \`${scope}\``);
-  }
+/** Throws `insufficient_scope` unless the key has the scope, one of the scopes, or all scopes. */
+export function permitScope({ rights }: Caller, scope: Scope | readonly Scope[]): void {
+  const needed = typeof scope === "string" ? [scope] : scope;
+  if (needed.some((one) => hasScope(rights, one))) return;
+  const names = needed.map((one) => `\`${one}\``).join(" or ");
+  throw new HeraldError("insufficient_scope", `this call requires a key with the scope ${names}`);
 }
 
 /**

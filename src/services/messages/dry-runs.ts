@@ -63,13 +63,6 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
     return recipients > usersAtOnce ? await limiter.run(work, { key: org, weight: recipients }) : await work();
   }
 
-  async function requireFit(send: NewSend): Promise<{ participants: number; isReplay: boolean }> {
-    await use.requireRoomFor(send);
-    // Omits the payload and the users, which decide nothing and would have to be copied to another thread.
-    const { verdict, participants } = await checks.check({ ...send, payload: "", uids: undefined });
-    return { participants, isReplay: verdict !== undefined && requireStored(verdict).isReplay };
-  }
-
   async function countOnline(org: string, pages: AsyncIterable<string[]>): Promise<number> {
     let online = 0;
     for await (const uids of pages) {
@@ -125,7 +118,7 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
   return {
     async message(caller, request) {
       const send = toMessageSend(caller, request, clock.now());
-      return await inConversation(send.org, request.message.cid, await requireFit(send));
+      return await inConversation(send.org, request.message.cid, await requireFit({ checks, use }, send));
     },
     async edit(caller, request) {
       const edit = toEdit(caller, request, clock.now());
@@ -139,7 +132,7 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
     async systemMessage(caller, request) {
       return await inTurn(request.organizationId, request.messageSystem.uids?.length ?? 0, async () => {
         const send = await toSystemSend(caller, request, clock.now());
-        const fit = await requireFit(send);
+        const fit = await requireFit({ checks, use }, send);
         const { isReplay } = fit;
         switch (addressOf(send)) {
           case "users":
@@ -161,6 +154,17 @@ export function createDryRuns(dependencies: Dependencies): DryRuns {
       return { body: { dry_run: { recipients: authors.length, online, unknown_users: [] } }, isReplay: false };
     },
   };
+}
+
+/** Throws what the send would throw if it were appended now. */
+export async function requireFit(
+  { checks, use }: { checks: Dependencies["checks"]; use: Pick<OrganizationUse, "requireRoomFor"> },
+  send: NewSend,
+): Promise<{ participants: number; isReplay: boolean }> {
+  await use.requireRoomFor(send);
+  // Omits the payload and the users, which decide nothing and would have to be copied to another thread.
+  const { verdict, participants } = await checks.check({ ...send, payload: "", uids: undefined });
+  return { participants, isReplay: verdict !== undefined && requireStored(verdict).isReplay };
 }
 
 function whenBusy(): Error {

@@ -5,7 +5,7 @@ import type { SendMessageRequest, SendMessageResponse } from "../../contract/mes
 import { canonicalJson } from "../../lib/json/canonical-json.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { NewSend, SendLog, SendOutcome } from "../../store/ports.ts";
+import type { NewSend, SendLog, SendOutcome, SendVerdict } from "../../store/ports.ts";
 import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
 import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
@@ -34,6 +34,13 @@ const missingCodes = {
   user: "sender_not_found",
 } as const;
 
+/** The error for a send that the log refuses. */
+export function refusalOf(verdict: Exclude<SendVerdict, { outcome: "replayed" }>): HeraldError {
+  return verdict.outcome === "conflict"
+    ? new HeraldError("message_id_conflict")
+    : new HeraldError(missingCodes[verdict.missing]);
+}
+
 /** What the log holds of a send, stored now or by an earlier call, and what is known of its delivery. */
 export type Stored = { id: string; createdAt: number; isReplay: boolean; waited?: Waited | undefined };
 
@@ -44,9 +51,8 @@ export function requireStored(outcome: SendOutcome): Stored {
     case "replayed":
       return { id: outcome.id, createdAt: outcome.createdAt, isReplay: outcome.outcome === "replayed" };
     case "conflict":
-      throw new HeraldError("message_id_conflict");
     case "refused":
-      throw new HeraldError(missingCodes[outcome.missing]);
+      throw refusalOf(outcome);
     case "failed":
       throw outcome.error;
   }

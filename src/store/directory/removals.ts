@@ -99,6 +99,8 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "former_participant", key: ["cid", "uid", "log_start"], ...ofOrganization },
     { table: "conversation", key: ["id"], ...ofOrganization },
     { table: "revoked_token", key: ["uid", "jti"], ...ofOrganization },
+    { table: "scheduled_send", key: ["id"], ...ofOrganization },
+    { table: "schedule", key: ["org"], ...ofOrganization },
     { table: `"user"`, key: ["id"], ...ofOrganization },
   ];
 }

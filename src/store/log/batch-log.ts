@@ -12,7 +12,7 @@ type Earlier = Pick<NewSend, "id" | "createdAt" | "fingerprint">;
 type Conversation = { updatedAt: number; participants: number };
 
 /** The facts that decide a batch of sends: earlier sends with the same ids, and the rows they name. */
-type Circumstances = {
+export type Circumstances = {
   known: Map<string, Earlier>;
   conversations: Map<string, Conversation>;
   participants: Set<string>;
@@ -26,7 +26,7 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
   const append = (sends: NewSend[]) => {
     const orgs = sends.map(({ org }) => org);
     const look = (rows: Looking) => findCircumstances(rows, sends);
-    return writer.commitBatch(orgs, look, (transaction, seen) => appendBatch(transaction, seen, sends));
+    return writer.commitBatch(orgs, look, async (transaction, seen) => appendInTransaction(transaction, seen, sends));
   };
 
   async function appendAlone(send: NewSend): Promise<SendOutcome[]> {
@@ -66,11 +66,12 @@ export function createBatchLog({ driver, writer }: { driver: Driver; writer: Log
   };
 }
 
-async function appendBatch(
+/** Appends sends in a transaction that holds their organizations. Returns one outcome per send, in order. */
+export function appendInTransaction(
   { sql, heads, emit }: LogTransaction,
   circumstances: Circumstances,
   sends: NewSend[],
-): Promise<SendOutcome[]> {
+): SendOutcome[] {
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
   const store = (send: NewSend, recipients?: number): SendOutcome => {
     const { offset, prev } = emit({ ...send, recipients });
@@ -94,7 +95,8 @@ async function appendBatch(
   return outcomes;
 }
 
-async function findCircumstances(rows: Looking, sends: NewSend[]): Promise<Circumstances> {
+/** Reads the facts that decide the sends, in the state that their transaction sees. */
+export async function findCircumstances(rows: Looking, sends: NewSend[]): Promise<Circumstances> {
   const [known, conversations, participants, users] = await Promise.all([
     findEarlier(rows, sends),
     findConversations(rows, sends),

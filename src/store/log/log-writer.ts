@@ -41,7 +41,7 @@ export type LogTransaction = {
   pastHead(org: string): number;
   /** Gives the message the next offset before the log, and stores it with the transaction. Nobody hears of it. */
   emitPast(message: PastMessage): void;
-  /** Takes the bytes of messages that are removed off the organization's count; needs an `emitPast` in the same transaction. */
+  /** Takes bytes that are removed off the organization's count; needs an `emit` or `emitPast` of it in the same transaction. */
   uncount(org: string, bytes: number): void;
   /** Adds to the organization's count what a stored event grew by, or with fewer than 0 bytes shrank by. */
   recount(org: string, offset: number, bytes: number): void;

@@ -10,6 +10,7 @@ import { describeNodeRegistry } from "../testing/node-suite.ts";
 import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention } from "../testing/retention-suite.ts";
+import { describeSchedule } from "../testing/schedule-suite.ts";
 import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
@@ -36,6 +37,7 @@ if (postgres !== undefined) {
   describeAudit(engine, open);
   describeRetention(engine, open);
   describeOverdue(engine, open);
+  describeSchedule(engine, open);
   describeDeliveries(engine, open);
   describeRecipients(engine, open);
   describeSent(engine, open);

@@ -17,6 +17,7 @@ import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSchedule } from "../testing/schedule-suite.ts";
 import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
@@ -54,6 +55,7 @@ if (postgres !== undefined) {
   describeReadMarks("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeOverdue("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeSchedule("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));

@@ -4,6 +4,7 @@ import { startPostgres } from "../../../test/harness/engines/postgres.ts";
 import { createId } from "../../lib/text/ids.ts";
 import { migrateStore } from "../migrate.ts";
 import type { NewKey } from "../ports.ts";
+import type { NewScheduledSend } from "../schedule/ports.ts";
 import type { Driver, Row } from "../sql/driver.ts";
 import { createWrites } from "../store.ts";
 import { entryAt } from "../testing/audit-suite.ts";
@@ -15,7 +16,7 @@ setDefaultTimeout(60_000); // starting a server may take long on a busy machine
 /**
  * Read before the caller is known, or across organizations: hidden only from statements that name other organizations.
  */
-const ofTheServer = ["api_key", "audit", "removal"];
+const ofTheServer = ["api_key", "audit", "removal", "schedule"];
 /** The tables of organizations, and how many rows each test organization has there. */
 const rowsOf: Record<string, number> = {
   '"user"': 2,
@@ -24,6 +25,7 @@ const rowsOf: Record<string, number> = {
   event: 1,
   delivery: 1,
   audience: 1,
+  scheduled_send: 1,
 };
 const tables = Object.keys(rowsOf);
 
@@ -38,6 +40,18 @@ const keyOf = (org: string | null): NewKey => ({
   senders: null,
   networks: null,
   expiresAt: null,
+});
+
+const scheduledOf = (): NewScheduledSend => ({
+  id: "later",
+  sendAt: 2,
+  request: "{}",
+  fingerprint: "f",
+  revision: createId(),
+  keyId: "k",
+  now: 1,
+  replaces: undefined,
+  mostWaiting: 1,
 });
 
 const postgres = await startPostgres();
@@ -55,11 +69,15 @@ if (postgres !== undefined) {
       await superuser.unsafe(`ALTER DATABASE "${name}" SET ${key} = ${value}`);
     const driver = connectPostgres(url);
     await migrateStore(driver);
-    const { organizations, users, conversations, deliveries } = createWrites({ driver, announce: () => undefined });
+    const { organizations, users, conversations, deliveries, schedule } = createWrites({
+      driver,
+      announce: () => undefined,
+    });
     for (const org of ["o1", "o2"]) {
       await organizations.put(org, undefined, 1);
       await users.put(org, "alice", `alice of ${org}`, 1);
       await conversations.put(org, "room", { participants: ["alice", "bob"] }, 1);
+      await schedule.put(org, scheduledOf());
       await deliveries.record({ audiences: [audienceOf(org)], deliveries: [deliveryOf(org, 1)] });
     }
     return { ...driver, [Symbol.asyncDispose]: driver.close };
@@ -139,13 +157,14 @@ if (postgres !== undefined) {
 
     test.each(ofTheServer)("sees in %s the server's rows, and of organizations those it names", async (table) => {
       await using driver = await openTwo();
-      const { audit, keys, organizations } = createWrites({ driver, announce: () => undefined });
+      const { audit, keys, organizations, schedule } = createWrites({ driver, announce: () => undefined });
       for (const org of ["o1", "o2", "never made", null]) {
         await audit.append([{ ...entryAt(1), org }]);
         if (org !== "never made") await keys.create(keyOf(org));
       }
       for (const org of ["o3", "o4"]) {
         await organizations.put(org, undefined, 1);
+        await schedule.put(org, scheduledOf());
         await organizations.remove(org, 2);
       }
       const read = `SELECT DISTINCT org FROM ${table}`;

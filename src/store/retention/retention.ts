@@ -65,6 +65,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
     (await removeOldest(sql, "former_participant", messagesBefore && messagesBefore - clocksDifferMs, limit)) ||
     (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
+    (await removeScheduledSends(sql, idsBefore, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
   );
@@ -83,6 +84,18 @@ async function removeOldestReads(sql: Transaction, before: number | undefined, l
 
 async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {
   return before === undefined ? 0 : await removeFirst(sql, madeBefore(table, before, ""), limit);
+}
+
+/** Removes those that were sent, failed or were cancelled: they are kept as long as the ids of sends. */
+async function removeScheduledSends(sql: Sql, before: number | undefined, limit: number): Promise<number> {
+  if (before === undefined) return 0;
+  const ended: Ordered = {
+    table: "scheduled_send",
+    key: ["ended_at", "org", "id"],
+    where: "ended_at < ?",
+    values: [before],
+  };
+  return await removeFirst(sql, ended, limit);
 }
 
 /** Counts at least one row if it looked at any: a page without ids to forget is not the end. */

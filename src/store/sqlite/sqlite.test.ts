@@ -33,6 +33,7 @@ import { describeOverdue } from "../testing/overdue-suite.ts";
 import { describeReadMarks } from "../testing/reads-suite.ts";
 import { describeRecipients } from "../testing/recipients-suite.ts";
 import { describeRetention, expectRemovalsAfterVersion6 } from "../testing/retention-suite.ts";
+import { describeSchedule } from "../testing/schedule-suite.ts";
 import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
@@ -86,6 +87,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeAudit(engine, open);
   describeRetention(engine, open);
   describeOverdue(engine, open);
+  describeSchedule(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);
   describeErasures(engine, open);

@@ -29,6 +29,13 @@ const shares: Record<string, Record<string, readonly number[]>> = {
   },
   audience: { sqlite_autoindex_audience_1: [10_000, 100, 1, 1, 1], audience_by_id: [10_000, 1] },
   revoked_token: { sqlite_autoindex_revoked_token_1: [1_000, 10, 2, 1], revoked_token_by_id: [1_000, 1] },
+  scheduled_send: {
+    sqlite_autoindex_scheduled_send_1: [100_000, 1_000, 1],
+    scheduled_send_by_state: [100_000, 1_000, 300, 1, 1],
+    scheduled_send_by_time: [100_000, 1_000, 1, 1],
+    scheduled_send_ended: [50_000, 1, 1, 1],
+  },
+  schedule: { sqlite_autoindex_schedule_1: [100, 1], schedule_by_time: [100, 1, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },
   bus_secret: { sqlite_autoindex_bus_secret_1: [1, 1] },

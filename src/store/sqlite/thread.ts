@@ -144,6 +144,11 @@ export async function openSqliteThread(
         erasures: { begin: remote("erasures", "begin"), erase: remote("erasures", "erase") },
         readMarks: { markAll: remote("readMarks", "markAll") },
         retention: { step: remote("retention", "step"), count: remote("retention", "count") },
+        schedule: {
+          put: remote("schedule", "put"),
+          cancel: remote("schedule", "cancel"),
+          settle: remote("schedule", "settle"),
+        },
       },
       async close() {
         isClosing = true;

@@ -70,6 +70,16 @@ export type Ask = { ask: { mid: string; server_mid: string; t: number } };
 export type Ack = { ack: { mid: string; t: number } };
 export type Done = { success: true };
 export type Noun = { id: string; name: string | null; created_at: string; blocked?: true };
+export type ScheduledSend = {
+  id: string;
+  send_at: string;
+  state: "waiting" | "sent" | "failed" | "cancelled";
+  request: Record<string, unknown> | null;
+  created_at: string;
+  sent_at: string | null;
+  server_mid: string | null;
+  problem: Problem | null;
+};
 export type Page<T> = { items: T[]; cursor: string | null };
 export type OnlineUser = { id: string; connections: number; devices?: (string | null)[] };
 export type Node = {

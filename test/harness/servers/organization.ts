@@ -189,11 +189,12 @@ export async function createOrganization(herald: Herald, id: string = uniqueId("
   };
 }
 
-/** Reads a list to its end, page by page. */
-export async function readList<T = Noun>(herald: Herald, path: string, limit = 1_000): Promise<T[]> {
+/** Reads a list to its end, page by page. `filter` is the rest of the query. */
+export async function readList<T = Noun>(herald: Herald, path: string, limit = 1_000, filter?: string): Promise<T[]> {
   const items: T[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const query: string = cursor === "" ? `?limit=${limit}` : `?limit=${limit}&cursor=${encodeURIComponent(cursor)}`;
+    const given = filter === undefined ? `?limit=${limit}` : `?limit=${limit}&${filter}`;
+    const query: string = cursor === "" ? given : `${given}&cursor=${encodeURIComponent(cursor)}`;
     const answer = await herald.admin<Page<T>>("GET", path + query);
     if (answer.status !== 200) throw new Error(`GET ${path}${query} answered ${answer.status}: ${answer.text}`);
     items.push(...answer.body.items);

@@ -107,7 +107,8 @@ function typeOf(schema: JsonSchema): Html {
   return joined(types.map((type) => html`${type}`));
 }
 
-function joined(parts: Html[]): Html {
+/** Parts of which one applies. */
+export function joined(parts: Html[]): Html {
   return html`${parts.map((part, index) => (index === 0 ? part : html` or ${part}`))}`;
 }
 

@@ -7,7 +7,7 @@ import { type Operation, type OperationAnswer, operationTags } from "../../opera
 import { about, conventions, exampleHost, nestingRule } from "../about.ts";
 import { createSchemaCollector, refName, type SchemaCollector } from "../json-schema.ts";
 import { curl } from "./curl.ts";
-import { fieldsTable, objectLink, objectSections, referredIds } from "./fields.ts";
+import { fieldsTable, joined, objectLink, objectSections, referredIds } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
 import { codeBlock, examples, type Page } from "./layout.ts";
 
@@ -22,7 +22,12 @@ export function httpPage(limits: PayloadLimits): Page {
   const answerSchemas = Object.values<Operation>(operations)
     .flatMap(({ answers }) => Object.values(answers))
     .flatMap(({ schema }) => (schema === undefined ? [] : [schemas.add(schema, "output")]));
-  const objects = new Set(answerSchemas.flatMap((schema) => [...referredIds(schema, schemas.schemas)]));
+  const bodySchemas = Object.values<Operation>(operations)
+    .flatMap(({ body }) => (body === undefined ? [] : [schemas.add(body, "input")]))
+    .map((schema) => schemas.schemas[refName(schema.$ref ?? "")] ?? schema); // a table shows the body itself
+  const objects = new Set(
+    [...answerSchemas, ...bodySchemas].flatMap((schema) => [...referredIds(schema, schemas.schemas)]),
+  );
 
   return {
     path: "/docs",
@@ -54,7 +59,7 @@ ${groups.map(
 ${sections}</section>`,
 )}
 <section id="objects"><h2><a href="#objects">Objects</a></h2>
-<p>The objects that responses contain.</p>
+<p>The objects that requests and responses contain.</p>
 ${objectSections(objects, schemas.schemas)}</section>`,
   };
 }
@@ -125,7 +130,8 @@ function answerExamples({ answers }: Operation): Html[] {
 function neededKey(scope: Operation["scope"]) {
   if (scope === undefined) return undefined;
   if (scope === "any") return html`<p>Requires a key with any scope.</p>`;
-  return html`<p>Requires a key with the scope <a href="#scopes"><code>${scope}</code></a>.</p>`;
+  const links = [scope].flat().map((one) => html`<a href="#scopes"><code>${one}</code></a>`);
+  return html`<p>Requires a key with the scope ${joined(links)}.</p>`;
 }
 
 /** The example of a response, as JSON unless it is text. */

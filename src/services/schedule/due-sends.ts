@@ -1,0 +1,136 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { ScheduledRequest } from "../../contract/schedule.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { KeyReads } from "../../store/ports.ts";
+import type {
+  DueSend,
+  Failure,
+  ScheduledSend,
+  ScheduleReads,
+  ScheduleWrites,
+  Settled,
+} from "../../store/schedule/ports.ts";
+import { bootstrapId } from "../keys/bootstrap-key.ts";
+import { type Caller, unrestricted } from "../keys/permissions.ts";
+import type { OrganizationUse, TellStored } from "../limits/organization-use.ts";
+import { failureOf, prepareSend } from "./scheduled-requests.ts";
+
+/** Sends what is due. */
+export type DueSends = {
+  /**
+   * Sends some of what an organization has due by `now`, the time of the database's clock, in one commit. Returns whether
+   * anything was left for this node to do. Rejects like the store; then nothing has changed, or the outcome is unknown.
+   */
+  sendSome(org: string, now: number): Promise<boolean>;
+};
+
+/** A scheduled send that this node sent, or found that it could not. */
+export type EndedSend = {
+  org: string;
+  id: string;
+  keyId: string;
+  tryId: string;
+  request: ScheduledRequest | undefined;
+  /** Why it failed; `undefined` if it was sent. */
+  failure: Failure | undefined;
+};
+
+type Dependencies = {
+  schedule: Pick<ScheduleReads, "due"> & Pick<ScheduleWrites, "settle">;
+  keys: Pick<KeyReads, "get">;
+  use: Pick<OrganizationUse, "know" | "admitSend">;
+  readRequest(stored: string): ScheduledRequest;
+  /** Called after the commit. Must not throw. */
+  onEnd(ended: EndedSend[]): void;
+  onError(error: unknown): void;
+};
+
+// As much as a batch of sends holds of one organization.
+const page = { limit: 64, maxBytes: 64 * 1024 };
+const passing = new Set(["unavailable", "storage_full", "internal"]);
+
+/** A due send on its way: what it asks for, and whom to tell whether it was stored. */
+type Attempt = { scheduled: ScheduledSend; request?: ScheduledRequest; entry?: DueSend; tell?: TellStored };
+
+/** Creates the sending of what is due, by the rules of the moment. */
+export function createDueSends({ schedule, keys, use, readRequest, onEnd, onError }: Dependencies): DueSends {
+  /** The holder of the key that scheduled a send. Its networks do not count, as nobody calls. */
+  async function callerOf(keyId: string, now: number): Promise<Caller> {
+    if (keyId === bootstrapId) return { keyId, rights: unrestricted, secretExpiresAt: undefined };
+    const key = await keys.get(keyId);
+    if (key === undefined) throw gone("was revoked");
+    if (key.expiresAt !== null && key.expiresAt <= now) throw gone("has expired");
+    const { scopes, org, senders, networks, expiresAt } = key;
+    return { keyId, rights: { scopes, org, senders, networks, expiresAt }, secretExpiresAt: undefined };
+  }
+
+  async function prepare(attempt: Attempt, caller: Promise<Caller>, now: number): Promise<DueSend> {
+    const { id, revision, request } = attempt.scheduled;
+    const own = { id, revision, tryId: createId() };
+    try {
+      attempt.request = readRequest(request ?? "");
+      const prepared = await prepareSend(await caller, attempt.request, now);
+      attempt.tell = await use.admitSend(prepared.send);
+      return { ...own, ...prepared };
+    } catch (error) {
+      if (!(error instanceof HeraldError))
+        onError(error); // the row is not what Herald wrote
+      else if (passing.has(error.code) || error.code === "rate_limited") throw error;
+      return { ...own, failure: failureOf(error instanceof HeraldError ? error : new HeraldError("internal")) };
+    }
+  }
+
+  /** Prepares the sends in order, until the organization's rate allows no more; then returns when to go on. */
+  async function prepareAll(attempts: Attempt[], now: number): Promise<number | undefined> {
+    const callers = new Map<string, Promise<Caller>>();
+    for (const attempt of attempts) {
+      const { keyId } = attempt.scheduled;
+      const caller = callers.get(keyId) ?? callerOf(keyId, now);
+      caller.catch(() => undefined); // each of its sends fails with it
+      callers.set(keyId, caller);
+      try {
+        attempt.entry = await prepare(attempt, caller, now);
+      } catch (error) {
+        if (!(error instanceof HeraldError) || error.code !== "rate_limited") throw error;
+        return now + Number(error.headers["Retry-After"]) * 1000;
+      }
+    }
+    return undefined;
+  }
+
+  function tellEnds(org: string, attempts: Attempt[], settled: Settled[]): void {
+    const ended: EndedSend[] = [];
+    const results = new Map(settled.map((one) => [one.id, one]));
+    for (const { scheduled, request, entry } of attempts) {
+      const result = results.get(scheduled.id);
+      if (entry === undefined || result === undefined || result.state === "over") continue;
+      const failure = result.state === "failed" ? result.failure : undefined;
+      if (result.state === "failed" && result.error !== undefined) onError(result.error);
+      ended.push({ org, id: scheduled.id, keyId: scheduled.keyId, tryId: entry.tryId, request, failure });
+    }
+    if (ended.length > 0) onEnd(ended);
+  }
+
+  return {
+    async sendSome(org, now) {
+      const due = await schedule.due(org, now, page);
+      await use.know(org);
+      const attempts: Attempt[] = due.map((scheduled) => ({ scheduled }));
+      const stored = new Set<string>();
+      try {
+        const notBefore = await prepareAll(attempts, now);
+        const entries = attempts.flatMap(({ entry }) => entry ?? []);
+        const settled = await schedule.settle(org, { now, entries, notBefore });
+        for (const one of settled) if (one.state === "sent" && one.isNew) stored.add(one.id);
+        tellEnds(org, attempts, settled);
+        return settled.length === 0 || settled.some(({ state }) => state !== "over");
+      } finally {
+        for (const { scheduled, tell } of attempts) tell?.(stored.has(scheduled.id));
+      }
+    },
+  };
+}
+
+function gone(how: string): HeraldError {
+  return new HeraldError("unauthorized", `the API key that scheduled this send ${how}`);
+}

@@ -1,0 +1,212 @@
+import { z } from "zod";
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import { problemDocument } from "../../contract/errors/problem.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type { ScheduledRequest, ScheduledSendShown } from "../../contract/schedule.ts";
+import { encodeCursor } from "../../lib/text/cursor.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { BatchLog, OrganizationReads } from "../../store/ports.ts";
+import type {
+  Failure,
+  NewScheduledSend,
+  ScheduledSend,
+  ScheduledState,
+  ScheduleReads,
+  ScheduleWrites,
+} from "../../store/schedule/ports.ts";
+import { requireOrganization } from "../directory/directory.ts";
+import { type Caller, permitOrganization } from "../keys/permissions.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+import { requireFit } from "../messages/dry-runs.ts";
+import { fingerprintOf } from "../messages/messages.ts";
+import { type Page, type PageQuery, parseCursor } from "../pages.ts";
+import { errorOfFailure, permitRequest, prepareSend } from "./scheduled-requests.ts";
+
+/** Schedules sends, and shows and cancels them. */
+export type Schedule = {
+  /**
+   * Schedules a send, or replaces one that waits. The same again changes nothing. Throws what the send would throw, and
+   * `already_sent` if it no longer waits.
+   */
+  put(caller: Caller, place: Place, order: ScheduleOrder): Promise<{ shown: ScheduledSendShown; isNew: boolean }>;
+  /** Throws what is wrong with an order, whatever is scheduled, except what a dry run of its request throws. */
+  check(caller: Caller, org: string, order: ScheduleOrder): Promise<void>;
+  /** Throws `not_found`. */
+  get(place: Place): Promise<ScheduledSendShown>;
+  list(org: string, query: ScheduleQuery): Promise<Page<ScheduledSendShown>>;
+  /** Cancels a send that waits. Throws `already_sent` if it was sent or has failed. */
+  cancel(caller: Caller, place: Place): Promise<void>;
+};
+
+/** The organization of a scheduled send, and its id. */
+export type Place = { org: string; id: string };
+
+/** What to send, and when, in milliseconds since the Unix epoch. */
+export type ScheduleOrder = { send_at: number; request: ScheduledRequest };
+
+type ScheduleQuery = PageQuery & { state?: ScheduledState | undefined };
+
+type Dependencies = {
+  schedule: ScheduleReads & ScheduleWrites;
+  organizations: Pick<OrganizationReads, "get">;
+  checks: Pick<BatchLog, "check">;
+  use: Pick<OrganizationUse, "requireRoomFor" | "reserveRoom">;
+  readRequest(stored: string): ScheduledRequest;
+  /** Called when a send was scheduled, with how long it has to wait. */
+  onScheduled(waitMs: number): void;
+};
+
+const dayMs = 24 * 3600 * 1000;
+const mostDaysAhead = 366;
+const mostWaiting = 100_000;
+const maxPageBytes = 512 * 1024;
+const attempts = 5;
+const pagePlace = z.strictObject({ sendAt: z.number(), id: z.string() });
+
+/** Creates the schedule on the store. The clock of the database decides what is in the past. */
+export function createSchedule(dependencies: Dependencies): Schedule {
+  const { schedule, organizations, checks, use, readRequest, onScheduled } = dependencies;
+
+  /** Checks that the caller could send what waits, and so may replace or cancel it. */
+  function permitWaiting(caller: Caller, { request }: ScheduledSend): void {
+    if (request !== null) permitRequest(caller, readRequest(request));
+  }
+
+  async function store(org: string, send: NewScheduledSend): Promise<ScheduledSend | undefined> {
+    const room = use.reserveRoom(org, Buffer.byteLength(send.request));
+    if (room.error !== undefined) throw room.error;
+    let isStored = false;
+    try {
+      const put = await schedule.put(org, send);
+      if (put.outcome === "missing") throw new HeraldError("organization_not_found");
+      if (put.outcome === "too_many") throw tooMany();
+      isStored = put.outcome === "done";
+      return put.outcome === "done" ? put.send : undefined;
+    } finally {
+      room.end(isStored);
+    }
+  }
+
+  async function tryPut(caller: Caller, { org, id }: Place, { send_at: sendAt, request }: ScheduleOrder) {
+    const { now, found } = await schedule.find(org, id);
+    requireWithinAYear(sendAt, now);
+    const { send } = await prepareSend(caller, request, now);
+    const fingerprint = fingerprintOf([sendAt, request]);
+    if (found !== undefined) {
+      const isWaiting = found.state === "waiting";
+      if (found.fingerprint === fingerprint && (!isWaiting || found.keyId === caller.keyId))
+        return { shown: show(found), isNew: false };
+      if (!isWaiting) throw over(found);
+      permitWaiting(caller, found);
+    }
+    await requireFit({ checks, use }, send);
+    const stored = await store(org, {
+      id,
+      sendAt,
+      request: JSON.stringify(request),
+      fingerprint,
+      revision: createId(),
+      keyId: caller.keyId,
+      now,
+      replaces: found?.revision,
+      mostWaiting,
+    });
+    if (stored === undefined) return undefined;
+    onScheduled(sendAt - now);
+    return { shown: show(stored), isNew: found === undefined };
+  }
+
+  async function tryCancel(caller: Caller, { org, id }: Place): Promise<true | undefined> {
+    const { now, found } = await schedule.find(org, id);
+    if (found === undefined) throw await missing(org);
+    if (found.state === "cancelled") return true;
+    if (found.state !== "waiting") throw over(found);
+    permitWaiting(caller, found);
+    return (await schedule.cancel(org, id, { revision: found.revision, now })) || undefined;
+  }
+
+  async function missing(org: string): Promise<HeraldError> {
+    await requireOrganization(organizations, org);
+    return new HeraldError("not_found", "the scheduled send does not exist");
+  }
+
+  function show(scheduled: ScheduledSend): ScheduledSendShown {
+    const { id, state, sendAt, request, createdAt, endedAt, serverMid, problem, tryId } = scheduled;
+    const failure: Failure | undefined = problem === null ? undefined : JSON.parse(problem);
+    return {
+      id,
+      send_at: toIso(sendAt),
+      state,
+      request: request === null ? null : JSON.parse(request),
+      created_at: toIso(createdAt),
+      sent_at: state === "sent" && endedAt !== null ? toIso(endedAt) : null,
+      server_mid: serverMid,
+      problem: failure === undefined ? null : problemDocument(errorOfFailure(failure), tryId ?? ""),
+    };
+  }
+
+  return {
+    async put(caller, place, order) {
+      requireOwn(caller, place.org, order.request);
+      return await untilDone(() => tryPut(caller, place, order));
+    },
+    async check(caller, org, { send_at: sendAt, request }) {
+      requireOwn(caller, org, request);
+      permitRequest(caller, request);
+      requireWithinAYear(sendAt, (await schedule.next()).now);
+    },
+    async get({ org, id }) {
+      const { found } = await schedule.find(org, id);
+      if (found === undefined) throw await missing(org);
+      return show(found);
+    },
+    async list(org, { limit, cursor, state }) {
+      await requireOrganization(organizations, org);
+      const after = parseCursor(cursor, pagePlace);
+      const { items, hasMore } = await schedule.list(org, { state, after, limit, maxBytes: maxPageBytes });
+      const last = hasMore ? items.at(-1) : undefined;
+      return {
+        items: items.map(show),
+        cursor: last === undefined ? null : encodeCursor({ sendAt: last.sendAt, id: last.id }),
+      };
+    },
+    async cancel(caller, place) {
+      await untilDone(() => tryCancel(caller, place));
+    },
+  };
+}
+
+/** Repeats what others changed meanwhile. */
+async function untilDone<Result>(work: () => Promise<Result | undefined>): Promise<Result> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const result = await work();
+    if (result !== undefined) return result;
+  }
+  throw unavailable({ detail: "other calls are changing the same scheduled send; try again" });
+}
+
+/** Throws unless the request names the organization of the path. */
+function requireOwn(caller: Caller, org: string, { organizationId }: ScheduledRequest): void {
+  permitOrganization(caller, organizationId);
+  if (organizationId !== org) throw invalid("/request/organizationId", "must be the organization of the path");
+}
+
+function requireWithinAYear(sendAt: number, now: number): void {
+  if (sendAt > now + mostDaysAhead * dayMs) throw invalid("/send_at", "must be at most a year ahead");
+}
+
+function invalid(pointer: string, detail: string): HeraldError {
+  return new HeraldError("invalid_request", `${pointer}: ${detail}`, { fields: [{ pointer, detail }] });
+}
+
+function tooMany(): HeraldError {
+  const detail = `${mostWaiting} sends of this organization are waiting, which is the maximum; cancel some, or wait until they are sent`;
+  return new HeraldError("invalid_request", detail, { fields: [{ pointer: "", detail }] });
+}
+
+const ends = { sent: "it was sent", failed: "it has failed", cancelled: "it was cancelled" };
+
+function over({ id, state }: ScheduledSend): HeraldError {
+  const end = state === "waiting" ? "" : ends[state];
+  return new HeraldError("already_sent", `the scheduled send \`${id}\` no longer waits: ${end}; choose a new id`);
+}

@@ -1,0 +1,118 @@
+import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { ScheduleReads } from "../../store/schedule/ports.ts";
+import type { DueSends } from "./due-sends.ts";
+
+/** Sends what is due when it is due, on this node or another. */
+export type Scheduler = {
+  /** Looks at the schedule now, and from now on. Failures are reported by `outages`. */
+  start(outages: OutageEvents): void;
+  /** A send was scheduled here that is due in `waitMs`. */
+  expect(waitMs: number): void;
+  /** Ends the work after its current commit; resolves then. */
+  stop(): Promise<void>;
+};
+
+type Dependencies = {
+  schedule: Pick<ScheduleReads, "next" | "dueOrganizations">;
+  dueSends: DueSends;
+  /** Whether other nodes use the same database. */
+  isShared: boolean;
+  /** A clock that never goes back. */
+  elapsed: Clock;
+  random?(): number;
+};
+
+// How late a node learns of a send that another one scheduled and then died.
+const lookEveryMs = 800;
+// Nodes that know the same time begin one after the other: the first has sent most when the next one looks.
+const spreadMs = 150;
+const organizationsAtOnce = 100;
+const placesOfNode = 4;
+
+/**
+ * Creates the clockwork of scheduled sends: one timer, for the next time that anything is due by the database's clock.
+ * A node looks at the schedule then, and every 800 ms, which reads one row of an index.
+ */
+export function createScheduler(dependencies: Dependencies): Scheduler {
+  const { schedule, dueSends, isShared, elapsed, random = Math.random } = dependencies;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let ownAt = Number.NaN; // what was scheduled here last is due about then, by `elapsed`
+  let look: (() => Promise<void>) | undefined;
+  let looking: Promise<void> | undefined;
+  let isStopped = false;
+
+  function arm(): void {
+    if (isStopped || looking !== undefined || look === undefined) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void wake(), Math.max(0, wakeAt - elapsed.now()));
+  }
+
+  function wakeIn(ms: number): void {
+    const at = elapsed.now() + ms;
+    if (at >= wakeAt) return;
+    wakeAt = at;
+    arm();
+  }
+
+  async function wake(): Promise<void> {
+    wakeAt = elapsed.now() + lookEveryMs;
+    looking = look?.();
+    await looking;
+    looking = undefined;
+    arm();
+  }
+
+  /** Whether this node is to be first: it alone uses the database, or it was asked to send what is due. */
+  function isFirst(inMs: number): boolean {
+    return !isShared || Math.abs(elapsed.now() + inMs - ownAt) < spreadMs;
+  }
+
+  async function lookNow(): Promise<void> {
+    while (!isStopped) {
+      const { now, nextAt } = await schedule.next();
+      if (nextAt === undefined) return;
+      const inMs = nextAt - now;
+      if (inMs > 0) return wakeIn(inMs + (isFirst(inMs) ? 0 : random() * spreadMs));
+      const orgs = await schedule.dueOrganizations(now, organizationsAtOnce);
+      if (!(await sendOf(orgs, now))) return wakeIn((1 + random()) * spreadMs); // another node is at it
+    }
+  }
+
+  /** Sends some of each organization. Returns whether this node had anything to do; rejects when all have had their turn. */
+  async function sendOf(orgs: string[], now: number): Promise<boolean> {
+    const waiting = orgs.values();
+    let hadWork = false;
+    const failures: unknown[] = [];
+    const work = async () => {
+      for (const org of waiting) {
+        if (isStopped) return;
+        try {
+          if (await dueSends.sendSome(org, now)) hadWork = true;
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: placesOfNode }, work));
+    if (failures.length > 0) throw failures[0];
+    return hadWork;
+  }
+
+  return {
+    start(outages) {
+      look = tellOutages(lookNow, outages);
+      wakeIn(0);
+    },
+    expect(waitMs) {
+      ownAt = elapsed.now() + waitMs;
+      wakeIn(Math.max(0, waitMs));
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}

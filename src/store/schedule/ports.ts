@@ -1,0 +1,113 @@
+import type { ErrorCode, FieldError } from "../../contract/errors/errors.ts";
+import type { NewSend } from "../ports.ts";
+
+/** What became of a scheduled send. */
+export type ScheduledState = "waiting" | "sent" | "failed" | "cancelled";
+
+/** A send that is scheduled for a time, or was. Times in milliseconds since the Unix epoch, by the database's clock. */
+export type ScheduledSend = {
+  id: string;
+  state: ScheduledState;
+  sendAt: number;
+  /** The request as JSON; `null` once it was sent or cancelled: what was sent is in the log alone. */
+  request: string | null;
+  /** Equal for the same request at the same time. */
+  fingerprint: string;
+  /** Changes with the content. */
+  revision: string;
+  /** The key that scheduled it. */
+  keyId: string;
+  createdAt: number;
+  /** When it was sent, failed or was cancelled. */
+  endedAt: number | null;
+  /** The id of what was sent, as its recipients know it. */
+  serverMid: string | null;
+  /** Why it failed, as JSON of a `Failure`. */
+  problem: string | null;
+  /** The id of the attempt that ended it. */
+  tryId: string | null;
+};
+
+/** Why a scheduled send failed: the refusal of the log, or an error found before. */
+export type Failure =
+  | { outcome: "conflict" }
+  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" }
+  | { outcome: "error"; code: ErrorCode; detail: string; fields: FieldError[] };
+
+/** A send to be scheduled. `now` is the time of the database's clock. */
+export type NewScheduledSend = Pick<ScheduledSend, "id" | "sendAt" | "fingerprint" | "revision" | "keyId"> & {
+  request: string;
+  now: number;
+  /** The revision that is replaced; `undefined` if there is none yet. Another one changes nothing (`changed`). */
+  replaces: string | undefined;
+  /** How many sends of the organization may wait. */
+  mostWaiting: number;
+};
+
+/** The outcome of scheduling a send. */
+export type ScheduleOutcome =
+  | { outcome: "done"; send: ScheduledSend }
+  | { outcome: "changed" | "missing" | "too_many" };
+
+/** A page of scheduled sends by time and id. */
+export type SchedulePage = {
+  state: ScheduledState | undefined;
+  after: { sendAt: number; id: string } | undefined;
+  limit: number;
+  maxBytes: number;
+};
+
+/** What waits on the whole server: how many, and since when a node should have looked at an organization, in milliseconds. */
+export type ScheduleBacklog = { waiting: number; overdueMs: number };
+
+/** Reads scheduled sends. */
+export type ScheduleReads = {
+  /** The time of the database's clock, and the scheduled send if there is one. */
+  find(org: string, id: string): Promise<{ now: number; found: ScheduledSend | undefined }>;
+  /** At most `limit` of those after a place, ending with the one that reaches `maxBytes`, and whether there are more. */
+  list(org: string, page: SchedulePage): Promise<{ items: ScheduledSend[]; hasMore: boolean }>;
+  /** The time of the database's clock, and when a node must look at an organization next, if anything waits. */
+  next(): Promise<{ now: number; nextAt: number | undefined }>;
+  /** At most `limit` organizations that a node must look at by `now`, those that have waited longest first. */
+  dueOrganizations(now: number, limit: number): Promise<string[]>;
+  /** The first of an organization's waiting sends that are due by `now`, ending with the one that reaches `maxBytes`. */
+  due(org: string, now: number, page: { limit: number; maxBytes: number }): Promise<ScheduledSend[]>;
+  backlog(): Promise<ScheduleBacklog>;
+};
+
+/** A due send, as its node found it: to be sent, or why it cannot be. */
+export type DueSend = { id: string; revision: string; tryId: string } & (
+  | { send: NewSend; serverMid: string }
+  | { failure: Failure }
+);
+
+/** Due sends of one organization, found at `now`. */
+export type Settlement = {
+  now: number;
+  entries: DueSend[];
+  /** Nothing more is due before this time; without it, what is due is due at once. */
+  notBefore: number | undefined;
+};
+
+/**
+ * What became of a due send in the transaction that settled it. `over`: it was not waiting any more, or had been
+ * replaced. `isNew` is false for a retry of a stored send; `error` is set if the failure has no known reason.
+ */
+export type Settled = { id: string } & (
+  | { state: "sent"; isNew: boolean }
+  | { state: "failed"; failure: Failure; error?: unknown }
+  | { state: "over" }
+);
+
+/** Writes scheduled sends. */
+export type ScheduleWrites = {
+  /** Schedules a send, or replaces one that waits. Counts its bytes as stored. */
+  put(org: string, send: NewScheduledSend): Promise<ScheduleOutcome>;
+  /** Cancels the send if it is of this revision and waits. False if it is not. */
+  cancel(org: string, id: string, options: { revision: string; now: number }): Promise<boolean>;
+  /**
+   * Sends what still waits and may be sent, in one commit with the note that it was: so it is sent once, whoever else
+   * tries. Then announces the events. Rejects like an append, and then nothing has changed unless the outcome is unknown.
+   */
+  settle(org: string, settlement: Settlement): Promise<Settled[]>;
+};

@@ -1,0 +1,201 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { appendInTransaction, findCircumstances } from "../log/batch-log.ts";
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { NewSend, SendOutcome } from "../ports.ts";
+import type { Row, Transaction } from "../sql/driver.ts";
+import type {
+  DueSend,
+  Failure,
+  NewScheduledSend,
+  ScheduledState,
+  ScheduleOutcome,
+  ScheduleWrites,
+  Settled,
+  Settlement,
+} from "./ports.ts";
+import { type ScheduledRow, scheduledColumns, toScheduledSend } from "./schedule-reads.ts";
+
+type Found = Row & { id: string; state: ScheduledState; revision: string; bytes: number };
+type Ended = { settled: Settled; endedAt: number; serverMid: string | null };
+
+const find = `SELECT ${scheduledColumns}, bytes FROM scheduled_send WHERE org = ? AND id = ?`;
+const cancelOne = `UPDATE scheduled_send SET state = 'cancelled', request = NULL, bytes = 0, ended_at = ?
+  WHERE org = ? AND id = ?`;
+const findSchedule = "SELECT waiting FROM schedule WHERE org = ?";
+const findFirst = "SELECT MIN(send_at) AS first FROM scheduled_send WHERE org = ? AND state = 'waiting'";
+// An organization that a node has to look at already keeps its place.
+const addToSchedule = `INSERT INTO schedule (org, next_at, waiting) VALUES (?, ?, ?)
+  ON CONFLICT (org) DO UPDATE SET waiting = schedule.waiting + excluded.waiting,
+    next_at = CASE WHEN excluded.next_at < schedule.next_at THEN excluded.next_at ELSE schedule.next_at END`;
+const takeOffSchedule = "UPDATE schedule SET waiting = waiting - ? WHERE org = ?";
+const countBytes = "UPDATE organization SET stored_bytes = stored_bytes + ? WHERE id = ?";
+
+/**
+ * Creates the writes of scheduled sends. All of them lock the organization first, so that a cancellation and the sending,
+ * or two nodes that send, come one after the other.
+ */
+export function createScheduleWrites({ writer }: { writer: LogWriter }): ScheduleWrites {
+  async function settleAll(org: string, settlement: Settlement): Promise<Settled[]> {
+    return await writer.bulk(org, (transaction) => settleIn(transaction, org, settlement));
+  }
+
+  /** Marks a send as failed for an error that nobody expects, as it would fail each time and hold up the others. */
+  async function settleAlone(org: string, settlement: Settlement, entry: DueSend): Promise<Settled[]> {
+    try {
+      return await settleAll(org, { ...settlement, entries: [entry] });
+    } catch (error) {
+      if (error instanceof HeraldError) throw error;
+      const { id, revision, tryId } = entry;
+      const failure: Failure = { outcome: "error", code: "internal", detail: "", fields: [] };
+      const failed = await settleAll(org, { ...settlement, entries: [{ id, revision, tryId, failure }] });
+      return failed.map((one) => ({ ...one, error }));
+    }
+  }
+
+  return {
+    put: (org, send) => writer.commit([org], (transaction) => putIn(transaction, org, send)),
+    async cancel(org, id, { revision, now }) {
+      return await writer.commit([org], async ({ sql, heads }) => {
+        if (!heads.has(org)) return false;
+        const [row] = await sql.all<Found>(find, org, id);
+        if (row?.state !== "waiting" || row.revision !== revision) return false;
+        await sql.run(cancelOne, now, org, id);
+        await sql.run(countBytes, -Number(row.bytes), org);
+        await sql.run(takeOffSchedule, 1, org); // the next look finds out that it has nothing to do
+        return true;
+      });
+    },
+    async settle(org, settlement) {
+      try {
+        return await settleAll(org, settlement);
+      } catch (error) {
+        if (error instanceof HeraldError) throw error;
+        const settled: Settled[] = [];
+        for (const entry of settlement.entries) settled.push(...(await settleAlone(org, settlement, entry)));
+        return settled;
+      }
+    },
+  };
+}
+
+async function putIn(
+  { sql, heads }: LogTransaction,
+  org: string,
+  { id, sendAt, request, fingerprint, revision, keyId, now, replaces, mostWaiting }: NewScheduledSend,
+): Promise<ScheduleOutcome> {
+  if (!heads.has(org)) return { outcome: "missing" };
+  const [row] = await sql.all<ScheduledRow & { bytes: number }>(find, org, id);
+  if (row?.revision !== replaces || (row !== undefined && row.state !== "waiting")) return { outcome: "changed" };
+  const isNew = row === undefined;
+  if (isNew) {
+    const [schedule] = await sql.all<{ waiting: number }>(findSchedule, org);
+    if (Number(schedule?.waiting ?? 0) >= mostWaiting) return { outcome: "too_many" };
+  }
+  const bytes = Buffer.byteLength(request);
+  const stored: ScheduledRow = {
+    id,
+    state: "waiting",
+    send_at: sendAt,
+    request,
+    fingerprint,
+    revision,
+    key_id: keyId,
+    created_at: isNew ? now : row.created_at,
+    ended_at: null,
+    server_mid: null,
+    problem: null,
+    try_id: null,
+  };
+  if (isNew) await sql.rows.insert("scheduled_send", [{ org, ...stored, bytes }]);
+  else await sql.rows.update("scheduled_send", ["org", "id"], [{ org, ...stored, bytes }]);
+  await sql.run(countBytes, bytes - Number(row?.bytes ?? 0), org);
+  await sql.run(addToSchedule, org, sendAt, isNew ? 1 : 0);
+  return { outcome: "done", send: toScheduledSend(stored) };
+}
+
+async function settleIn(
+  transaction: LogTransaction,
+  org: string,
+  { now, entries, notBefore }: Settlement,
+): Promise<Settled[]> {
+  const { sql, heads, uncount } = transaction;
+  if (!heads.has(org)) {
+    await sql.run("DELETE FROM schedule WHERE org = ?", org); // its sends go with the rest of the organization
+    return entries.map(({ id }) => ({ id, state: "over" }));
+  }
+  const keys = entries.map(({ id }) => ({ org, id }));
+  const rows = await sql.rows.find<Found>("scheduled_send", ["id", "state", "revision", "bytes"], keys);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const live = entries.filter(({ id, revision }) => {
+    const row = found.get(id);
+    return row?.state === "waiting" && row.revision === revision;
+  });
+  const outcomes = await send(transaction, live);
+  const ended = live.map((entry) => ({ tryId: entry.tryId, ...endOf(entry, outcomes.get(entry.id), now) }));
+  const freed = live.reduce((sum, { id }) => sum + Number(found.get(id)?.bytes ?? 0), 0);
+  const hasEvents = ended.some(({ settled }) => settled.state === "sent" && settled.isNew);
+  if (hasEvents) uncount(org, freed); // written with the events
+  const updates = ended.map(({ settled, endedAt, serverMid, tryId }) => ({
+    org,
+    id: settled.id,
+    state: settled.state,
+    request: null,
+    bytes: 0,
+    ended_at: endedAt,
+    server_mid: serverMid,
+    problem: settled.state === "failed" ? JSON.stringify(settled.failure) : null,
+    try_id: tryId,
+  }));
+  await Promise.all([
+    sql.rows.update("scheduled_send", ["org", "id"], updates),
+    hasEvents || freed === 0 ? undefined : sql.run(countBytes, -freed, org),
+  ]);
+  await reschedule(sql, org, { now, ended: live.length, notBefore });
+  const settled = new Map(ended.map((one) => [one.settled.id, one.settled]));
+  return entries.map(({ id }) => settled.get(id) ?? { id, state: "over" });
+}
+
+async function send(transaction: LogTransaction, entries: DueSend[]): Promise<Map<string, SendOutcome>> {
+  const ids: string[] = [];
+  const sends: NewSend[] = [];
+  for (const entry of entries) {
+    if (!("send" in entry)) continue;
+    ids.push(entry.id);
+    sends.push(entry.send);
+  }
+  if (sends.length === 0) return new Map();
+  const circumstances = await findCircumstances(transaction.sql.rows, sends);
+  const outcomes = appendInTransaction(transaction, circumstances, sends);
+  return new Map(outcomes.map((outcome, index) => [ids[index] ?? "", outcome]));
+}
+
+function endOf(entry: DueSend, outcome: SendOutcome | undefined, now: number): Ended {
+  const { id } = entry;
+  const failed = (failure: Failure): Ended => ({
+    settled: { id, state: "failed", failure },
+    endedAt: now,
+    serverMid: null,
+  });
+  if ("failure" in entry) return failed(entry.failure);
+  if (outcome === undefined) throw new Error("a due send without an outcome");
+  if (outcome.outcome === "failed") throw outcome.error;
+  if (outcome.outcome !== "stored" && outcome.outcome !== "replayed") return failed(outcome);
+  // A retry of a message has the id of the first one; a system message is known by the caller's id.
+  const serverMid = entry.send.kind === "message" ? outcome.id : entry.serverMid;
+  const settled = { id, state: "sent", isNew: outcome.outcome === "stored" } as const;
+  return { settled, endedAt: outcome.createdAt, serverMid };
+}
+
+/** Notes when the organization must be looked at next. What is due already goes behind others that are. */
+async function reschedule(
+  sql: Transaction,
+  org: string,
+  { now, ended, notBefore = 0 }: { now: number; ended: number; notBefore: number | undefined },
+): Promise<void> {
+  const [row] = await sql.all<{ first: number | null }>(findFirst, org);
+  if (row?.first == null) await sql.run("DELETE FROM schedule WHERE org = ?", org);
+  else {
+    const nextAt = Math.max(Number(row.first), now, notBefore);
+    await sql.run("UPDATE schedule SET next_at = ?, waiting = waiting - ? WHERE org = ?", nextAt, ended, org);
+  }
+}
