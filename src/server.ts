@@ -219,7 +219,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     tracePlay: tracing?.play,
   });
   gateway = connections;
-  const figures = { ...counting.figures, gateway: connections.figures };
+  const figures = { ...counting.figures, gateway: connections.figures, scheduled: services.scheduler.figures };
   const nodeFigures = createNodeFigures(figures, bus);
   const gauges = startGauges({ config, database, store, clock, steadyClock, onError });
   starting.defer(gauges.stop);

@@ -57,6 +57,19 @@ export const metricCatalogue = {
     type: "gauge",
     help: "How long the oldest send of this node has been waiting for its commit; 0 if none is waiting. It grows while the database hangs.",
   },
+  herald_scheduled_sends_total: {
+    type: "counter",
+    labels: ["result"],
+    help: "Scheduled sends that this node took up when they were due, by result: sent, failed (they could not be sent any more).",
+  },
+  herald_scheduled_waiting: {
+    type: "gauge",
+    help: "Scheduled sends that wait for their time. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
+  },
+  herald_scheduled_overdue_seconds: {
+    type: "gauge",
+    help: "How long the organization that has waited longest for its due scheduled sends has been waiting for a node; 0 if none is due. What waits for its organization's rate limit does not count. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
+  },
   herald_deliveries_total: {
     type: "counter",
     labels: ["kind"],

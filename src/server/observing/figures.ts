@@ -6,6 +6,7 @@ import type { Call, Route } from "../../http/calls.ts";
 import { watchEventLoop } from "../../lib/event-loop/event-loop.ts";
 import { createHistogram, createRecent, type Histogram, spanBuckets } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { ScheduleFigures } from "../../services/schedule/scheduling.ts";
 
 /** How many beats, 2 s apart, count as recent. */
 const recentBeats = 15;
@@ -27,6 +28,7 @@ export type Figures = {
   /** The number of sends per commit, and the duration. */
   commits: { sizes: Histogram; durations: Histogram };
   eventLoopDelays: Histogram;
+  scheduled: ScheduleFigures;
 };
 
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
@@ -74,7 +76,10 @@ function resultOf({ status, isReplay }: Call): SendResult {
 }
 
 /** Creates the figures shown by `GET /admin/nodes`. Call the result once per beat, as beats delimit what is recent. */
-export function createNodeFigures({ gateway, sends, eventLoopDelays }: Figures, bus: Pick<Bus, "state">) {
+export function createNodeFigures(
+  { gateway, sends, eventLoopDelays }: Omit<Figures, "scheduled">,
+  bus: Pick<Bus, "state">,
+) {
   const { own, bus: heard, store } = gateway.latency;
   const latency = createRecent([own, heard, store], recentBeats);
   const delay = createRecent([eventLoopDelays], recentBeats);

@@ -6,6 +6,7 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { readOverdue } from "../../services/retention.ts";
 import type { PendingSends } from "../../store/ports.ts";
 import type { Overdue, RetentionReads } from "../../store/retention/ports.ts";
+import type { ScheduleBacklog, ScheduleReads } from "../../store/schedule/ports.ts";
 import type { Database, DatabaseSizes } from "../../store/store.ts";
 
 /** Figures that take a moment to read, so they are read in the background. What cannot be read is `undefined`. */
@@ -14,6 +15,7 @@ export type Gauges = {
   disk: DiskSpace | undefined;
   /** How long the oldest job of each kind has been waiting, in milliseconds; 0 if none is. */
   jobs: Overdue | undefined;
+  scheduled: ScheduleBacklog | undefined;
   /** How long the oldest send has been waiting for its commit, in milliseconds; 0 if none is. */
   oldestSendMs: number;
 };
@@ -21,7 +23,7 @@ export type Gauges = {
 type Dependencies = {
   config: Config;
   database: Pick<Database, "sizes">;
-  store: { retention: RetentionReads; sends: PendingSends };
+  store: { retention: RetentionReads; sends: PendingSends; schedule: Pick<ScheduleReads, "backlog"> };
   /** The clock of the sends. */
   clock: Clock;
   /** A clock that never goes back. */
@@ -41,6 +43,7 @@ export function startGauges({ config, database, store, clock, steadyClock, onErr
   const disk = followValue(() => readDiskSpace(config.HERALD_DATA_DIR), options);
   const keep = keepOf(config);
   const jobs = followValue(() => readOverdue(store.retention, keep), options);
+  const scheduled = followValue(store.schedule.backlog, options);
 
   return {
     /** The latest figures. */
@@ -50,11 +53,12 @@ export function startGauges({ config, database, store, clock, steadyClock, onErr
         database: sizes.current()?.value,
         disk: disk.current()?.value,
         jobs: agedBy(jobs.current()),
+        scheduled: scheduled.current()?.value,
         oldestSendMs: Math.max(0, now - (store.sends.oldestPending() ?? now)),
       };
     },
     stop(): void {
-      for (const each of [sizes, disk, jobs]) each.stop();
+      for (const each of [sizes, disk, jobs, scheduled]) each.stop();
     },
   };
 }

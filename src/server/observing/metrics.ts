@@ -51,6 +51,12 @@ export function measure({
     family("herald_commit_duration_seconds", seconds("herald_commit_duration_seconds", commits.durations)),
     ...measureGauges(gauges),
     family(
+      "herald_scheduled_sends_total",
+      each(figures.scheduled, (result) => ({ result })),
+    ),
+    family("herald_scheduled_waiting", oneIf(gauges.scheduled?.waiting)),
+    family("herald_scheduled_overdue_seconds", oneIf(gauges.scheduled && gauges.scheduled.overdueMs / 1000)),
+    family(
       "herald_deliveries_total",
       each(gateway.deliveries, (kind) => ({ kind })),
     ),

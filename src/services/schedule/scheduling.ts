@@ -18,7 +18,7 @@ export type ScheduleFigures = { sent: number; failed: number };
 export type Scheduling = {
   schedule: Schedule;
   scheduler: {
-    figures: Readonly<ScheduleFigures>;
+    figures: ScheduleFigures;
     /** Begins to send what is due. */
     start(observers: Observers): void;
     /** Ends after the current commit; resolves then. */

@@ -106,10 +106,14 @@ async function putIn(
     problem: null,
     try_id: null,
   };
-  if (isNew) await sql.rows.insert("scheduled_send", [{ org, ...stored, bytes }]);
-  else await sql.rows.update("scheduled_send", ["org", "id"], [{ org, ...stored, bytes }]);
-  await sql.run(countBytes, bytes - Number(row?.bytes ?? 0), org);
-  await sql.run(addToSchedule, org, sendAt, isNew ? 1 : 0);
+  const rows = [{ org, ...stored, bytes }];
+  sql.lastly(
+    Promise.all([
+      isNew ? sql.rows.insert("scheduled_send", rows) : sql.rows.update("scheduled_send", ["org", "id"], rows),
+      sql.run(countBytes, bytes - Number(row?.bytes ?? 0), org),
+      sql.run(addToSchedule, org, sendAt, isNew ? 1 : 0),
+    ]),
+  );
   return { outcome: "done", send: toScheduledSend(stored) };
 }
 
