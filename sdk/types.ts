@@ -176,6 +176,27 @@ export type Recipient = {
 /** Whom a send or a read would reach. `unknown_users` are the `uids` of a system message that are not users of the organization. */
 export type DryRunAnswer = { dry_run: { recipients: number; online: number; unknown_users: string[] } };
 
+/** What to send later, and when: ISO 8601, at most a year ahead; a time in the past means now. */
+export type ScheduleOrder = { send_at: string; request: MessageEnvelope | SystemMessageEnvelope };
+
+/** What became of a scheduled send. */
+export type ScheduledState = "waiting" | "sent" | "failed" | "cancelled";
+
+/**
+ * A send that is scheduled for a time, or was. `request` is what waits, and `null` once it no longer does. `server_mid` is the id of
+ * what was sent, and `problem` the reason why it could not be.
+ */
+export type ScheduledSend = {
+  id: string;
+  send_at: string;
+  state: ScheduledState;
+  request: MessageEnvelope | SystemMessageEnvelope | null;
+  created_at: string;
+  sent_at: string | null;
+  server_mid: string | null;
+  problem: { status: number; code: string; title: string; detail: string } | null;
+};
+
 /** An organization, a user or a conversation. `name` is `null` if none is set. */
 export type DirectoryEntry = { id: string; name: string | null; created_at: string };
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import {
+  parseAhead,
   parseAttachment,
   parseCidrs,
   parseCustomParameters,
@@ -79,6 +80,18 @@ test("a time of the past is a time or how long ago it was", () => {
   expect(parsePast("12h", undefined, now)).toBe("2026-11-19T12:00:00.000Z");
   expect(parsePast("2026-01-31")).toBe("2026-01-31T00:00:00.000Z");
   expect(() => parsePast("yesterday")).toThrow("or a duration");
+});
+
+test("the time of a scheduled send is a time or a span from now", () => {
+  const now = Date.UTC(2026, 10, 20);
+  expect(["30s", "10m", "in 2h", "in 1d"].map((text) => parseAhead(text, undefined, now))).toEqual([
+    "2026-11-20T00:00:30.000Z",
+    "2026-11-20T00:10:00.000Z",
+    "2026-11-20T02:00:00.000Z",
+    "2026-11-21T00:00:00.000Z",
+  ]);
+  expect(parseAhead("2027-01-31T12:00:00+01:00")).toBe("2027-01-31T11:00:00.000Z");
+  for (const text of ["", "in", "in a while", "0s", "10 m"]) expect(() => parseAhead(text)).toThrow("or a duration");
 });
 
 test.each(["", "0d", "1.5h", "90", "d", "1y", "soon", "1234567d", "2027-13-01"])("%p is no end of a key", (text) => {

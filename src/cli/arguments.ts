@@ -70,6 +70,14 @@ export function parsePast(text: string, _before?: string, now: number = Date.now
   return parseTime(text, (span) => now - span);
 }
 
+/** `--at`: a time (ISO 8601), or a duration from now such as `10m`, `in 2h` or `30s`. Returns the time. */
+export function parseAhead(text: string, _before?: string, now: number = Date.now()): string {
+  const [, span = text] = /^in (.+)$/.exec(text) ?? [];
+  const seconds = /^([1-9]\d{0,5})s$/.exec(span)?.[1];
+  if (seconds !== undefined) return new Date(now + Number(seconds) * 1000).toISOString();
+  return parseExpiry(span, undefined, now);
+}
+
 function parseTime(text: string, timeOfSpan: (milliseconds: number) => number): string {
   const span = /^([1-9]\d{0,5})([mhd])$/.exec(text);
   if (span !== null) {

@@ -28,6 +28,7 @@ import { addReadCommand } from "./commands/read.ts";
 import { addRecipientsCommands } from "./commands/recipients.ts";
 import { addReportCommands } from "./commands/report.ts";
 import { addRestoreCommand } from "./commands/restore.ts";
+import { addScheduleCommands } from "./commands/schedule/schedule.ts";
 import { addBatchCommand } from "./commands/send/batch.ts";
 import { addEditCommand } from "./commands/send/edit.ts";
 import { addSendMessageCommand } from "./commands/send/message.ts";
@@ -96,6 +97,7 @@ export function createProgram(output: Output): Command {
   addEditCommand(program, output);
   addRecallCommand(program, output);
   addReadCommand(program, output);
+  addScheduleCommands(program, output);
   addReportCommands(program, output);
   addRecipientsCommands(program, output);
   addListenCommand(program, output);

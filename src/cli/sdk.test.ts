@@ -49,6 +49,14 @@ test("the admin client's calls are those of the server", async () => {
   const system = { organizationId: odd, senderId: "u/1", messageSystem: { id: "s/1", uids: ["u/1", "u/9"] } };
   expect((await admin.trySystemMessage(system)).dry_run.unknown_users).toEqual(["u/9"]);
   await admin.sendSystemMessage(system);
+  const order = { send_at: new Date(Date.now() + 3_600_000).toISOString(), request: envelope };
+  expect(await admin.trySchedule(odd, "l/1", order)).toMatchObject({ dry_run: { recipients: 1 } });
+  const scheduled = await admin.schedule(odd, "l/1", order);
+  expect(scheduled).toMatchObject({ id: "l/1", state: "waiting", send_at: order.send_at, problem: null });
+  expect(await admin.schedule(odd, "l/1", order)).toEqual(scheduled);
+  expect((await admin.listScheduled(odd, { state: "waiting", limit: 5 })).items).toEqual([scheduled]);
+  await admin.cancelScheduled(odd, "l/1");
+  expect(await admin.getScheduled(odd, "l/1")).toMatchObject({ state: "cancelled", request: null });
   for (const options of [{}, { senderId: "u/1" }]) {
     const { delivery } = await admin.getSystemMessage(odd, "s/1", options);
     expect(delivery.by_user).toEqual({ "u/1": "offline", "u/9": "unknown" });

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { AttachmentInput, CustomParameters } from "../../../../sdk/index.ts";
+import type { AttachmentInput, CustomParameters, MessageEnvelope } from "../../../../sdk/index.ts";
 import { parseAttachment, parseCustomParameters, parsePositive } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
@@ -57,19 +57,9 @@ export function addSendMessageCommand(send: Command, output: Output): void {
         body: string | undefined,
         { org, from, to, x, attachment, wait, dryRun, json, ...options }: MessageOptions,
       ) => {
-        const text = body === "-" ? await readStandardInput() : body;
-        if (text === undefined && attachment === undefined) {
-          throw new CliError(exitCodes.usage, "nothing to send. Give a text, - for standard input, or --attachment.");
-        }
+        const content = await readContent(body, { x, attachment });
         const id = options.id ?? Bun.randomUUIDv7();
-        const message = {
-          id,
-          cid: to,
-          ...(text === undefined ? {} : { body: text }),
-          ...(x === undefined ? {} : { x }),
-          ...(attachment === undefined ? {} : { attachments: attachment }),
-        };
-        const envelope = { organizationId: org, senderId: from, message };
+        const envelope = { organizationId: org, senderId: from, message: { id, cid: to, ...content } };
         const admin = accessServer(options).admin();
         if (dryRun) return tellDryRun(await admin.tryMessage(envelope), json, output);
         const answer = await admin.sendMessage(envelope, { wait }).catch(tellId(id));
@@ -79,4 +69,20 @@ export function addSendMessageCommand(send: Command, output: Output): void {
         tellDelivery(answer, wait, output);
       },
     );
+}
+
+/** The content of a message: its text from the arguments or standard input, and what the options add. */
+export async function readContent(
+  body: string | undefined,
+  { x, attachment }: { x: CustomParameters | undefined; attachment: AttachmentInput[] | undefined },
+): Promise<Omit<MessageEnvelope["message"], "id" | "cid">> {
+  const text = body === "-" ? await readStandardInput() : body;
+  if (text === undefined && attachment === undefined) {
+    throw new CliError(exitCodes.usage, "nothing to send. Give a text, - for standard input, or --attachment.");
+  }
+  return {
+    ...(text === undefined ? {} : { body: text }),
+    ...(x === undefined ? {} : { x }),
+    ...(attachment === undefined ? {} : { attachments: attachment }),
+  };
 }
