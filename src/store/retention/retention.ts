@@ -65,7 +65,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     (await removeOldest(sql, "audience", messagesBefore && messagesBefore - audienceOutlivesMs, limit)) ||
     (await removeOldest(sql, "former_participant", messagesBefore && messagesBefore - clocksDifferMs, limit)) ||
     (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
-    (await removeScheduledSends(sql, idsBefore, limit)) ||
+    (await removeScheduledSends(sql, latestOf(idsBefore, messagesBefore), limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
   );
@@ -84,6 +84,13 @@ async function removeOldestReads(sql: Transaction, before: number | undefined, l
 
 async function removeOldest(sql: Sql, table: Dated, before: number | undefined, limit: number) {
   return before === undefined ? 0 : await removeFirst(sql, madeBefore(table, before, ""), limit);
+}
+
+/** Ids go with their messages, if they are not forgotten before. */
+function latestOf(idsBefore: number | undefined, messagesBefore: number | undefined): number | undefined {
+  return idsBefore === undefined || messagesBefore === undefined
+    ? (idsBefore ?? messagesBefore)
+    : Math.max(idsBefore, messagesBefore);
 }
 
 /** Removes those that were sent, failed or were cancelled: they are kept as long as the ids of sends. */

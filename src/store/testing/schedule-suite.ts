@@ -311,7 +311,10 @@ export function describeSchedule(engine: string, open: OpenDatabase): void {
       expect(await step(10, undefined)).toBe(0);
       expect([await step(20, 1_003), await step(30, 1_003), await step(40, 1_003)]).toEqual([2, 1, 0]);
       const page = { state: undefined, after: undefined, limit: 10, maxBytes: mebibyte };
-      expect((await store.schedule.list("o1", page)).items.map(({ id }) => id)).toEqual(["3", "4"]);
+      const left = async () => (await store.schedule.list("o1", page)).items.map(({ id }) => id);
+      expect(await left()).toEqual(["3", "4"]);
+      const withMessages = { ...order, ...never, messagesBefore: 1_004, idsBefore: undefined, now: 50 };
+      expect([await store.retention.step(withMessages), await left()]).toEqual([1, ["4"]]);
       await dispose();
     });
   });

@@ -10,6 +10,7 @@ import { postgresFastRestart, postgresFrozen, postgresImmediateRestart, postgres
 import { postgresLineCut, postgresLineFrozen, postgresLineSlow } from "./postgres-line.ts";
 import { healthyReader, reconnectStorm, slowReader } from "./readers.ts";
 import { sameId } from "./same-id.ts";
+import { scheduledSends } from "./scheduled-sends.ts";
 
 /** Every row of the list of faults. */
 export const scenarios: readonly AnyScenario[] = [
@@ -31,6 +32,7 @@ export const scenarios: readonly AnyScenario[] = [
   postgresLineSlow,
   freezeNode,
   sameId,
+  scheduledSends,
   diskFullEmbedded,
   diskFullPostgres,
   clockStep,
