@@ -1,6 +1,7 @@
 import type { Clock } from "../../lib/time/clock.ts";
 import type { ErasureReads, ErasureWrites, WrittenEvent } from "../../store/messages/ports.ts";
 import type { LogReader, UserReads, UserWrites } from "../../store/ports.ts";
+import type { ScheduleWrites } from "../../store/schedule/ports.ts";
 import { createToll } from "../transfer/toll.ts";
 
 /** Whose messages to erase, with which key. */
@@ -12,7 +13,7 @@ type Call = { pay(cost: number): Promise<void>; permit(): Promise<void> };
 /** Deletes users together with what they wrote. */
 export type Erasures = {
   /**
-   * Deletes the user, and then takes back all messages that the user wrote; resolves with their number, or `undefined` if there
+   * Deletes the user, cancels what the user is to send later, and then takes back all messages that the user wrote; resolves with their number, or `undefined` if there
    * never was such a user. Called again, it goes on where it was broken off.
    */
   erase(wish: ErasureWish, call: Call): Promise<number | undefined>;
@@ -21,6 +22,7 @@ export type Erasures = {
 type Dependencies = {
   users: Pick<UserReads & UserWrites, "remove">;
   erasures: ErasureReads & ErasureWrites;
+  schedule: Pick<ScheduleWrites, "cancelSome">;
   log: Pick<LogReader, "heads">;
   clock: Clock;
   /** A clock that never goes back. */
@@ -31,13 +33,15 @@ const mostOfStep = 100; // as in a recall, which clients are told in one event
 const bytesOfStep = 65_536;
 
 /** Creates erasures on the store, which take many small commits, so that nobody waits for a long one. */
-export function createErasures({ users, erasures, log, clock, elapsed }: Dependencies): Erasures {
+export function createErasures({ users, erasures, schedule, log, clock, elapsed }: Dependencies): Erasures {
   return {
     async erase({ org, uid, keyId }, call) {
       await users.remove(org, uid, clock.now());
       if (!(await erasures.begin(org, uid))) return undefined;
       const upTo = (await log.heads([org])).get(org)?.offset ?? 0;
       const toll = createToll(call, elapsed);
+      const waiting = { sender: uid, now: clock.now(), limit: mostOfStep };
+      while ((await schedule.cancelSome(org, waiting)) > 0) await toll.charge(1);
       let count = 0;
       for (let after = Number.MIN_SAFE_INTEGER; ; ) {
         const page = await erasures.written({ org, uid, after, upTo });

@@ -104,6 +104,7 @@ export function createSchedule(dependencies: Dependencies): Schedule {
       id,
       sendAt,
       request: JSON.stringify(request),
+      sender: request.senderId,
       fingerprint,
       revision: createId(),
       keyId: caller.keyId,

@@ -6,6 +6,7 @@ CREATE TABLE scheduled_send (
   id TEXT NOT NULL,
   state TEXT NOT NULL,
   send_at BIGINT NOT NULL,
+  sender TEXT NOT NULL,
   request TEXT,
   bytes BIGINT NOT NULL,
   fingerprint TEXT NOT NULL,
@@ -22,6 +23,8 @@ CREATE TABLE scheduled_send (
 CREATE INDEX scheduled_send_by_state ON scheduled_send (org, state, send_at, id);
 
 CREATE INDEX scheduled_send_by_time ON scheduled_send (org, send_at, id);
+
+CREATE INDEX scheduled_send_of_sender ON scheduled_send (org, sender, id) WHERE state = 'waiting';
 
 CREATE INDEX scheduled_send_ended ON scheduled_send (ended_at, org, id) WHERE ended_at IS NOT NULL;
 

@@ -46,6 +46,7 @@ const scheduledOf = (): NewScheduledSend => ({
   id: "later",
   sendAt: 2,
   request: "{}",
+  sender: "alice",
   fingerprint: "f",
   revision: createId(),
   keyId: "k",

@@ -37,6 +37,7 @@ export type Failure =
 /** A send to be scheduled. `now` is the time of the database's clock. */
 export type NewScheduledSend = Pick<ScheduledSend, "id" | "sendAt" | "fingerprint" | "revision" | "keyId"> & {
   request: string;
+  sender: string;
   now: number;
   /** The revision that is replaced; `undefined` if there is none yet. Another one changes nothing (`changed`). */
   replaces: string | undefined;
@@ -105,6 +106,8 @@ export type ScheduleWrites = {
   put(org: string, send: NewScheduledSend): Promise<ScheduleOutcome>;
   /** Cancels the send if it is of this revision and waits. False if it is not. */
   cancel(org: string, id: string, options: { revision: string; now: number }): Promise<boolean>;
+  /** Cancels at most `limit` of those that wait for this sender; returns their number. */
+  cancelSome(org: string, options: { sender: string; now: number; limit: number }): Promise<number>;
   /**
    * Sends what still waits and may be sent, in one commit with the note that it was: so it is sent once, whoever else
    * tries. Then announces the events. Rejects like an append, and then nothing has changed unless the outcome is unknown.

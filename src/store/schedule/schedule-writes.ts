@@ -21,6 +21,8 @@ type Ended = { settled: Settled; endedAt: number; serverMid: string | null };
 const find = `SELECT ${scheduledColumns}, bytes FROM scheduled_send WHERE org = ? AND id = ?`;
 const cancelOne = `UPDATE scheduled_send SET state = 'cancelled', request = NULL, bytes = 0, ended_at = ?
   WHERE org = ? AND id = ?`;
+const findOfSender = `SELECT id, bytes FROM scheduled_send WHERE org = ? AND sender = ? AND state = 'waiting'
+  ORDER BY id LIMIT ?`;
 const findSchedule = "SELECT waiting FROM schedule WHERE org = ?";
 const findFirst = "SELECT MIN(send_at) AS first FROM scheduled_send WHERE org = ? AND state = 'waiting'";
 // An organization that a node has to look at already keeps its place.
@@ -62,7 +64,29 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
         await sql.run(cancelOne, now, org, id);
         await sql.run(countBytes, -Number(row.bytes), org);
         await sql.run(takeOffSchedule, 1, org); // the next look finds out that it has nothing to do
+        sql.forget();
         return true;
+      });
+    },
+    async cancelSome(org, { sender, now, limit }) {
+      return await writer.bulk(org, async ({ sql, heads }) => {
+        const rows = heads.has(org)
+          ? await sql.all<{ id: string; bytes: number }>(findOfSender, org, sender, limit)
+          : [];
+        if (rows.length === 0) return 0;
+        const cancelled = { org, state: "cancelled", request: null, bytes: 0, ended_at: now };
+        const bytes = rows.reduce((sum, row) => sum + Number(row.bytes), 0);
+        await Promise.all([
+          sql.rows.update(
+            "scheduled_send",
+            ["org", "id"],
+            rows.map(({ id }) => ({ ...cancelled, id })),
+          ),
+          sql.run(countBytes, -bytes, org),
+          sql.run(takeOffSchedule, rows.length, org),
+        ]);
+        sql.forget();
+        return rows.length;
       });
     },
     async settle(org, settlement) {
@@ -81,7 +105,7 @@ export function createScheduleWrites({ writer }: { writer: LogWriter }): Schedul
 async function putIn(
   { sql, heads }: LogTransaction,
   org: string,
-  { id, sendAt, request, fingerprint, revision, keyId, now, replaces, mostWaiting }: NewScheduledSend,
+  { id, sendAt, request, sender, fingerprint, revision, keyId, now, replaces, mostWaiting }: NewScheduledSend,
 ): Promise<ScheduleOutcome> {
   if (!heads.has(org)) return { outcome: "missing" };
   const [row] = await sql.all<ScheduledRow & { bytes: number }>(find, org, id);
@@ -106,7 +130,7 @@ async function putIn(
     problem: null,
     try_id: null,
   };
-  const rows = [{ org, ...stored, bytes }];
+  const rows = [{ org, ...stored, sender, bytes }];
   sql.lastly(
     Promise.all([
       isNew ? sql.rows.insert("scheduled_send", rows) : sql.rows.update("scheduled_send", ["org", "id"], rows),

@@ -33,6 +33,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     sqlite_autoindex_scheduled_send_1: [100_000, 1_000, 1],
     scheduled_send_by_state: [100_000, 1_000, 300, 1, 1],
     scheduled_send_by_time: [100_000, 1_000, 1, 1],
+    scheduled_send_of_sender: [30_000, 300, 3, 1],
     scheduled_send_ended: [50_000, 1, 1, 1],
   },
   schedule: { sqlite_autoindex_schedule_1: [100, 1], schedule_by_time: [100, 1, 1] },

@@ -147,6 +147,7 @@ export async function openSqliteThread(
         schedule: {
           put: remote("schedule", "put"),
           cancel: remote("schedule", "cancel"),
+          cancelSome: remote("schedule", "cancelSome"),
           settle: remote("schedule", "settle"),
         },
       },

@@ -16,6 +16,7 @@ export function describeSchedule(engine: string, open: OpenDatabase): void {
       id: "one",
       sendAt: 1_000,
       request: '{"a":1}',
+      sender: "u1",
       fingerprint: "f",
       revision: createId(),
       keyId: "k",
@@ -259,6 +260,20 @@ export function describeSchedule(engine: string, open: OpenDatabase): void {
       const three = await put(org, { id: "three" });
       await context.store.schedule.cancel(org, "three", { revision: three.revision, now: 1 });
       expect((await bytesOf(org)) - before).toBe(sent);
+    });
+
+    test("is cancelled with all others of its sender, step by step", async () => {
+      const org = await context.createOrganization(["u1", "u2"]);
+      const before = await bytesOf(org);
+      for (const id of ["a", "b", "c"]) await put(org, { id });
+      const other = await put(org, { id: "d", sender: "u2" });
+      const { schedule } = context.store;
+      const step = () => schedule.cancelSome(org, { sender: "u1", now: 700, limit: 2 });
+      expect([await step(), await step(), await step()]).toEqual([2, 1, 0]);
+      expect(await find(org, "c")).toMatchObject({ state: "cancelled", request: null, endedAt: 700 });
+      expect((await bytesOf(org)) - before).toBe(other.request?.length ?? 0);
+      expect(await dueIds(org, 1_000)).toEqual(["d"]);
+      expect(await schedule.cancelSome("nowhere", { sender: "u1", now: 700, limit: 2 })).toBe(0);
     });
 
     test("holds only so many of one organization", async () => {

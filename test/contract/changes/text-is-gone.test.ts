@@ -6,6 +6,7 @@ import { uniqueId } from "../../harness/random.ts";
 import { filesWith } from "../../harness/reading/files.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
+import { scheduling } from "../../harness/servers/scheduling.ts";
 import { importInto } from "../transfer/lines.ts";
 
 const herald = useHerald({ oneNode: "it searches the files of an embedded database" });
@@ -52,8 +53,9 @@ test("what was taken back is in no file of the database, no answer, no event and
 
 test("no word of an erased user is in any file, answer or log line, also of imported and system messages", async () => {
   const org = await createOrganization(herald());
-  const words = ["name", "sent", "edited", "system", "past", "deleted"].map((name) => uniqueId(`secret-${name}`));
-  const [name = "", sent = "", edited = "", system = "", past = "", deleted = ""] = words;
+  const named = ["name", "sent", "edited", "system", "past", "deleted", "later"];
+  const words = named.map((word) => uniqueId(`secret-${word}`));
+  const [name = "", sent = "", edited = "", system = "", past = "", deleted = "", later = ""] = words;
   await herald().admin("PUT", org.path("users", "alice"), { name });
   const [cid, other] = [await org.conversation(["alice", "bob"]), await org.conversation(["alice", "bob"])];
   const { server_mid: id } = await org.sent("alice", { cid, body: sent, x: { word: sent } });
@@ -63,6 +65,11 @@ test("no word of an erased user is in any file, answer or log line, also of impo
   await org.sentSystem("alice", { id: "notice", uids: ["bob"], x: { word: system } });
   const created_at = "2024-01-01T00:00:00Z";
   await importInto(org, [{ message: { id: "past-1", cid, senderId: "alice", body: past, created_at } }]);
+  const { put, get, messageOf } = scheduling(org);
+  await put("one", { send_at: "2020-01-01T00:00:00Z", request: messageOf("alice", { cid, body: `${sent} then` }) });
+  const send_at = new Date(Date.now() + 86_400_000).toISOString();
+  await put("two", { send_at, request: messageOf("alice", { cid, body: later }) });
+  await scheduling(org).ended("one");
   for (const word of words) expect(filesWith(herald().dataDir, word)).not.toEqual([]);
   expect((await herald().admin("DELETE", `${org.path("users", "alice")}?messages=erase`)).status).toBe(204);
   for (const word of words)
@@ -70,6 +77,7 @@ test("no word of an erased user is in any file, answer or log line, also of impo
       () => filesWith(herald().dataDir, word).length === 0 || undefined,
       () => `${word} to be gone from ${filesWith(herald().dataDir, word)}`,
     );
+  expect((await get("two")).body).toMatchObject({ state: "cancelled", request: null });
   const report = await herald().admin<SystemMessageReport>("GET", org.path("system-messages", "notice"));
   expect(report.body.system_message).toMatchObject({ _id: "notice", from: "alice", x: {} });
   const paths = [org.path("export"), org.path("messages", id), org.path("conversations", cid, "messages")];
