@@ -33,8 +33,8 @@ const dayMs = 86_400_000;
 
 /** Waiting sends from an hour ahead on, one a second, each with a message of a hundred characters. */
 const rowsOfSchedule = (series: string, n: string) => `INSERT INTO scheduled_send
-  (org, id, state, send_at, request, bytes, fingerprint, revision, key_id, created_at)
-  SELECT '${filledOrganization}', 's' || ${n}, 'waiting', ${Date.now() + dayMs} + ${n} * 1000,
+  (org, id, state, send_at, sender, request, bytes, fingerprint, revision, key_id, created_at)
+  SELECT '${filledOrganization}', 's' || ${n}, 'waiting', ${Date.now() + dayMs} + ${n} * 1000, 'alice',
     '{"organizationId":"waiting","senderId":"alice","message":{"cid":"room","body":"' || '${"x".repeat(100)}' || '"}}',
     200, 'f' || ${n}, 'r' || ${n}, 'bootstrap', 1 FROM ${series}`;
 const rowOfOrganization = `INSERT INTO schedule (org, next_at, waiting)

@@ -16,7 +16,7 @@ const pathIds: Record<string, (ids: Ids) => string> = {
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
 
-/** The value of each query parameter that names something. A query parameter missing here fails the walk. */
+/** The value of each query parameter that names something, or of one operation's. A query parameter missing here fails the walk. */
 const queries: Record<string, (ids: Ids) => string> = {
   limit: () => "1000",
   cursor: ({ uid }) => cursorOf({ id: uid }),
@@ -40,6 +40,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   cid: ({ cid }) => encodeURIComponent(cid),
   uid: ({ uid }) => encodeURIComponent(uid),
   rate: () => "1000",
+  "listScheduled state": () => "waiting",
 };
 
 /** Bodies by operation. An operation with a body that is missing here fails the walk. */
@@ -114,7 +115,7 @@ function entryOf<Entry>(table: Record<string, Entry>, name: string): Entry {
 export function callsOf({ operationId, method, path, query, body, lines }: Operation, ids: Ids): Call[] {
   const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(entryOf(pathIds, name)(ids)));
   const parameters = Object.keys("shape" in query ? Object(query.shape) : {});
-  const searches = ["", ...parameters.map((name) => `?${name}=${entryOf(queries, name)(ids)}`)];
+  const searches = ["", ...parameters.map((name) => `?${name}=${(queries[`${operationId} ${name}`] ?? entryOf(queries, name))(ids)}`)];
   const textOf = (all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join("");
   const given =
     lines !== undefined
