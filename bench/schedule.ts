@@ -30,6 +30,7 @@ const callers = 64;
 const putsAtOnce = 32;
 const filledOrganization = "waiting";
 const dayMs = 86_400_000;
+const settleMs = 4_000;
 
 /** Waiting sends from an hour ahead on, one a second, each with a message of a hundred characters. */
 const rowsOfSchedule = (series: string, n: string) => `INSERT INTO scheduled_send
@@ -147,8 +148,11 @@ for (let round = 0; round < Number(values.rounds); round++) {
   const [rest, restOfEmpty] = await Promise.all([restingCpu(full), restingCpu(empty)]);
   figures.full.push(rest);
   figures.empty.push(restOfEmpty);
-  const rateOfEmpty = await sendRate(empty);
-  const rate = await sendRate(full);
+  const isFullFirst = round % 2 === 0;
+  const first = await sendRate(isFullFirst ? full : empty);
+  const second = await sendRate(isFullFirst ? empty : full);
+  const [rate, rateOfEmpty] = isFullFirst ? [first, second] : [second, first];
+  await Bun.sleep(settleMs); // so that no node rests from what it has just sent
   figures.ratios.push(rate / rateOfEmpty);
   console.log(
     `at rest: ${rest.toFixed(2)} % of a core with ${waiting} waiting, ${restOfEmpty.toFixed(2)} % with none; sends: ${rate.toFixed(0)} /s and ${rateOfEmpty.toFixed(0)} /s`,

@@ -26,9 +26,6 @@ import type {
   ReadEnvelope,
   Recipient,
   RecipientState,
-  ScheduledSend,
-  ScheduledState,
-  ScheduleOrder,
   SystemMessageAnswer,
   SystemMessageEnvelope,
   SystemMessageReport,
@@ -44,6 +41,7 @@ import { call, type Fetch } from "./http.ts";
 import { callForLines, type ImportOptions, type ImportReport, type LineBytes, readReport, toStream } from "./lines.ts";
 import { eachOf } from "./pages.ts";
 import { path, query } from "./paths.ts";
+import { createScheduleCalls } from "./schedule.ts";
 import { preferenceOf, type SendOptions, withDelivery } from "./wait.ts";
 
 /** The options of an admin client. */
@@ -224,32 +222,7 @@ export function createAdminClient({
       return request("PUT", "/admin/message/read?dry_run=true", envelope);
     },
 
-    /**
-     * Schedules a send, or replaces the one of this `id` that waits. It is checked now, and sent once at its time. The same call
-     * again changes nothing, so it is safe to retry.
-     */
-    async schedule(org: string, id: string, order: ScheduleOrder): Promise<ScheduledSend> {
-      return request("PUT", path`/admin/organizations/${org}/scheduled/${id}`, order);
-    },
-    /** Checks a send and returns whom it would reach now, without scheduling anything. */
-    async trySchedule(org: string, id: string, order: ScheduleOrder): Promise<DryRunAnswer> {
-      return request("PUT", path`/admin/organizations/${org}/scheduled/${id}` + query({ dry_run: true }), order);
-    },
-    /** Reads a scheduled send, or what became of it. */
-    async getScheduled(org: string, id: string): Promise<ScheduledSend> {
-      return request("GET", path`/admin/organizations/${org}/scheduled/${id}`);
-    },
-    /** Lists scheduled sends by time, those of one `state` or all. */
-    async listScheduled(
-      org: string,
-      page: PageOptions & { state?: ScheduledState } = {},
-    ): Promise<Page<ScheduledSend>> {
-      return request("GET", path`/admin/organizations/${org}/scheduled` + query(page));
-    },
-    /** Cancels a scheduled send: once this resolves, it is never sent. Rejects with `already_sent` if it was, or has failed. */
-    async cancelScheduled(org: string, id: string): Promise<void> {
-      return request("DELETE", path`/admin/organizations/${org}/scheduled/${id}`);
-    },
+    ...createScheduleCalls(request),
 
     /** Reads a message and its delivery report, by the `server_mid` of the send. */
     async getMessage(org: string, serverMid: string): Promise<MessageReport> {

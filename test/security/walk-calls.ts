@@ -115,7 +115,10 @@ function entryOf<Entry>(table: Record<string, Entry>, name: string): Entry {
 export function callsOf({ operationId, method, path, query, body, lines }: Operation, ids: Ids): Call[] {
   const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(entryOf(pathIds, name)(ids)));
   const parameters = Object.keys("shape" in query ? Object(query.shape) : {});
-  const searches = ["", ...parameters.map((name) => `?${name}=${(queries[`${operationId} ${name}`] ?? entryOf(queries, name))(ids)}`)];
+  const searches = [
+    "",
+    ...parameters.map((name) => `?${name}=${(queries[`${operationId} ${name}`] ?? entryOf(queries, name))(ids)}`),
+  ];
   const textOf = (all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join("");
   const given =
     lines !== undefined
