@@ -108,5 +108,6 @@ function describe({ request, server_mid, problem }: ScheduledSend): string {
     const content = body === "" ? `${attachments.length} attachments` : body;
     return `${request.senderId} to ${cid}: ${content}`;
   }
-  return `${request.senderId} to ${request.messageSystem.uids.length} users`;
+  const { uids, cid } = request.messageSystem;
+  return `${request.senderId} to ${uids === undefined ? (cid ?? "everyone") : `${uids.length} users`}`;
 }
