@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { openUnreadStream } from "../../harness/clients/unread-stream.ts";
 import { acknowledging, counts, sendWaiting as send, told } from "../../harness/clients/waiting.ts";
 import { eventually, within } from "../../harness/deadline.ts";
+import { readMetrics, sampleOf } from "../../harness/reading/metrics.ts";
 import { messageBecomes } from "../../harness/reading/reports.ts";
 import { startHerald, useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
@@ -21,6 +22,9 @@ describe("a send with Prefer: wait", () => {
     const { message } = await bob.next(({ message }) => message !== undefined);
     await bob.request("ack", { ids: [message?._id] });
     expect(told(await first)).toEqual([201, "wait=1", counts(3, 2, 2, 1)]);
+    const { samples } = readMetrics(await (await fetch(`${org.herald.url}/metrics`)).text());
+    const took = "herald_http_request_duration_seconds_sum";
+    expect(sampleOf(samples, took, { route: "/admin/message", method: "POST" })).toBeLessThan(0.9); // without the wait
     const second = send(org, { cid, body: "y" }, "return=minimal, Wait=100; x=y, wait=1");
     for (const one of [bob, carol]) {
       const { message } = await one.next(({ message }) => message?.body === "y");
