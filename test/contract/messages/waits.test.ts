@@ -77,6 +77,26 @@ describe("a send with Prefer: wait", () => {
     expect(told(await answering)).toEqual([201, "wait=20", counts(3, 2, 2, 2)]);
   });
 
+  test("counts those whom a system message to a conversation or to everyone reaches", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob", "carol"]);
+    await org.conversation(["dave"]);
+    using bob = await acknowledging(org, "bob");
+    using dave = await acknowledging(org, "dave");
+    const acknowledge = async (socket: typeof bob, id: string) => {
+      await socket.next(({ system_message: system }) => system?._id === id);
+      await socket.request("ack", { ids: [id] });
+    };
+    const [toConversation] = await Promise.all([sendSystem(org, { id: "c", cid }), acknowledge(bob, "c")]);
+    expect(told(toConversation)).toEqual([201, "wait=20", counts(3, 1, 1, 1)]);
+    const [toEveryone] = await Promise.all([
+      sendSystem(org, { id: "e", everyone: true }),
+      acknowledge(bob, "e"),
+      acknowledge(dave, "e"),
+    ]);
+    expect(told(toEveryone)).toEqual([201, "wait=20", counts(4, 2, 2, 2)]);
+  });
+
   test("does not wait for a connection that has gone, and counts only those whom it reached", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob", "carol"]);
