@@ -1,5 +1,6 @@
-export { type AdminClient, type AdminClientOptions, createAdminClient } from "./admin/admin.ts";
+export { type AdminClient, createAdminClient } from "./admin/admin.ts";
 export type { BatchAnswer, BatchEnvelope, BatchOptions } from "./admin/batch.ts";
+export type { AdminClientOptions } from "./admin/exchange.ts";
 export type { FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
 export type { ImportOptions, ImportReport, LineBytes, LineProblem } from "./admin/lines.ts";
 export type { SendOptions } from "./admin/wait.ts";

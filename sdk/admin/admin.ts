@@ -34,38 +34,18 @@ import type {
   Waited,
 } from "../types.ts";
 import { createUuid } from "../uuid.ts";
-import { withRetries } from "../waiting/retry.ts";
 import { createBatchCalls } from "./batch.ts";
+import { type AdminClientOptions, createExchange, type RequestOptions } from "./exchange.ts";
 import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
-import { call, type Fetch } from "./http.ts";
 import { callForLines, type ImportOptions, type ImportReport, type LineBytes, readReport, toStream } from "./lines.ts";
 import { eachOf } from "./pages.ts";
 import { path, query } from "./paths.ts";
 import { createScheduleCalls } from "./schedule.ts";
 import { preferenceOf, type SendOptions, withDelivery } from "./wait.ts";
 
-/** The options of an admin client. */
-export type AdminClientOptions = {
-  /** The server address, for example `http://127.0.0.1:7070`. Its path becomes a prefix of every path. */
-  url: string;
-  /** The API key. Use it on servers only, never in web pages. */
-  key: string;
-  fetch?: Fetch | undefined;
-  /** How many times a failed call is retried (default 5). */
-  retries?: number | undefined;
-  /** The timeout of one attempt in milliseconds (default 30,000). */
-  timeoutMs?: number | undefined;
-  /** The time limit of a call with all its retries, in milliseconds (default none). Does not apply to `events`. */
-  deadlineMs?: number | undefined;
-};
-
-/** The options of `request`. `isSafe` says that the call is idempotent, so it may be retried. */
-export type RequestOptions = { isSafe?: boolean };
-
 /** The admin API. Methods reject with `HeraldApiError`, or with `HeraldArgumentError` for an identifier that cannot be part of a URL. */
 export type AdminClient = ReturnType<typeof createAdminClient>;
 
-const maxRetryAfterMs = 60_000;
 const minBackoffMs = 250;
 const maxBackoffMs = 15_000;
 
@@ -85,6 +65,7 @@ export function createAdminClient({
   if (base.protocol !== "http:" && base.protocol !== "https:")
     throw new HeraldArgumentError(`url must begin with http: or https:, not ${base.protocol}`);
   const root = `${base.origin}${base.pathname.replace(/\/+$/, "")}`;
+  const exchange = createExchange({ root, key, fetch, retries, timeoutMs, deadlineMs, minBackoffMs, maxBackoffMs });
 
   /**
    * Makes any call: `path` includes the query, `body` is sent as JSON, and `Answer` is the type that the caller expects. GET, PUT
@@ -108,37 +89,6 @@ export function createAdminClient({
   ): Promise<Answer & Waited> {
     const answer = await exchange("POST", path, body, { isSafe: true, ...preferenceOf(options) });
     return withDelivery(answer.body as Answer, answer.headers);
-  }
-
-  /** Makes a call with its retries, each of which may take `waitMs` longer. */
-  async function exchange(
-    method: string,
-    path: string,
-    body: unknown,
-    { prefer, waitMs = 0, ...options }: RequestOptions & { prefer?: string | undefined; waitMs?: number },
-  ): Promise<{ body: unknown; headers: Headers }> {
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    const startedAt = performance.now();
-    const leftMs = () => startedAt + deadlineMs + waitMs - performance.now();
-    const attempt = () =>
-      call({
-        url: root + path,
-        method,
-        key,
-        body: text,
-        prefer,
-        timeoutMs: Math.ceil(Math.max(1, Math.min(timeoutMs + waitMs, leftMs()))),
-        fetch,
-      });
-    const isSafe = options.isSafe ?? method !== "POST";
-    return await withRetries(attempt, {
-      retries,
-      isSafe,
-      minMs: minBackoffMs,
-      maxMs: maxBackoffMs,
-      maxRetryAfterMs,
-      leftMs,
-    });
   }
 
   type RecipientFilter = { state?: RecipientState };
