@@ -17,6 +17,7 @@ const leftOut: Readonly<Record<string, string>> = {
     "the settings of one node, which starts again on its data folder with another secret",
   "test/contract/keys/keys-changes.test.ts":
     "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.long.test.ts",
+  "test/contract/changes/text-is-gone.test.ts": "the files of the embedded database",
   "test/contract/backup.test.ts": "the embedded database, which is a file",
   "test/contract/doctor.test.ts":
     "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",

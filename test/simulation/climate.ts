@@ -22,7 +22,7 @@ export function chooseClimate(random: Random) {
     clients: random.integer(2, 5),
     writers: random.integer(1, 4),
     activeMs,
-    writes: random.integer(5, oneOf(20, 40, 100, 100)),
+    writes: random.integer(5, oneOf(20, 40, 100, 130)),
     /** The maximum number of messages that `since` gives. */
     maxRecovered: oneOf(10, 100, 100),
     /** How long a transaction holds its lock, and how long after it its events are announced. */
@@ -33,6 +33,9 @@ export function chooseClimate(random: Random) {
     /** How often a message is large, and how large. A large one does not fit into a hint. */
     large: oneOf(0, 0, 0, 0, 0.1, 0.4),
     largeBytes: oneOf(40_000, 150_000, 500_000),
+    /** How often a write is an edit of a recent message, and how often a recall of up to three. */
+    edits: oneOf(0, 0, 0.1, 0.3),
+    recalls: oneOf(0, 0, 0.1, 0.2),
     membershipChanges: oneOf(0.02, 0.1, 0.3),
     signOuts: oneOf(0, 0, 0.03),
     /** The longest time until a client breaks its connection, and then until it returns. */

@@ -23,8 +23,19 @@ export type History = Pick<Cluster, "outages" | "heals" | "stopped"> & {
   endedAt: number;
 };
 
-/** The log as a connection knew it; if its end was lost at `lostAt`, events up to `keptUpTo` were not. */
-type Known = { commits: readonly (Commit | undefined)[]; keptUpTo: number; lostAt: number };
+/**
+ * The log as a connection knew it; if its end was lost at `lostAt`, events up to `keptUpTo` were not. `blankedAt`: when
+ * events lost their texts.
+ */
+type Known = {
+  commits: readonly (Commit | undefined)[];
+  blankedAt: ReadonlyMap<number, number>;
+  keptUpTo: number;
+  lostAt: number;
+};
+
+/** The kinds of events that the participants of a conversation hear. */
+const conversationKinds = new Set<string>(["message", "edit", "recall"]);
 
 /** Describes all broken promises; empty if all were kept. */
 export function judge(history: History): string[] {
@@ -154,7 +165,7 @@ function* judgeReplay(history: History, hearing: Hearing, known: Known, head: nu
   const seen = commits.find((commit) => commit?.event.id === since);
   const missed = commits
     .slice((seen?.event.offset ?? 0) + 1, head + 1)
-    .flatMap((commit) => (commit?.event.kind === "message" ? [commit.event] : []))
+    .flatMap((commit) => (commit !== undefined && conversationKinds.has(commit.event.kind) ? [commit.event] : []))
     .map((event) => ({ event, taking: takingOf(event.cid ?? "") }));
   const allowed = new Set(missed.filter(({ taking }) => taking !== "never").map(({ event }) => event));
   if (answer?.recovered !== true) {
@@ -173,11 +184,18 @@ function* judgeReplay(history: History, hearing: Hearing, known: Known, head: nu
   }
   if (seen === undefined) yield `is told that it recovered from ${since}, which nobody knows`;
   for (const event of replayed) if (!allowed.has(event)) yield `is given ${event.id}, which it did not miss`;
+  for (const { id, offset } of replayed) {
+    const wasGone = (known.blankedAt.get(offset) ?? Number.POSITIVE_INFINITY) < hearing.beganAt;
+    if (wasGone && lost.every(({ endedAt }) => endedAt < hearing.beganAt))
+      yield `is given ${id}, which was gone before it connected`;
+  }
   // An interrupted replay gives only the beginning.
   const isWhole = ended === undefined || heard.length + hearing.lost > replayed.length;
   const upTo = isWhole && hearing.lost === 0 ? head : (replayed.at(-1)?.offset ?? 0);
   for (const { event, taking } of missed) {
-    if (taking === "throughout" && event.offset <= upTo && !replayed.includes(event)) yield `is not given ${event.id}`;
+    if (taking !== "throughout" || event.offset > upTo || replayed.includes(event)) continue;
+    if (!isBlanked(history, hearing, known, event, hearing.joinedAt ?? ended?.at ?? history.endedAt))
+      yield `is not given ${event.id}`;
   }
 }
 
@@ -189,8 +207,11 @@ function* judgeLive(history: History, hearing: Hearing, known: Known, head: numb
   // What is purged while a slow reader still catches up is lost to it, as to everyone.
   const isGone = ({ event, at }: Commit) =>
     event.offset <= purgedUpTo && !given.has(event) && at <= (hearing.joinedAt ?? Number.POSITIVE_INFINITY);
+  // What was taken back before it was due, or an edit that another replaced, may be left out.
+  const isLeftOut = (commit: Commit) =>
+    !given.has(commit.event) && isBlanked(history, hearing, known, commit.event, dueAt(history, hearing, commit));
   const expected = concerning(known, hearing).filter(
-    (commit) => commit.event.offset > head && commit.event.offset < before && !isGone(commit),
+    (commit) => commit.event.offset > head && commit.event.offset < before && !isGone(commit) && !isLeftOut(commit),
   );
   for (const [index, { event }] of live.entries()) {
     const due = expected[index]?.event;
@@ -254,7 +275,7 @@ function readsMsOf({ store, large }: Climate): number {
  */
 function knownBy({ organization }: History, hearing: Hearing): Known {
   const { head = 0, headId, heard, ended } = hearing;
-  const { commits, lost } = organization(hearing.org);
+  const { commits, blankedAt, lost } = organization(hearing.org);
   const laterSignOut = commits.find((commit) => commit !== undefined && endsHearing(commit.event, hearing));
   for (const life of lost) {
     const isLost = ({ offset }: LogEvent) => offset > life.keptUpTo;
@@ -267,7 +288,7 @@ function knownBy({ organization }: History, hearing: Hearing): Known {
     const wasSignedOut = wasEnded && isLater && !wentOn && signOut !== undefined && isLost(signOut.event);
     if (stood || hasHeard || wasSignedOut) return { ...life, lostAt: life.endedAt };
   }
-  return { commits, keptUpTo: Number.POSITIVE_INFINITY, lostAt: Number.POSITIVE_INFINITY };
+  return { commits, blankedAt, keptUpTo: Number.POSITIVE_INFINITY, lostAt: Number.POSITIVE_INFINITY };
 }
 
 /** The events that a connection of the user must hear, according to the log's own membership events. */
@@ -277,7 +298,7 @@ function concerning({ commits }: Known, { uid }: Hearing): Commit[] {
   for (const commit of commits) {
     if (commit === undefined) continue;
     const { kind, cid = "" } = commit.event;
-    if (kind === "message" && cids.has(cid)) found.push(commit);
+    if (conversationKinds.has(kind) && cids.has(cid)) found.push(commit);
     if (kind === "system" && isSystemRecipient(commit.event, uid, cids)) found.push(commit);
     if (kind === "read" && commit.event.uids?.includes(uid) === true) found.push(commit);
     if (commit.change?.added.includes(uid) === true) cids.add(cid);
@@ -290,6 +311,18 @@ function concerning({ commits }: Known, { uid }: Hearing): Commit[] {
 function isSystemRecipient({ cid, uids = [] }: LogEvent, uid: string, cids: ReadonlySet<string>): boolean {
   if (uids.length > 0) return uids.includes(uid);
   return cid === undefined || cids.has(cid);
+}
+
+/** Whether an event had lost its text by a time, in the log as the connection knew it or in one that was lost meanwhile. */
+function isBlanked(
+  { organization }: History,
+  { org, beganAt }: Hearing,
+  known: Known,
+  { offset }: LogEvent,
+  by: number,
+): boolean {
+  const lives = organization(org).lost.filter(({ endedAt }) => endedAt >= beganAt);
+  return [known, ...lives].some(({ blankedAt }) => (blankedAt.get(offset) ?? Number.POSITIVE_INFINITY) <= by);
 }
 
 type Taking = "throughout" | "sometimes" | "never";

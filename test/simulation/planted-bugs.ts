@@ -3,6 +3,7 @@ import * as hints from "./faulty/hints.ts";
 import * as joining from "./faulty/joining.ts";
 import * as playing from "./faulty/playing.ts";
 import * as reading from "./faulty/reading.ts";
+import * as texts from "./faulty/texts.ts";
 import { product } from "./product.ts";
 import type { Variant } from "./world.ts";
 
@@ -29,6 +30,15 @@ const livelyFailover = {
 export const plantedBugs: Record<string, Variant> = {
   "events are announced before a commit that may abort or come late": { product, writing: "announces early" },
   "offsets are taken without a lock": { product, writing: "takes offsets without a lock" },
+  "a recall is told, and the texts stay": { product, writing: "keeps texts that are taken back" },
+  "what was read before a recall is written after it": { product: texts.forgetsRecalls },
+  "what waits for a slow stream is written after its recall": {
+    product: texts.keepsWaitingFrames,
+    climate: { streams: 1, slowReaders: 1, large: 0.4, largeBytes: 150_000, recalls: 0.2, writes: 100 },
+  },
+  "edits are not played": { product: texts.playsNoEdits },
+  "who joins is not told of recalls that were played meanwhile": { product: texts.joinsWithoutRecalls },
+  "since leaves edits out": { product: texts.replaysNoEdits },
   "the head check is skipped": { product: playing.skipsHeadCheck },
   "heads are not looked at when the bus is there again": { product, checksHeadsOnConnect: false },
   "a hole is passed over": { product: playing.passesOverHoles },

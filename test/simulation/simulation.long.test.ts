@@ -30,6 +30,11 @@ describe.skipIf(process.env.TEST_SEED !== undefined)("the simulation", () => {
       expect(count((hearing) => replayed(hearing) > 0)).toBeGreaterThan(167);
       expect(count((hearing) => replayed(hearing) > 50)).toBeGreaterThan(3);
       expect(count(({ ended, heard }) => ended === undefined && heard.length > 10)).toBeGreaterThan(167);
+      const hears = (kind: string) => count(({ heard }) => heard.some(({ event }) => event.kind === kind));
+      expect([hears("edit"), hears("recall")].map((times) => times > 500)).toEqual([true, true]);
+      const isRecalled = ({ head = 0, heard }: Hearing) =>
+        heard.some(({ event }) => event.kind === "recall" && event.offset <= head);
+      expect(count(isRecalled)).toBeGreaterThan(100);
     },
     searchTimeoutMs,
   );

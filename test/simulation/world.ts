@@ -43,7 +43,7 @@ function runWorld(seed: number, variant: Variant, isTraced: boolean, time: Simul
   const { product, writing = "announces after the commit", checksHeadsOnConnect = true } = variant;
   const random = createRandom(seed);
   const climate = { ...chooseClimate(random), ...variant.climate };
-  const database = createDatabase(time.now);
+  const database = createDatabase(time.now, { keepsTexts: writing === "keeps texts that are taken back" });
   const orgs = names("o", climate.organizations);
   const uids = names("u", climate.users);
   const cids = names("c", climate.conversations);

@@ -11,6 +11,8 @@ export type Change =
   | { kind: "message"; cid: string; sender: string; bytes: number }
   | { kind: "system"; uids: string[]; cid?: string | undefined }
   | { kind: "read"; uids: string[]; payload: string }
+  | { kind: "edit"; cid: string; id: string }
+  | { kind: "recall"; cid: string; ids: string[] }
   | { kind: "membership"; cid: string; change: MembershipChange }
   | { kind: "session"; end: SessionEnd };
 
@@ -23,10 +25,14 @@ export type Move = { cid: string; uid: string; read_to: number };
  */
 export type Commit = { event: LogEvent; at: number; change: MembershipChange | undefined; moves: readonly Move[] };
 
+/** The text of a message: where its row is, what it says since its last edit, and where that is told. */
+type Text = { offset: number; cid: string; payload: string | undefined; edit: number | undefined; isRecalled: boolean };
+
 /** A log up to the failover that lost its end. Its events up to `keptUpTo` are also in the log that continued. */
 export type LostLife = {
   readonly commits: readonly (Commit | undefined)[];
   readonly validAfter: ReadonlyMap<string, number>;
+  readonly blankedAt: ReadonlyMap<number, number>;
   readonly keptUpTo: number;
   readonly endedAt: number;
 };
@@ -44,6 +50,10 @@ export type Organization = {
   readonly participants: Map<string, Set<string>>;
   /** Up to which offset each participant has read, by `markKey`. */
   readonly marks: Map<string, number>;
+  /** The texts of messages, by id. */
+  readonly texts: Map<string, Text>;
+  /** When events lost their texts, by offset. */
+  readonly blankedAt: Map<number, number>;
   /** Tokens of a user issued up to this time are refused. */
   readonly validAfter: Map<string, number>;
   readonly lock: Queue;
@@ -52,17 +62,19 @@ export type Organization = {
 /** The log and the directory in memory, as PostgreSQL would keep them. Every method is instantaneous. */
 export type Database = ReturnType<typeof createDatabase>;
 
-const idInFrame = /^\{"(?:system_)?message":\{"_id":"([^"]+)"/;
+const idInFrame = /^\{"(?:(?:system_)?message":\{"_id|message_(?:edit|delete)":\{"event)":"([^"]+)"/;
 const longestStart = 64;
 
 /** The key of a participant's mark. */
 export const markKey = (org: string, { cid, uid }: Pick<Move, "cid" | "uid">) => placeKey({ org, cid, uid });
 
-export function createDatabase(now: () => number) {
+/** With `keepsTexts`, a bug to be found: a recall is told, and its messages stay. */
+export function createDatabase(now: () => number, { keepsTexts = false }: { keepsTexts?: boolean } = {}) {
   const organizations = new Map<string, Organization>();
   const eventById = new Map<string, LogEvent>();
   const readByFrame = new Map<string, LogEvent>();
   const senders = new Map<string, string>();
+  const editedTexts = new Map<string, Set<string>>(); // by the id of the message
   const fillings = new Map<number, string>(); // large texts are expensive to create
   let ids = 0;
   let failovers = 0;
@@ -83,6 +95,8 @@ export function createDatabase(now: () => number) {
       lost: [],
       participants: new Map(),
       marks: new Map(),
+      texts: new Map(),
+      blankedAt: new Map(),
       validAfter: new Map(),
       lock: createQueue(() => new Error("a lock is never closed")),
     };
@@ -114,8 +128,30 @@ export function createDatabase(now: () => number) {
     return event;
   }
 
+  /** Applies the effects of an event on texts. */
+  function followText({ texts, blankedAt }: Organization, { event, at }: Commit): void {
+    const { kind, id, offset, cid = "" } = event;
+    if (kind === "message") texts.set(id, { offset, cid, payload: undefined, edit: undefined, isRecalled: false });
+    for (const about of aboutOf(event)) {
+      const text = texts.get(about);
+      if (text === undefined || keepsTexts) continue;
+      if (text.edit !== undefined) blankedAt.set(text.edit, at);
+      if (kind === "recall") {
+        blankedAt.set(text.offset, at);
+        text.isRecalled = true;
+      } else {
+        text.edit = offset;
+        text.payload = `{"message":{"_id":"${about}","body":"edited by ${id}"}}`;
+        editedTexts.set(about, (editedTexts.get(about) ?? new Set()).add(text.payload));
+      }
+    }
+  }
+
   /** Applies the effects of an event. */
-  function follow({ id, participants, marks, validAfter }: Organization, { event, change, moves }: Commit): void {
+  function follow(organization: Organization, committed: Commit): void {
+    const { id, participants, marks, validAfter } = organization;
+    const { event, change, moves } = committed;
+    followText(organization, committed);
     const { cid = "" } = event;
     const members = participants.get(cid) ?? new Set();
     if (change !== undefined) participants.set(cid, members);
@@ -155,7 +191,15 @@ export function createDatabase(now: () => number) {
       const { commits, head, participants, marks, validAfter, lost } = organization;
       const kept = commits.findLastIndex((one) => one !== undefined && one.at <= upToMs);
       if (kept === head) continue;
-      lost.push({ commits: [...commits], validAfter: new Map(validAfter), keptUpTo: kept, endedAt: now() });
+      lost.push({
+        commits: [...commits],
+        validAfter: new Map(validAfter),
+        blankedAt: new Map(organization.blankedAt),
+        keptUpTo: kept,
+        endedAt: now(),
+      });
+      organization.texts.clear();
+      organization.blankedAt.clear();
       commits.length = kept + 1;
       organization.head = kept;
       organization.givenOut = kept;
@@ -176,13 +220,21 @@ export function createDatabase(now: () => number) {
     const found: LogEvent[] = [];
     for (let offset = Math.max(after, purgedUpTo) + 1; offset <= upTo; offset++) {
       const event = commits[offset]?.event;
-      if (event !== undefined && isWanted(event)) found.push(event);
+      if (event !== undefined && isWanted(event)) found.push(shown(get(org), event));
     }
     return found;
   }
 
+  /** An event as its row is now: edited, or without its text. */
+  function shown({ texts, blankedAt }: Organization, event: LogEvent): LogEvent {
+    if (blankedAt.has(event.offset)) return { ...event, kind: "blank", payload: "" };
+    const payload = texts.get(event.id)?.payload;
+    return payload === undefined ? event : { ...event, payload };
+  }
+
   const isMissedBy = (org: string, uid: string) => (event: LogEvent) =>
-    event.kind === "message" &&
+    (event.kind === "message" || event.kind === "edit" || event.kind === "recall") &&
+    !get(org).blankedAt.has(event.offset) &&
     get(org)
       .participants.get(event.cid ?? "")
       ?.has(uid) === true;
@@ -244,14 +296,26 @@ export function createDatabase(now: () => number) {
       const isUnread = ({ kind, cid: of, id }: LogEvent) => kind === "message" && of === cid && senders.get(id) !== uid;
       return stored(org, mark, upTo, isUnread).map(({ offset, id }) => ({ offset, id, sender: senders.get(id) ?? "" }));
     },
-    /** The event whose payload is exactly this frame. */
+    /** The event whose payload is exactly this frame, or was after an edit. */
     eventOf(frame: string): LogEvent | undefined {
       const read = readByFrame.get(frame);
       if (read !== undefined) return read;
       const event = eventById.get(idInFrame.exec(frame.slice(0, longestStart))?.[1] ?? "");
-      return event?.payload === frame ? event : undefined;
+      return event?.payload === frame || editedTexts.get(event?.id ?? "")?.has(frame) === true ? event : undefined;
+    },
+    /** The ids of the newest messages of a conversation that were not taken back. */
+    newestOf(org: string, cid: string, count: number): string[] {
+      const { texts, purgedUpTo } = get(org);
+      const there = [...texts].filter(([, text]) => text.cid === cid && !text.isRecalled && text.offset > purgedUpTo);
+      return there.slice(-count).map(([id]) => id);
     },
   };
+}
+
+/** The ids of the messages that an edit or a recall is about. */
+export function aboutOf({ kind, payload }: LogEvent): string[] {
+  if (kind === "edit") return [JSON.parse(payload).message_edit.id];
+  return kind === "recall" ? JSON.parse(payload).message_delete.ids : [];
 }
 
 /** The first events, ending with the one that reaches `maxBytes`. */
@@ -267,6 +331,8 @@ function within(maxBytes: number, events: LogEvent[]): LogEvent[] {
 function payloadOf(id: string, change: Change, fillingOf: (bytes: number) => string): string {
   if (change.kind === "message") return `{"message":{"_id":"${id}","body":"${fillingOf(change.bytes)}"}}`;
   if (change.kind === "read") return change.payload;
+  if (change.kind === "edit") return `{"message_edit":{"event":"${id}","id":"${change.id}"}}`;
+  if (change.kind === "recall") return JSON.stringify({ message_delete: { event: id, ids: change.ids } });
   if (change.kind === "system") return `{"system_message":{"_id":"${id}"}}`;
   return JSON.stringify(change.kind === "membership" ? change.change : change.end);
 }

@@ -1,4 +1,5 @@
 import type { Hint } from "../../../src/bus/bus.ts";
+import type { LogEvent } from "../../../src/contract/log/log-event.ts";
 import type { Audience } from "../../../src/gateway/delivery/audience.ts";
 import type { PlayedEvent } from "../../../src/gateway/delivery/delivery-ledger.ts";
 import { conversationTopic, organizationTopic } from "../../../src/gateway/fanout/topics.ts";
@@ -8,7 +9,7 @@ import type { Random } from "../../harness/random.ts";
 import { maxRecoveredMs } from "../climate.ts";
 import type { Product } from "../product.ts";
 import type { BusEnd } from "./bus.ts";
-import type { Database } from "./database.ts";
+import { aboutOf, type Database } from "./database.ts";
 import { type Link, openWebSocket, type SocketTopics, type Wire } from "./socket.ts";
 import { openStream } from "./stream.ts";
 import { pause } from "./time.ts";
@@ -51,7 +52,7 @@ type Options = {
   now(): number;
   /** Whether reads fail now, and how long they take. */
   store: { isFailing(): boolean; latencyMs(): number };
-  /** The maximum number of messages that `since` gives. */
+  /** The maximum number of events that `since` gives. */
   maxRecovered: number;
   /** How often the ledger throws. */
   ledgerFails: number;
@@ -101,6 +102,25 @@ export function createNode(options: Options): Node {
 
   function failSometimes(): void {
     if (ledgerFails > 0 && random.next() < ledgerFails) throw new StoreFault("the ledger fails");
+  }
+
+  /** Recalls that were played, by the id of each message. */
+  const recalls = new Map<string, { recall: LogEvent; at: number }>();
+
+  function notePlay(frame: string): void {
+    const recall = frame.startsWith('{"message_delete"') ? database.eventOf(frame) : undefined;
+    if (recall !== undefined) for (const id of aboutOf(recall)) recalls.set(id, { recall, at: now() });
+  }
+
+  /** Nothing may be written after its recall, unless the log has lost that. What a stream hands out may be a moment old. */
+  function expectNotRecalled(text: string, sinceMs: number): void {
+    const event = recalls.size === 0 ? undefined : database.eventOf(text);
+    const about = event?.kind === "edit" ? aboutOf(event)[0] : event?.id;
+    const found = event?.kind === "recall" ? undefined : recalls.get(about ?? "");
+    if (event === undefined || found === undefined || now() - found.at < sinceMs) return;
+    const { recall } = found;
+    if (database.get(recall.org).commits[recall.offset]?.event === recall)
+      onError(new Error(`${event.id} is written after its recall, ${recall.id}, was played`));
   }
 
   /** The users reported to have heard an event must be the sockets that follow its topic, and streams. */
@@ -183,6 +203,7 @@ export function createNode(options: Options): Node {
     },
     sockets: {
       publish(topic, frame) {
+        notePlay(frame);
         let isSlow = false;
         for (const socket of [...(topics.get(topic) ?? [])]) isSlow = socket.push(frame) || isSlow;
         return isSlow ? -1 : frame.length;
@@ -197,7 +218,30 @@ export function createNode(options: Options): Node {
   });
 
   function openSocket(wire: Wire, request: object): Link {
-    return openWebSocket({ webSockets: gateway.webSockets, wire, topics, now, frame: JSON.stringify(request) });
+    const onWrite = (text: string) => expectNotRecalled(text, 0);
+    return openWebSocket({
+      webSockets: gateway.webSockets,
+      wire,
+      topics,
+      onWrite,
+      now,
+      frame: JSON.stringify(request),
+    });
+  }
+
+  /** A wire whose texts are checked when they arrive, as a stream is handed them only when it asks. */
+  function watched(wire: Wire): Wire {
+    return {
+      get bytesPerMs() {
+        return wire.bytesPerMs;
+      },
+      onText(text) {
+        expectNotRecalled(text, 1);
+        wire.onText(text);
+      },
+      onSubscribed: wire.onSubscribed,
+      onEnd: wire.onEnd,
+    };
   }
 
   const node: Node = {
@@ -206,7 +250,7 @@ export function createNode(options: Options): Node {
     isAlive: true,
     connect(wire, { token, since, isStream }) {
       const link = isStream
-        ? openStream({ streams: gateway.streams, wire, token, since })
+        ? openStream({ streams: gateway.streams, wire: watched(wire), token, since })
         : openSocket(wire, { request: { connect: { token, ...(since !== undefined && { since }) }, id: 1 } });
       links.add(link);
       return () => {

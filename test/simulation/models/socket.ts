@@ -41,6 +41,8 @@ type Options = {
   handlers: WebSocketHandler<SocketState>;
   wire: Wire;
   topics: SocketTopics;
+  /** Called with each text that the product writes. */
+  onWrite(text: string): void;
   now(): number;
 };
 
@@ -48,7 +50,7 @@ type Options = {
  * Behaves as measured of Bun's sockets: frames keep their order, bytes that the client does not take in time wait, and
  * above the limit the socket is cut along with them, so that the client sees 1006.
  */
-function createSocketModel({ state, handlers, wire, topics, now }: Options): SocketModel {
+function createSocketModel({ state, handlers, wire, topics, onWrite, now }: Options): SocketModel {
   const followed = new Set<string>();
   let readyState: typeof openState | typeof closedState = openState;
   let waiting: string[] = [];
@@ -65,6 +67,7 @@ function createSocketModel({ state, handlers, wire, topics, now }: Options): Soc
 
   function write(text: string): void {
     if (readyState !== openState) return;
+    onWrite(text);
     if (waiting.length === 0 && hasRoom()) {
       room -= text.length;
       wire.onText(text);
@@ -167,14 +170,14 @@ type Opening = Omit<Options, "state" | "handlers"> & {
 };
 
 /** Upgrades a request like Bun's server, and sends the client's first frame. */
-export function openWebSocket({ webSockets, wire, topics, now, frame }: Opening): Link {
+export function openWebSocket({ webSockets, wire, topics, onWrite, now, frame }: Opening): Link {
   const { handlers } = webSockets;
   let model: SocketModel | undefined;
   let isOver = false;
   const upgrading = {
     upgrade(_: Request, { data }: { data: SocketState }) {
       if (isOver) return false;
-      model = createSocketModel({ state: data, handlers, wire, topics, now });
+      model = createSocketModel({ state: data, handlers, wire, topics, onWrite, now });
       void handlers.open?.(model.socket);
       void handlers.message?.(model.socket, frame);
       return true;

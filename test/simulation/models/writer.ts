@@ -7,9 +7,14 @@ import { pause } from "./time.ts";
 
 /**
  * How a writer works. Only the first way is right; the others are bugs to be found: announcing events whose commit may
- * still fail, and taking offsets like a sequence's, in another order than that of commits.
+ * still fail, taking offsets like a sequence's, in another order than that of commits, and telling of a recall without
+ * removing the texts.
  */
-export type Writing = "announces after the commit" | "announces early" | "takes offsets without a lock";
+export type Writing =
+  | "announces after the commit"
+  | "announces early"
+  | "takes offsets without a lock"
+  | "keeps texts that are taken back";
 
 /** What all writers share. */
 export type Writers = {
@@ -69,9 +74,21 @@ function prepare(writers: Writers, org: string): LogEvent[] {
   const { random, database, writing } = writers;
   const organization = database.get(org);
   if (writing !== "takes offsets without a lock") organization.givenOut = organization.head;
-  return Array.from({ length: random.integer(1, 3) }, () =>
-    database.prepare(org, ++organization.givenOut, chooseChange(writers, org)),
-  );
+  const change = chooseTextChange(writers, org); // alone in its transaction, as it depends on what is stored
+  const changes =
+    change === undefined ? Array.from({ length: random.integer(1, 3) }, () => chooseChange(writers, org)) : [change];
+  return changes.map((one) => database.prepare(org, ++organization.givenOut, one));
+}
+
+/** An edit or a recall of recent messages; `undefined` for any other change. */
+function chooseTextChange({ random, climate, database, cids }: Writers, org: string): Change | undefined {
+  const chance = random.next();
+  if (chance >= climate.edits + climate.recalls) return undefined;
+  const cid = cids[random.integer(0, cids.length - 1)] ?? "";
+  const ids = database.newestOf(org, cid, random.integer(1, 5));
+  const [id] = ids;
+  if (id === undefined) return undefined;
+  return chance < climate.edits ? { kind: "edit", cid, id } : { kind: "recall", cid, ids: ids.slice(0, 3) };
 }
 
 function chooseChange({ random, climate, database, uids, cids, now }: Writers, org: string): Change {
