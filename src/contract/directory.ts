@@ -54,7 +54,8 @@ export const deleteUserQuery = z.strictObject({
 
 const limitMeanings = {
   requests_per_second: "Requests per second over all keys. Each node counts the requests that it receives.",
-  messages_per_second: "Stored messages and system messages per second. Each node counts those that it receives.",
+  messages_per_second:
+    "Stored messages, system messages, edits, recalls and reads per second. Each node counts those that it receives.",
   connections: "Concurrently open connections.",
   stored_bytes: "Bytes of stored events. Sends that would exceed it fail with 422.",
 } as const;
