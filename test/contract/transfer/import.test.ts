@@ -184,7 +184,7 @@ test("an import is in the audit log before it reports progress, so that one that
     headers: { "Admin-Api-Key": herald().key, "Content-Type": "application/x-ndjson" },
     body: input.readable,
   });
-  const users = Array.from({ length: 1_500 }, (_, index) => `{"user":{"id":"u${index}"}}\n`).join("");
+  const users = Array.from({ length: 1_700 }, (_, index) => `{"user":{"id":"u${index}"}}\n`).join("");
   await writer.write(new TextEncoder().encode(users));
   const { body } = await answered;
   const reader = (body ?? new ReadableStream<Uint8Array>()).getReader();
@@ -199,7 +199,7 @@ test("an import is in the audit log before it reports progress, so that one that
   expect(Number(begun?.target.lines)).toBeGreaterThanOrEqual(1_000);
   await writer.close();
   while (!(await reader.read()).done);
-  expect(await entries()).toMatchObject([{ target: { lines: "1500" }, request_id: begun?.request_id }, begun ?? {}]);
+  expect(await entries()).toMatchObject([{ target: { lines: "1700" }, request_id: begun?.request_id }, begun ?? {}]);
 });
 
 describe("an imported message", () => {
