@@ -1,17 +1,11 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Turn } from "../../lib/queues/turns.ts";
-import { createDeliveryReads } from "../delivery/delivery.ts";
-import { createStanding } from "../directory/participants.ts";
-import { createLogReader } from "../log/log-reader.ts";
-import { createHistory, createMissedEvents } from "../messages/history.ts";
-import { createSentReads } from "../messages/sent.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
-import { createReadMarkReads } from "../reads/read-marks.ts";
 import { createWrites } from "../store.ts";
 import { describeAudit } from "../testing/audit-suite.ts";
 import { describeBudgets, expectCountsAfterVersion9 } from "../testing/budget-suite.ts";
@@ -103,103 +97,6 @@ describe("SQLite", () => {
     const indexes = await driver.all("SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name");
     const known = await driver.all("SELECT idx AS name FROM sqlite_stat1 ORDER BY idx");
     expect(known).toEqual(indexes);
-    await driver.close();
-    remove();
-  });
-
-  test("finds events by the matching index, and never scans a whole log", async () => {
-    const { file, driver, remove } = openInFolder();
-    await migrateStore(driver);
-    const database = new Database(file, { readonly: true });
-    const history = createHistory({ reader: driver });
-    const missed = createMissedEvents({ reader: driver });
-    const sent = createSentReads({ reader: driver });
-    await driver.transaction(async ({ rows }) => {
-      await rows.insert("organization", [{ id: "r", head: 9, created_at: 1 }]);
-      await rows.insert("conversation", [{ org: "r", id: "c", log_start: 1, created_at: 1, updated_at: 1 }]);
-      await rows.insert("participant", [{ org: "r", cid: "c", uid: "u", created_at: 1, log_start: 1 }]);
-    });
-    const readMarks = createReadMarkReads({ reader: driver });
-    const read = { org: "r", cid: "c", uid: "u" };
-    const query = spyOn(Database.prototype, "query");
-    const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
-    const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each row of the page
-    const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
-    const byId = "USING INDEX event_by_id (id=?)";
-    const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
-      [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }), byOffset],
-      [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" }), byOffset],
-      [byId, () => history.offsetOf("o", "c", "id")],
-      [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
-      [byConversation, () => missed.readMissed("o", "u", 1, 9, 20, mebibyte), byOffset],
-      [byId, () => missed.findMessage("o", "id")],
-      [byId, () => sent.message("o", "id")],
-      [byId, () => readMarks.scopeOf({ ...read, ids: ["id", "another"] })],
-      [byConversation, () => readMarks.scopeOf({ ...read, ids: undefined })],
-      [
-        byConversation,
-        () => createStanding({ reader: driver }).conversations("o", "u", { after: undefined, limit: 20 }),
-      ],
-      ["USING INDEX event_by_mid (mid=?)", () => sent.systemMessages("o", "mid", undefined)],
-      [
-        "USING INDEX event_by_mid (mid=? AND sender=? AND org=? AND kind=?)",
-        () => sent.systemMessages("o", "mid", "u"),
-      ],
-      [
-        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>? AND offset<?)",
-        () => createLogReader({ reader: driver }).readAfter("o", 1, 20, mebibyte),
-        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
-      ],
-      [
-        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset>?)",
-        () => createLogReader({ reader: driver }).readFrom("o", 1, 20),
-        "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)", // only if the head's id is not recorded
-      ],
-    ];
-    for (const [expected, read, ...others] of reads) {
-      await read();
-      const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query.mock.lastCall?.[0]}`).all();
-      expect(steps.flatMap(({ detail }) => /^(?:SEARCH|SCAN) (?:event|e) (.*)/.exec(detail)?.[1] ?? [])).toEqual([
-        expected,
-        ...others,
-      ]);
-    }
-    query.mockRestore();
-    database.close();
-    await driver.close();
-    remove();
-  });
-
-  test("finds gathered receipts by their own index, and never reads the receipts of all messages nearby", async () => {
-    const { file, driver, remove } = openInFolder();
-    await migrateStore(driver);
-    const database = new Database(file, { readonly: true });
-    const query = spyOn(Database.prototype, "query");
-    await createDeliveryReads({ reader: driver }).of("o", "c", 1);
-    const texts = query.mock.calls.map(([text]) => text).filter((text) => text.includes("connections = 0"));
-    query.mockRestore();
-    expect(texts).toHaveLength(1);
-    const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${texts[0]}`).all();
-    expect(steps.map(({ detail }) => detail)).toEqual([
-      "SEARCH delivery USING INDEX delivery_gathered (org=? AND cid=? AND offset>? AND offset<?)",
-    ]);
-    database.close();
-    await driver.close();
-    remove();
-  });
-
-  test("counts the users of an organization in an index, without reading their rows", async () => {
-    const { file, driver, remove } = openInFolder();
-    await migrateStore(driver);
-    const database = new Database(file, { readonly: true });
-    const query = spyOn(Database.prototype, "query");
-    await createSentReads({ reader: driver }).countUsersAt("o", 9);
-    const steps = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${query.mock.lastCall?.[0]}`).all();
-    expect(steps.map(({ detail }) => detail)).toEqual([
-      "SEARCH user USING COVERING INDEX user_by_place (org=? AND log_start<?)",
-    ]);
-    query.mockRestore();
-    database.close();
     await driver.close();
     remove();
   });
