@@ -62,14 +62,14 @@ async function walk(id: string, query: Omit<RecipientQuery, "cursor">): Promise<
 
 describe("recipients", () => {
   test("of a system message to everyone are not listed, and the error says why", async () => {
-    const id = await append({ kind: "system" });
+    const id = await append({ kind: "system", uids: [] });
     const list = recipients.systemMessage(org, id, { limit: 10 }, pay);
     await expect(list).rejects.toMatchObject({ code: "not_found", message: expect.stringContaining("everyone") });
   });
 
   test("of a system message to a conversation are those who took part at its place in the log", async () => {
     await store.conversations.put(org, "room", { participants: ["u1", "u2"] }, 1);
-    const id = await append({ kind: "system", cid: "room" });
+    const id = await append({ kind: "system", cid: "room", uids: [] });
     await store.participants.remove(org, "room", "u2", 1);
     await store.participants.add(org, "room", "u3", 10, 1);
     const { page, sender } = await recipients.systemMessage(org, id, { limit: 10 }, pay);

@@ -1,6 +1,7 @@
 import type { Recipient, RecipientState } from "../../contract/delivery.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
+import { addressOf } from "../../contract/log/log-event.ts";
 import type { SystemMessageEvent } from "../../contract/messages/events.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
@@ -132,15 +133,19 @@ export function createRecipients(dependencies: Dependencies): Recipients {
     },
     async systemMessage(org, mid, { senderId, ...query }, pay) {
       const event = await sentEvents.systemMessage(org, mid, senderId);
-      const { cid, offset, uids } = event;
+      const { cid = "", offset, uids = [] } = event;
       const { system_message }: SystemMessageEvent = JSON.parse(event.payload);
       const sender = system_message.from;
       // Two senders may have used the acknowledged id, so it counts only for messages that the user was given.
       const of = { org, event, proves: false };
-      if (cid !== undefined)
-        return { page: await pageOf(of, participantsOf(reads, { org, cid, offset }), query, pay), sender };
-      if (uids === undefined) throw new HeraldError("not_found", toEveryone);
-      return { page: await pageOf(of, namedIn(uids), query, pay), sender };
+      switch (addressOf(event)) {
+        case "users":
+          return { page: await pageOf(of, namedIn(uids), query, pay), sender };
+        case "conversation":
+          return { page: await pageOf(of, participantsOf(reads, { org, cid, offset }), query, pay), sender };
+        case "everyone":
+          throw new HeraldError("not_found", toEveryone);
+      }
     },
   };
 }

@@ -330,6 +330,21 @@ describe("whom a system message goes to", () => {
     }
   });
 
+  test("is listed by name for a conversation, and not for everyone", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob"]);
+    await org.sentSystem("alice", { id: "to c", cid });
+    await org.join(cid, "carol");
+    await org.sentSystem("alice", { id: "to all", everyone: true });
+    const recipientsOf = (mid: string) =>
+      herald().admin<{ items: { uid: string }[] }>("GET", org.path("system-messages", mid, "recipients"));
+    const listed = await recipientsOf("to c");
+    expect([listed.status, listed.body.items.map(({ uid }) => uid)]).toEqual([200, ["alice", "bob"]]);
+    const everyone = await recipientsOf("to all");
+    expectProblem(everyone, 404, "not_found");
+    expect(everyone.text).toContain("to everyone");
+  });
+
   test("is refused for an id that several senders used, unless the sender is named", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice", "bob"]);
