@@ -37,10 +37,10 @@ import { createUuid } from "../uuid.ts";
 import { createBatchCalls } from "./batch.ts";
 import { type AdminClientOptions, createExchange, type RequestOptions } from "./exchange.ts";
 import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
-import { callForLines, type ImportOptions, type ImportReport, type LineBytes, readReport, toStream } from "./lines.ts";
 import { eachOf } from "./pages.ts";
 import { path, query } from "./paths.ts";
 import { createScheduleCalls } from "./schedule.ts";
+import { createTransferCalls } from "./transfer.ts";
 import { preferenceOf, type SendOptions, withDelivery } from "./wait.ts";
 
 /** The admin API. Methods reject with `HeraldApiError`, or with `HeraldArgumentError` for an identifier that cannot be part of a URL. */
@@ -286,30 +286,7 @@ export function createAdminClient({
       return request("GET", path`/admin/organizations/${org}/conversations/${cid}/messages` + query(page));
     },
 
-    /**
-     * Imports users, conversations, participants and messages of the past: one JSON object per line. Yields the report as it comes;
-     * the import goes on while it is read. After a break, import the same lines again: what is there already is skipped.
-     */
-    importLines(
-      org: string,
-      lines: LineBytes,
-      { dryRun, signal }: ImportOptions = {},
-    ): AsyncGenerator<ImportReport, void> {
-      const target = root + path`/admin/organizations/${org}/import` + query({ dry_run: dryRun });
-      return readReport(
-        callForLines({ url: target, method: "POST", key, fetch, body: toStream(lines), signal }),
-        target,
-      );
-    },
-    /** Yields the bytes of an export of the organization, which an import takes. Throws if it breaks off. */
-    exportOrganization(org: string, { signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array, void> {
-      return callForLines({ url: root + path`/admin/organizations/${org}/export`, method: "GET", key, fetch, signal });
-    },
-    /** Yields the bytes of an export of what is stored of a user. Throws if it breaks off. */
-    exportUser(org: string, uid: string, { signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array, void> {
-      const target = root + path`/admin/organizations/${org}/users/${uid}/export`;
-      return callForLines({ url: target, method: "GET", key, fetch, signal });
-    },
+    ...createTransferCalls({ root, key, fetch }),
 
     /**
      * Yields everything that is delivered in the organization from now on, in the order of its log: `for await (const event of
