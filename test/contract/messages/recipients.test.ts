@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Page, Recipient } from "../../harness/clients/wire.ts";
+import type { Page, Problem, Recipient } from "../../harness/clients/wire.ts";
 import { eventually } from "../../harness/deadline.ts";
 import { expectProblem, ISO_MILLISECONDS } from "../../harness/reading/expectations.ts";
 import { messageBecomes, reportOf } from "../../harness/reading/reports.ts";
@@ -262,6 +262,24 @@ describe("GET …/system-messages/{mid}/recipients", () => {
     expectProblem(await get(path), 422, "invalid_request", "/senderId");
     expectProblem(await get(`${path}?senderId=bob`), 404, "message_not_found");
     expectProblem(await get(`${path}?senderId=eve&state=all`), 422, "invalid_request", "/state");
+  });
+
+  test("lists the participants at its place of one to a conversation, and says why one to everyone has no list", async () => {
+    const org = await createOrganization(herald());
+    const cid = await org.conversation(["alice", "bob", "carol"]);
+    using bob = await org.socket("bob");
+    await org.sentSystem("alice", { id: "room", cid });
+    await bob.next();
+    await org.leave(cid, "carol");
+    await org.join(cid, "late");
+    const states = { alice: "missing", bob: "delivered", carol: "missing" };
+    await recipientsBecome(org, "room", states, "system-messages");
+    await bob.request("ack", { ids: ["room"] });
+    await recipientsBecome(org, "room", { ...states, bob: "acknowledged" }, "system-messages");
+    await org.sentSystem("alice", { id: "all", everyone: true });
+    const answer = await herald().admin<Problem>("GET", org.path("system-messages", "all", "recipients"));
+    expectProblem(answer, 404, "not_found");
+    expect(answer.body.detail).toContain("everyone");
   });
 
   test("is 404 for anything but a system message, and recorded in the audit log", async () => {
