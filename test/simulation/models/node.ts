@@ -112,15 +112,21 @@ export function createNode(options: Options): Node {
     if (recall !== undefined) for (const id of aboutOf(recall)) recalls.set(id, { recall, at: now() });
   }
 
-  /** Nothing may be written after its recall, unless the log has lost that. What a stream hands out may be a moment old. */
-  function expectNotRecalled(text: string, sinceMs: number): void {
+  /**
+   * The recall that was played here before a text of its message, unless the log has lost the recall. What a stream hands
+   * out may be a moment old.
+   */
+  function recallBefore(text: string, sinceMs: number): { recall: LogEvent; event: LogEvent } | undefined {
     const event = recalls.size === 0 ? undefined : database.eventOf(text);
     const about = event?.kind === "edit" ? aboutOf(event)[0] : event?.id;
     const found = event?.kind === "recall" ? undefined : recalls.get(about ?? "");
-    if (event === undefined || found === undefined || now() - found.at < sinceMs) return;
+    if (event === undefined || found === undefined || now() - found.at < sinceMs) return undefined;
     const { recall } = found;
-    if (database.get(recall.org).commits[recall.offset]?.event === recall)
-      onError(new Error(`${event.id} is written after its recall, ${recall.id}, was played`));
+    return database.get(recall.org).commits[recall.offset]?.event === recall ? { recall, event } : undefined;
+  }
+
+  function tellWrittenLate({ recall, event }: { recall: LogEvent; event: LogEvent }): void {
+    onError(new Error(`${event.id} is written after its recall, ${recall.id}, was played`));
   }
 
   /** The users reported to have heard an event must be the sockets that follow its topic, and streams. */
@@ -218,7 +224,10 @@ export function createNode(options: Options): Node {
   });
 
   function openSocket(wire: Wire, request: object): Link {
-    const onWrite = (text: string) => expectNotRecalled(text, 0);
+    const onWrite = (text: string) => {
+      const late = recallBefore(text, 0);
+      if (late !== undefined) tellWrittenLate(late);
+    };
     return openWebSocket({
       webSockets: gateway.webSockets,
       wire,
@@ -229,14 +238,22 @@ export function createNode(options: Options): Node {
     });
   }
 
-  /** A wire whose texts are checked when they arrive, as a stream is handed them only when it asks. */
+  /**
+   * A wire whose texts are checked when they arrive, as a stream is handed them only when it asks. The last texts of one
+   * that ended were handed over then, so a late text counts once the stream hears of the recall.
+   */
   function watched(wire: Wire): Wire {
+    const late = new Map<LogEvent, LogEvent>(); // by recall
     return {
       get bytesPerMs() {
         return wire.bytesPerMs;
       },
       onText(text) {
-        expectNotRecalled(text, 1);
+        const found = recallBefore(text, 1);
+        if (found !== undefined) late.set(found.recall, found.event);
+        const recall = late.size === 0 ? undefined : database.eventOf(text);
+        const event = recall && late.get(recall);
+        if (recall !== undefined && event !== undefined) tellWrittenLate({ recall, event });
         wire.onText(text);
       },
       onSubscribed: wire.onSubscribed,
