@@ -118,6 +118,7 @@ if (nats !== undefined) {
       const [own, other] = [createWatcher(), createWatcher()];
       one.watchWith(own.watcher);
       two.watchWith(other.watcher);
+      await two.subscribe("o", () => undefined); // once the server knows this subscription, it knows those before it
       const heard: [node: string, news: DeliveryNews][] = [];
       let wake = () => {};
       const end = one.watch(watchQuestion, (node, news) => {

@@ -52,8 +52,8 @@ describe("errors", () => {
   test("for a method that a path does not support are method_not_allowed, with Allow", async () => {
     const org = await createOrganization(herald());
     const wrong: [string, string, string[]][] = [
-      ["GET", "/admin/message", ["POST"]],
-      ["PUT", "/admin/message", ["POST"]],
+      ["GET", "/admin/message", ["POST", "PUT", "DELETE"]],
+      ["PATCH", "/admin/message", ["POST", "PUT", "DELETE"]],
       ["DELETE", "/admin/message/system", ["POST"]],
       ["POST", "/admin/organizations", ["GET"]],
       ["POST", "/admin/nodes", ["GET"]],
