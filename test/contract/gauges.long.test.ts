@@ -8,6 +8,7 @@ import { startPostgres } from "../harness/engines/postgres.ts";
 import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
 import { type Herald, startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
+import { scheduling } from "../harness/servers/scheduling.ts";
 
 setDefaultTimeout(60_000);
 
@@ -111,4 +112,20 @@ describe("the metrics of what is stored", () => {
       expect(one.logs()).not.toContain("something went wrong");
     },
   );
+
+  test("counts scheduled sends, and tells how many wait", async () => {
+    await using node = await startHerald({ env: alone });
+    const org = await createOrganization(node);
+    const cid = await org.conversation(["alice"]);
+    const { put, ended, messageOf } = scheduling(org);
+    const request = messageOf("alice", { cid, body: "x" });
+    await put("now", { send_at: "2020-01-01T00:00:00Z", request });
+    await put("later", { send_at: new Date(Date.now() + 86_400_000).toISOString(), request });
+    await ended("now");
+    await valueWhen(node, "herald_scheduled_waiting", (count) => count === 1);
+    const { samples } = readMetrics((await node.http<string>("GET", "/metrics")).text);
+    expect(sampleOf(samples, "herald_scheduled_sends_total", { result: "sent" })).toBe(1);
+    expect(sampleOf(samples, "herald_scheduled_sends_total", { result: "failed" })).toBe(0);
+    expect(sampleOf(samples, "herald_scheduled_overdue_seconds")).toBe(0);
+  });
 });

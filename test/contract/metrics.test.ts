@@ -7,7 +7,6 @@ import { expectProblem } from "../harness/reading/expectations.ts";
 import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
 import { type Herald, startHerald, useHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
-import { scheduling } from "../harness/servers/scheduling.ts";
 
 const herald = useHerald({ oneNode: "each node tells its own metrics" });
 
@@ -70,24 +69,6 @@ describe("/metrics", () => {
     expect(requests("unmatched", "GET", "404")).toBe(1);
     expect(requests("unmatched", "_OTHER", "404")).toBe(1);
     expect(requests("/admin/organizations/{org}/users/{uid}", "PUT", "201")).toBe(1);
-  });
-
-  test("counts scheduled sends, and tells how many wait", async () => {
-    const org = await createOrganization(herald());
-    const cid = await org.conversation(["alice"]);
-    const { put, ended, messageOf } = scheduling(org);
-    const request = messageOf("alice", { cid, body: "x" });
-    await put("now", { send_at: "2020-01-01T00:00:00Z", request });
-    await put("later", { send_at: new Date(Date.now() + 86_400_000).toISOString(), request });
-    await ended("now");
-    await eventually(async () => {
-      const { samples } = await scrape();
-      return sampleOf(samples, "herald_scheduled_waiting") === 1 || undefined;
-    }, "the send that waits to be counted");
-    const { samples } = await scrape();
-    expect(sampleOf(samples, "herald_scheduled_sends_total", { result: "sent" })).toBe(1);
-    expect(sampleOf(samples, "herald_scheduled_sends_total", { result: "failed" })).toBe(0);
-    expect(sampleOf(samples, "herald_scheduled_overdue_seconds")).toBe(0);
   });
 
   test("shows the system's figures of the process", async () => {

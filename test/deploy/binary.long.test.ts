@@ -46,6 +46,14 @@ async function readPages(herald: Herald) {
   return [...pages, ...(await Promise.all(pages.flatMap(({ text }) => linksOf(text)).map(read)))];
 }
 
+/** The pages without what the command's name makes different: `npx herald` from source, and so the hashes of scripts. */
+function comparable(pages: Awaited<ReturnType<typeof readPages>>): typeof pages {
+  let text = JSON.stringify(pages).replaceAll("npx herald", "herald");
+  const hashes = new Set([...text.matchAll(/-([a-z0-9]{8})\.js/g)].map(([, hash = ""]) => hash));
+  for (const [index, hash] of [...hashes].entries()) text = text.replaceAll(hash, `hash${index}`);
+  return JSON.parse(text);
+}
+
 describe.if(isRoot("run the binary on a machine that has nothing else"))("the binary on a bare machine", () => {
   test("sees neither the repository nor Node", async () => {
     using machine = createBareMachine(binary);
@@ -81,7 +89,7 @@ describe.if(isRoot("run the binary on a machine that has nothing else"))("the bi
     const pages = await readPages(herald);
     expect(pages.length).toBeGreaterThan(documents.length + 6);
     expect(pages.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(pages).toEqual(await readPages(source));
+    expect(comparable(pages)).toEqual(comparable(await readPages(source)));
     await herald.stop();
     expect(errorsLogged(herald)).toEqual([]);
   });
