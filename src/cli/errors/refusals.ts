@@ -12,10 +12,11 @@ const nextSteps: Record<string, (target: Target, error: HeraldApiError) => strin
   organization_forbidden: ({ keyFrom }) =>
     `Use a key with access to this organization, or check --org. This key is from ${keyFrom}.`,
   sender_forbidden: () => "Use a key that may send as this user, or check the sender.",
-  not_found: (_target, { detail }) =>
-    detail.includes("API key")
-      ? "Run `herald keys list` to see which keys exist."
-      : "The server may be older than this command: compare `herald version` with `herald nodes`.",
+  not_found: (_target, { detail }) => {
+    if (detail.includes("API key")) return "Run `herald keys list` to see which keys exist.";
+    if (detail.includes("scheduled send")) return "Run `herald schedule list` to see which there are.";
+    return "The server may be older than this command: compare `herald version` with `herald nodes`.";
+  },
   organization_not_found: () => "Create it with `herald orgs put`, or check --org. `herald orgs list` shows all.",
   conversation_not_found: () =>
     "Create it with `herald conversations put`, or check its id. `herald conversations list` shows all.",

@@ -26,6 +26,8 @@ test("a message is scheduled, listed, shown and cancelled", async () => {
   expect(await run("cancel", "later")).toEqual({ code: 0, stdout: "cancelled later\n", stderr: "" });
   expect(JSON.parse((await run("get", "later", "--json")).stdout)).toMatchObject({ state: "cancelled" });
   expect((await run("list", "--state", "waiting")).stderr).toBe("No scheduled send is waiting.\n");
+  const unknown = await run("cancel", "never-scheduled");
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("Run `herald schedule list`")]);
 });
 
 test("a system message is sent when it is due, and is then shown with what it was sent as", async () => {

@@ -41,6 +41,7 @@ test("an edit and a recall are heard, shown in the report, and can be tried firs
   expect((await run([...recall, "--dry-run", id])).stdout).toBe("would be sent to 3 users, 1 of them online\n");
   expect(await run([...recall, id, other])).toMatchObject({ code: 0, stdout: "took back 2 messages\n", stderr: "" });
   expect((await next()).message_delete).toMatchObject({ ids: [id, other], cid: "welcome", from: "carol" });
+  expect((await run([...recall, await send("alone")])).stdout).toBe("took back a message\n");
   const gone = await run(["report", "message", "--org", "demo", id]);
   expect(gone.stdout).toMatch(/ {2}taken back \d{4}-\S+Z; 0 had acknowledged it before\n/);
 });

@@ -31,6 +31,7 @@ export function addRecallCommand(program: Command, output: Output): void {
       if (dryRun) return tellDryRun(await admin.tryRecall(envelope), json, output);
       const answer = await admin.recallMessages(envelope);
       if (json) return output.json(answer);
-      output.result(`took back ${new Set(ids).size} messages`);
+      const { size } = new Set(ids);
+      output.result(`took back ${size === 1 ? "a message" : `${size} messages`}`);
     });
 }
