@@ -1,7 +1,7 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
 import { openUnreadStream } from "../../harness/clients/unread-stream.ts";
-import { acknowledging, counts, sendWaiting as send, told } from "../../harness/clients/waiting.ts";
+import { acknowledging, counts, nodesKnowEachOther, sendWaiting as send, told } from "../../harness/clients/waiting.ts";
 import { eventually, within } from "../../harness/deadline.ts";
 import { readMetrics, sampleOf } from "../../harness/reading/metrics.ts";
 import { messageBecomes } from "../../harness/reading/reports.ts";
@@ -11,6 +11,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 setDefaultTimeout(60_000);
 
 const herald = useHerald();
+beforeAll(() => nodesKnowEachOther(herald()));
 
 describe("a send with Prefer: wait", () => {
   test("is answered after the time with what is known, and lowers more than 30 seconds to 30", async () => {

@@ -1,7 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   acknowledging,
   counts,
+  nodesKnowEachOther,
   sendWaiting as send,
   sendSystemWaiting as sendSystem,
   told,
@@ -14,6 +15,7 @@ import { createOrganization } from "../../harness/servers/organization.ts";
 setDefaultTimeout(60_000);
 
 const herald = useHerald();
+beforeAll(() => nodesKnowEachOther(herald()));
 
 describe("a send with Prefer: wait", () => {
   test("is answered at once, with the same body, when nobody is online", async () => {

@@ -1,6 +1,7 @@
 import type { Ack, Ask, MessageInput } from "../../harness/clients/wire.ts";
+import { eventually } from "../../harness/deadline.ts";
 import { uniqueId } from "../../harness/random.ts";
-import type { Answer } from "../../harness/servers/herald.ts";
+import type { Answer, Herald } from "../../harness/servers/herald.ts";
 import type { Organization } from "../../harness/servers/organization.ts";
 
 /** Sends a message of alice with a `Prefer` header. */
@@ -40,4 +41,19 @@ export async function acknowledging(org: Organization, uid: string) {
   await socket.next(({ system_message: system }) => system?._id === id);
   await socket.request("ack", { ids: [id] });
   return socket;
+}
+
+/**
+ * Waits until every node has looked at the others after all had begun: a wait counts only on nodes that its own node
+ * knows, or that answer it in time. Takes some seconds with several nodes, and none with one.
+ */
+export async function nodesKnowEachOther(herald: Herald): Promise<void> {
+  const nodes = async () =>
+    (await herald.admin<{ items: { reported_at: string }[] }>("GET", "/admin/nodes")).body.items;
+  const begun = Date.now();
+  if ((await nodes()).length === 1) return;
+  await eventually(
+    async () => (await nodes()).every(({ reported_at }) => Date.parse(reported_at) > begun) || undefined,
+    "every node to have looked at the others",
+  );
 }
