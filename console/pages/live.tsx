@@ -13,6 +13,8 @@ const kinds = [
   ["", "Everything"],
   ["message", "Messages"],
   ["system_message", "System messages"],
+  ["message_edit", "Edits"],
+  ["message_delete", "Recalls"],
   ["message_read", "Reads"],
 ] as const;
 
@@ -45,8 +47,9 @@ type Typed = { kind?: string | undefined; cid?: string | undefined; uid?: string
 
 /** The filter in the form that the server expects. */
 function filterOf({ kind, cid, uid }: Typed): FeedFilter {
+  const known = kinds.map(([name]) => name).find((name) => name === kind);
   return {
-    ...((kind === "message" || kind === "system_message" || kind === "message_read") && { kind }),
+    ...(known !== undefined && known !== "" && { kind: known }),
     ...(cid !== undefined && { cid }),
     ...(uid !== undefined && { uid }),
   };

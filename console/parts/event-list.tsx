@@ -87,22 +87,30 @@ function Row({ heard, isChosen, onChoose }: { heard: Heard; isChosen: boolean; o
       <Kind kind={heard.kind} />
       <span class="event-who">
         {message.from}
-        {heard.kind !== "system_message" && ` → ${heard.message.cid}`}
+        {message.cid !== undefined && ` → ${message.cid}`}
       </span>
       <span class="event-text">{textOf(heard)}</span>
     </button>
   );
 }
 
+const badges = {
+  message: ["accent", "message"],
+  system_message: ["system", "system"],
+  message_edit: ["warn", "edit"],
+  message_delete: ["bad", "recall"],
+  message_read: ["plain", "read"],
+} as const;
+
 function Kind({ kind }: Pick<Heard, "kind">) {
-  if (kind === "message") return <Badge tone="accent">message</Badge>;
-  return kind === "message_read" ? <Badge tone="plain">read</Badge> : <Badge tone="system">system</Badge>;
+  const [tone, name] = badges[kind];
+  return <Badge tone={tone}>{name}</Badge>;
 }
 
 function textOf(heard: Heard): string {
   if (heard.kind === "system_message") return JSON.stringify(heard.message.x);
   if (heard.kind === "message_read") return `has read ${heard.message.ids.join(", ")}`.slice(0, 200);
-  const { body, attachments } = heard.message;
-  if (body !== "") return body.slice(0, 200);
-  return attachments.map(({ file_name }) => file_name).join(", ");
+  if (heard.kind === "message_delete") return `has taken back ${heard.message.ids.join(", ")}`.slice(0, 200);
+  if (heard.message.body !== "") return heard.message.body.slice(0, 200);
+  return heard.kind === "message" ? heard.message.attachments.map(({ file_name }) => file_name).join(", ") : "";
 }

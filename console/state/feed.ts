@@ -1,10 +1,13 @@
 import type { AdminClient } from "../../sdk/admin/admin.ts";
-import type { FeedFilter, Message, MessageRead, SystemMessage } from "../../sdk/types.ts";
+import type { FeedEvent } from "../../sdk/admin/feed.ts";
+import type { FeedFilter, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../../sdk/types.ts";
 
-/** A received message, system message or read. `number` counts the events of this feed, from 1. */
+/** A received event: a message, what happened to one, or a system message. `number` counts the events of this feed, from 1. */
 export type Heard = { number: number; heardAt: number } & (
   | { kind: "message"; message: Message }
   | { kind: "system_message"; message: SystemMessage }
+  | { kind: "message_edit"; message: MessageEdit }
+  | { kind: "message_delete"; message: MessageDelete }
   | { kind: "message_read"; message: MessageRead }
 );
 
@@ -30,6 +33,14 @@ type FeedOptions = {
 
 const kept = 1_000;
 const slack = 250; // so that the oldest are dropped in batches, not at each event
+
+function hear(event: FeedEvent, what: { number: number; heardAt: number }): Heard {
+  if ("message" in event) return { ...what, kind: "message", message: event.message };
+  if ("message_edit" in event) return { ...what, kind: "message_edit", message: event.message_edit };
+  if ("message_delete" in event) return { ...what, kind: "message_delete", message: event.message_delete };
+  if ("message_read" in event) return { ...what, kind: "message_read", message: event.message_read };
+  return { ...what, kind: "system_message", message: event.system_message };
+}
 
 /** Follows an organization's events until stopped. */
 export function followEvents({ client, org, filter, onChange }: FeedOptions): Feed {
@@ -58,11 +69,7 @@ export function followEvents({ client, org, filter, onChange }: FeedOptions): Fe
       onStateChange: (state, { error }) => turn(state === "connected" ? { is: "open" } : { is: "lost", error }),
     });
     for await (const event of events) {
-      if ("message_edit" in event || "message_delete" in event) continue;
-      const what = { number: ++count, heardAt: Date.now() };
-      if ("message" in event) heard.push({ ...what, kind: "message", message: event.message });
-      else if ("message_read" in event) heard.push({ ...what, kind: "message_read", message: event.message_read });
-      else heard.push({ ...what, kind: "system_message", message: event.system_message });
+      heard.push(hear(event, { number: ++count, heardAt: Date.now() }));
       if (heard.length > kept + slack) heard = heard.slice(-kept);
       change();
     }

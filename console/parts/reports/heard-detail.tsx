@@ -3,7 +3,13 @@ import { useConsole } from "../../state/context.ts";
 import type { Heard } from "../../state/feed.ts";
 import { DeliveryReport } from "./delivery-report.tsx";
 
-const titles = { message: "Message", system_message: "System message", message_read: "Messages read" } as const;
+const titles = {
+  message: "Message",
+  system_message: "System message",
+  message_edit: "Message edited",
+  message_delete: "Messages taken back",
+  message_read: "Messages read",
+} as const;
 
 /** One complete event, and who received it. */
 export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => void }) {
@@ -26,9 +32,9 @@ export function HeardDetail({ heard, onClose }: { heard: Heard; onClose: () => v
       {heard.kind === "system_message" && (
         <DeliveryReport sent={{ kind: "system_message", id: heard.message._id, senderId: message.from }} />
       )}
-      {heard.kind !== "system_message" && (
+      {message.cid !== undefined && (
         <p>
-          <a href={link("conversations", heard.message.cid)}>Conversation {heard.message.cid}</a>
+          <a href={link("conversations", message.cid)}>Conversation {message.cid}</a>
         </p>
       )}
     </section>
