@@ -100,12 +100,12 @@ export function Shell({ organizations, signOut }: { organizations: Organizations
           </a>
         ))}
       </nav>
-      <main id="main" key={`${route.page}/${route.id ?? ""}/${org ?? ""}`}>
+      <main id="main" key={`${route.page}/${route.id ?? ""}`}>
         <h1 tabIndex={-1} ref={heading} class={isOne ? "mono" : ""}>
           {isOne && <span class="crumb">{title} / </span>}
           {isOne ? route.id : title}
         </h1>
-        <Body page={page} isOne={isOne} organizations={organizations} />
+        <Body key={org ?? ""} page={page} isOne={isOne} organizations={organizations} />
       </main>
     </>
   );

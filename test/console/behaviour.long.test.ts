@@ -174,6 +174,11 @@ describe.if(chromium !== undefined)("the console", () => {
         .locator(":focus")
         .and(page.getByRole(role, { name, exact: true }))
         .waitFor();
+    const organizations = Promise.withResolvers<void>();
+    await page.route(/\/admin\/organizations(\?|$)/, async (route) => {
+      await organizations.promise;
+      await route.continue();
+    });
     await page.locator("input:focus").waitFor();
     await page.keyboard.type(herald().key);
     await page.keyboard.press("Enter");
@@ -182,6 +187,9 @@ describe.if(chromium !== undefined)("the console", () => {
     await page.keyboard.press("Shift+Tab");
     await focuses("button", "Skip to content");
     await page.keyboard.press("Enter");
+    await focuses("heading", "Overview");
+    organizations.resolve(); // what comes later does not take the focus away
+    await page.getByLabel("Organization").getByRole("option", { name: org.id }).waitFor({ state: "attached" });
     await focuses("heading", "Overview");
     await page.getByRole("link", { name: "Keys" }).focus();
     await page.keyboard.press("Enter");
