@@ -33,10 +33,12 @@ type Dependencies = {
   keys: Pick<KeyReads, "get">;
   organizations: Pick<OrganizationReads, "get">;
   checks: Pick<BatchLog, "check">;
-  use: OrganizationUse;
+  use: Pick<OrganizationUse, "know" | "admitSend" | "requireRoomFor" | "reserveRoom">;
   limits: PayloadLimits;
   /** A clock that never goes back. */
   elapsed: Clock;
+  /** Spreads the looks of nodes: a number from 0 to 1; that of `Math` by default. */
+  random?(): number;
 };
 
 /** The name of the server's own sends in the audit log. */
