@@ -5,6 +5,7 @@ import { createOrganization } from "../harness/servers/organization.ts";
 import { openAudience, usersOf } from "./audience.ts";
 import { spawnAudience } from "./audience-process.ts";
 import { startCallers } from "./callers.ts";
+import { startChanges } from "./changes/changes.ts";
 import { leftBehind } from "./judging/left-behind.ts";
 import { faultsOf, type Recoveries, type Result, toResult } from "./judging/result.ts";
 import type { AnyScenario, Size } from "./scenario.ts";
@@ -59,6 +60,10 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
   using audience = await open({ ...listeners, org: org.id, urls: nodes.map(({ url }) => url), seed });
   const plan = { ...defaultCalls, homes: nodes.length, ...scenario.calls };
   using callers = startCallers({ nodes, org: org.id, cids: conversations, sender, plan, seed });
+  using changes =
+    scenario.isWithoutChanges === true
+      ? undefined
+      : await startChanges({ nodes, seed, losesTail: scenario.losesTail === true });
 
   /** Sends to each of these nodes and waits until everyone has heard it. Returns the times this took. */
   async function recover(asked = nodes): Promise<{ sendsMs: number; currentMs: number }> {
@@ -96,9 +101,10 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
 
   const stored = await stage.readLog(org.id);
   const hearing = await audience.account(stored.messages, stage.pasts ?? []);
+  const changed = (await changes?.end()) ?? [];
   const result = toResult({ scenario, seed, recoveries, callers, hearing, stored, stage });
   audience[Symbol.dispose]();
-  const faults = [...faultsOf(scenario, result), ...(await leftBehind(nodes))];
+  const faults = [...faultsOf(scenario, result), ...changed, ...(await leftBehind(nodes))];
   if (faults.length > 0) faults.push(...nodes.flatMap(({ herald }) => errorsLogged(herald)));
   return { result, faults };
 }

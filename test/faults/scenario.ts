@@ -66,6 +66,8 @@ export type Scenario<On extends Stage = Stage> = {
   losesTail?: boolean;
   /** Whether everyone must hear what is sent during the fault before it is healed. */
   hearsMeanwhile?: boolean;
+  /** Whether nobody edits, takes back, schedules or sends batches meanwhile, because the nodes or the load rule it out. */
+  isWithoutChanges?: boolean;
   calls?: Partial<CallerPlan>;
   /** The maximum number of sends between two faults. */
   mostSendsBetween?: number;

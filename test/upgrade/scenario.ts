@@ -27,6 +27,7 @@ export function createUpgrade({ previous, next }: Revisions): AnyScenario {
     holdMs: { short: [0, 100], long: [0, 3_000] },
     allows: ["503", "none"],
     breaksConnections: true,
+    isWithoutChanges: true, // which the previous revision cannot make
     closesWith: [1012],
     listeners: (size: Size) => (size === "short" ? { streamFollowers: 6 } : { followers: 60, streamFollowers: 30 }),
     stage,

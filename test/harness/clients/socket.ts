@@ -36,11 +36,16 @@ const BunWebSocket = WebSocket as unknown as new (url: string, options: Bun.WebS
 
 let requests = 0;
 
+type SocketOptions = {
+  headers?: Record<string, string>;
+  uid?: string;
+  protocols?: string[];
+  ca?: string;
+  onHeard?: (event: Event) => void;
+};
+
 /** Opens a WebSocket and waits for the upgrade. Sends nothing by itself. */
-export async function openSocket(
-  url: string,
-  options: { headers?: Record<string, string>; uid?: string; protocols?: string[]; ca?: string } = {},
-): Promise<Socket> {
+export async function openSocket(url: string, options: SocketOptions = {}): Promise<Socket> {
   const uid = options.uid ?? "somebody";
   const owner = `the socket of ${uid}`;
   const socket = new BunWebSocket(`${url.replace(/^http/, "ws")}/ws`, {
@@ -61,7 +66,10 @@ export async function openSocket(
     const text = String(data);
     frames.push(text);
     const frame = JSON.parse(text) as { response?: SocketResponse } & Event;
-    if (frame.response === undefined) return events.push(frame);
+    if (frame.response === undefined) {
+      options.onHeard?.(frame);
+      return events.push(frame);
+    }
     const waiter = frame.response.id === undefined ? undefined : pending.get(frame.response.id);
     if (waiter === undefined || frame.response.id === undefined) return responses.push(frame.response);
     pending.delete(frame.response.id);
