@@ -1,6 +1,8 @@
 import { followersOf } from "../faults/audience.ts";
 import { type Absence, type AnyScenario, defineScenario, type Size } from "../faults/scenario.ts";
 import { type ClusterStage, nodeCount, onCluster } from "../faults/stages.ts";
+import type { ClusterNode } from "../harness/servers/cluster.ts";
+import { expectChangesPassed, type Sides } from "./changes.ts";
 import { expectNoErrors, expectOneService, expectToHearOfEach } from "./side-by-side.ts";
 
 const passes = 3; // forward, back, and forward again
@@ -27,7 +29,7 @@ export function createUpgrade({ previous, next }: Revisions): AnyScenario {
     holdMs: { short: [0, 100], long: [0, 3_000] },
     allows: ["503", "none"],
     breaksConnections: true,
-    isWithoutChanges: true, // which the previous revision cannot make
+    isWithoutChanges: true, // which the previous revision cannot make; see `expectChangesPassed`
     closesWith: [1012],
     listeners: (size: Size) => (size === "short" ? { streamFollowers: 6 } : { followers: 60, streamFollowers: 30 }),
     stage,
@@ -45,9 +47,17 @@ export function createUpgrade({ previous, next }: Revisions): AnyScenario {
     async inspect({ nodes }, { org, round, listeners, audience }) {
       await expectOneService(nodes, org, followersOf(listeners));
       await expectToHearOfEach(nodes, org, round, { listeners, audience });
+      await expectChangesPassed(sidesOf(nodes, round));
       for (const { herald } of nodes) expectNoErrors(herald);
     },
   });
+}
+
+/** Which nodes run which revision after a round. */
+function sidesOf(nodes: readonly ClusterNode[], round: number): Sides {
+  const replaced = ((round - 1) % nodeCount) + 1;
+  const [turned, rest] = [nodes.slice(0, replaced), nodes.slice(replaced)];
+  return isForward(round) ? { newer: turned, older: rest } : { newer: rest, older: turned };
 }
 
 function isForward(round: number): boolean {
