@@ -2,12 +2,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { FeedFilter } from "../../sdk/types.ts";
 import { Badge } from "../parts/badge.tsx";
 import { EventList } from "../parts/event-list.tsx";
+import { FeedBadge } from "../parts/feed-badge.tsx";
 import { ChoiceField, TextField } from "../parts/forms/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { HeardDetail } from "../parts/reports/heard-detail.tsx";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { type Feed, type FeedStanding, followEvents, type Heard } from "../state/feed.ts";
 import { routeTo } from "../state/route.ts";
+import { useTold } from "../state/told.ts";
 
 const kinds = [
   ["", "Everything"],
@@ -83,7 +85,7 @@ function FilterForm({ filter, onChange }: { filter: Typed; onChange: (change: Ty
 type Held = { heard: readonly Heard[]; count: number };
 
 function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => void }) {
-  const { client, announce, noteFailure } = useConsole();
+  const { client, noteFailure } = useConsole();
   const org = useOrganization();
   const feed = useRef<Feed | undefined>(undefined);
   const [, look] = useState(0);
@@ -103,7 +105,7 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
   useEffect(() => {
     if (standing.is === "ended") noteFailure(standing.error);
   }, [standing.is]);
-  useTold(count, announce);
+  useTold(count, "event");
 
   const hold = () => setHeld((before) => before ?? { heard: [...(feed.current?.heard() ?? nothing)], count });
   const release = () => {
@@ -118,7 +120,7 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
   return (
     <>
       <div class="feed-bar">
-        <Standing standing={standing} />
+        <FeedBadge standing={standing} />
         <span class="fine">
           {count.toLocaleString("en-GB")} received, {rate} per second
         </span>
@@ -153,13 +155,6 @@ function Following({ filter, onAgain }: { filter: FeedFilter; onAgain: () => voi
   );
 }
 
-function Standing({ standing }: { standing: FeedStanding }) {
-  if (standing.is === "open") return <Badge tone="ok">listening</Badge>;
-  if (standing.is === "connecting") return <Badge tone="plain">connecting</Badge>;
-  if (standing.is === "lost") return <Badge tone="warn">connection lost, retrying</Badge>;
-  return <Badge tone="bad">ended</Badge>;
-}
-
 /** Events per second, over the last second. */
 function useRate(count: number): number {
   const [rate, setRate] = useState(0);
@@ -174,19 +169,4 @@ function useRate(count: number): number {
     return () => clearInterval(timer);
   }, []);
   return rate;
-}
-
-/** Tells a screen reader the number of new events, at most every five seconds. */
-function useTold(count: number, announce: (text: string) => void): void {
-  const latest = useRef(count);
-  latest.current = count;
-  useEffect(() => {
-    let told = latest.current;
-    const timer = setInterval(() => {
-      const fresh = latest.current - told;
-      if (fresh > 0) announce(fresh === 1 ? "1 new event" : `${fresh} new events`);
-      told = latest.current;
-    }, 5000);
-    return () => clearInterval(timer);
-  }, []);
 }

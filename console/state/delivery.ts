@@ -1,18 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
 import type { AdminClient } from "../../sdk/admin/admin.ts";
-import type { Delivery, SystemMessageReport } from "../../sdk/types.ts";
+import type { Delivery, MessageReport, SystemMessageReport } from "../../sdk/types.ts";
 import { useConsole } from "./context.ts";
 
-/** A delivery report. `by_user` is present for system messages. */
-export type Report = Delivery & Partial<Pick<SystemMessageReport["delivery"], "by_user">>;
+/** A delivery report. `by_user` is present for system messages to listed users, and the counts before a change for messages. */
+export type Report = Delivery &
+  Pick<SystemMessageReport["delivery"], "by_user"> &
+  Pick<MessageReport["delivery"], "acknowledged_before_edit" | "acknowledged_before_recall"> & {
+    /** Whether the recipients can be listed. Those of a system message to everyone cannot. */
+    isListed: boolean;
+  };
 
 /** Identifies a send: a message by its `server_mid`, a system message by its id and sender. */
 export type SentId = { kind: "message"; id: string } | { kind: "system_message"; id: string; senderId?: string };
 
 async function readDelivery(client: AdminClient, org: string, sent: SentId): Promise<Report> {
-  if (sent.kind === "message") return (await client.getMessage(org, sent.id)).delivery;
+  if (sent.kind === "message") return { ...(await client.getMessage(org, sent.id)).delivery, isListed: true };
   const { senderId } = sent;
-  return (await client.getSystemMessage(org, sent.id, senderId === undefined ? {} : { senderId })).delivery;
+  const report = await client.getSystemMessage(org, sent.id, senderId === undefined ? {} : { senderId });
+  const { delivery, system_message } = report;
+  return { ...delivery, isListed: delivery.by_user !== undefined || system_message.cid !== undefined };
 }
 
 /** The report, and whether it is still being updated. */

@@ -1,6 +1,7 @@
 import type { AdminClient } from "../../sdk/admin/admin.ts";
 import type { FeedEvent } from "../../sdk/admin/feed.ts";
 import type { FeedFilter, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../../sdk/types.ts";
+import { createFrame } from "./frame.ts";
 
 /** A received event: a message, what happened to one, or a system message. `number` counts the events of this feed, from 1. */
 export type Heard = { number: number; heardAt: number } & (
@@ -48,18 +49,11 @@ export function followEvents({ client, org, filter, onChange }: FeedOptions): Fe
   let standing: FeedStanding = { is: "connecting" };
   let heard: Heard[] = [];
   let count = 0;
-  let frame: number | undefined;
+  const frame = createFrame(onChange);
 
-  // One update per animation frame, however many events have arrived. A hidden tab gets no frames and needs none.
-  const change = () => {
-    frame ??= requestAnimationFrame(() => {
-      frame = undefined;
-      onChange();
-    });
-  };
   const turn = (next: FeedStanding) => {
     standing = next;
-    change();
+    frame.ask();
   };
 
   async function follow(): Promise<void> {
@@ -71,7 +65,7 @@ export function followEvents({ client, org, filter, onChange }: FeedOptions): Fe
     for await (const event of events) {
       heard.push(hear(event, { number: ++count, heardAt: Date.now() }));
       if (heard.length > kept + slack) heard = heard.slice(-kept);
-      change();
+      frame.ask();
     }
   }
   follow().catch((error: unknown) => turn({ is: "ended", error }));
@@ -82,11 +76,11 @@ export function followEvents({ client, org, filter, onChange }: FeedOptions): Fe
     count: () => count,
     clear() {
       heard = [];
-      change();
+      frame.ask();
     },
     stop() {
       ending.abort();
-      if (frame !== undefined) cancelAnimationFrame(frame);
+      frame.cancel();
     },
   };
 }

@@ -76,25 +76,26 @@ export function useAction<Arguments extends unknown[]>(act: (...given: Arguments
 /** A paged list. */
 export type Paged<Item> = Loading<Item[]> & { hasMore: boolean; more(): void };
 
-/** Reads the first page, and the next one on request. Skips pages that are empty although more follow. */
-export function usePages<Item>(
-  read: (cursor: string | undefined) => Promise<{ items: Item[]; cursor: string | null }>,
-  inputs: readonly unknown[],
-): Paged<Item> {
+type ReadPage<Item> = (cursor: string | undefined) => Promise<{ items: Item[]; cursor: string | null }>;
+
+/** Reads a page. Skips pages that are empty although more follow. */
+export async function readOn<Item>(read: ReadPage<Item>, start: string | undefined) {
+  let page = await read(start);
+  for (let skips = 0; page.items.length === 0 && page.cursor !== null && skips < 20; skips++)
+    page = await read(page.cursor);
+  return page;
+}
+
+/** Reads the first page, and the next one on request. */
+export function usePages<Item>(read: ReadPage<Item>, inputs: readonly unknown[]): Paged<Item> {
   const [later, setLater] = useState<{ items: Item[]; cursor: string | null }>();
-  const readOn = async (start: string | undefined) => {
-    let page = await read(start);
-    for (let skips = 0; page.items.length === 0 && page.cursor !== null && skips < 20; skips++)
-      page = await read(page.cursor);
-    return page;
-  };
   const first = useLoading(async () => {
     setLater(undefined);
-    return await readOn(undefined);
+    return await readOn(read, undefined);
   }, inputs);
   const cursor = later === undefined ? (first.value?.cursor ?? null) : later.cursor;
   const next = useAction(async () => {
-    const page = await readOn(cursor ?? undefined);
+    const page = await readOn(read, cursor ?? undefined);
     setLater((before) => ({ items: [...(before?.items ?? []), ...page.items], cursor: page.cursor }));
   });
   return {

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useConsole, useOrganization } from "../../state/context.ts";
 import { type Report as DeliverySoFar, type SentId, useDelivery } from "../../state/delivery.ts";
 import { Badge } from "../badge.tsx";
@@ -6,15 +6,16 @@ import { Fact, Facts } from "../facts.tsx";
 import { Problem } from "../problem.tsx";
 import { NotAllowed, Waiting } from "../states.tsx";
 import { Time } from "../time.tsx";
+import { type Names, Recipients } from "./recipients.tsx";
 
-/** The delivery report, which updates while it is shown. */
-export function DeliveryReport({ sent }: { sent: SentId }) {
+/** The delivery report, which updates while it is shown, and the recipients one by one. */
+export function DeliveryReport({ sent, names = [] }: { sent: SentId; names?: Names }) {
   const { can } = useConsole();
   if (!can("history:read")) return <NotAllowed what="who received it" scope="history:read" />;
-  return <Report sent={sent} />;
+  return <Report sent={sent} names={names} />;
 }
 
-function Report({ sent }: { sent: SentId }) {
+function Report({ sent, names }: { sent: SentId; names: Names }) {
   const { announce } = useConsole();
   const org = useOrganization();
   const { delivery, error, isFollowing, again } = useDelivery(org, sent);
@@ -40,6 +41,9 @@ function Report({ sent }: { sent: SentId }) {
           />
           <Numbers delivery={delivery} />
           {delivery.by_user !== undefined && <ByUser users={delivery.by_user} />}
+          {delivery.by_user === undefined && delivery.isListed && (
+            <Each sent={sent} names={names} delivery={delivery} />
+          )}
           {!isFollowing && delivery.delivered_users < delivery.recipients && (
             <p class="fine">
               {sent.kind === "message"
@@ -58,13 +62,30 @@ function Report({ sent }: { sent: SentId }) {
 
 function Numbers({ delivery }: { delivery: DeliverySoFar }) {
   const { delivered_connections, acknowledged_users, first_delivered_at, last_delivered_at } = delivery;
+  const { acknowledged_before_edit, acknowledged_before_recall } = delivery;
   return (
     <Facts>
       <Fact name="Connections">{delivered_connections}</Fact>
       <Fact name="Acknowledged by">{acknowledged_users}</Fact>
+      {acknowledged_before_edit !== undefined && <Fact name="Before the edit">{acknowledged_before_edit}</Fact>}
+      {acknowledged_before_recall !== undefined && <Fact name="Before the recall">{acknowledged_before_recall}</Fact>}
       <Fact name="First">{first_delivered_at === null ? "–" : <Time at={first_delivered_at} isExact />}</Fact>
       <Fact name="Last">{last_delivered_at === null ? "–" : <Time at={last_delivered_at} isExact />}</Fact>
     </Facts>
+  );
+}
+
+function Each({ sent, names, delivery }: { sent: SentId; names: Names; delivery: DeliverySoFar }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>Each recipient</summary>
+      {isOpen && (
+        <div class="stack">
+          <Recipients sent={sent} names={names} turn={`${delivery.delivered_users} ${delivery.acknowledged_users}`} />
+        </div>
+      )}
+    </details>
   );
 }
 

@@ -1,0 +1,94 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { DirectoryEntry, ListedMessage } from "../../../sdk/types.ts";
+import { useConsole } from "../../state/context.ts";
+import { DeliveryReport } from "../reports/delivery-report.tsx";
+import { Time } from "../time.tsx";
+import { EditMessage } from "./edit-message.tsx";
+import { RecallMessage } from "./recall-message.tsx";
+
+type Props = {
+  message: ListedMessage;
+  participants: readonly DirectoryEntry[];
+  /** Called when the reader asks to change the message. */
+  onAsk: () => void;
+  /** Called when this page has changed the message. */
+  onChange: () => void;
+};
+
+/** A message of a conversation, what the key may do about it, and who has it. */
+export function Said({ message, participants, onAsk, onChange }: Props) {
+  const { from, body, attachments, x, created_at, edited_at, _id } = message;
+  const { can, me } = useConsole();
+  const [isOpen, setIsOpen] = useState(false);
+  const [asks, setAsks] = useState<"edit" | "recall">();
+  const hasParameters = Object.keys(x).length > 0;
+  const mayEdit = can("message:edit") && (me.allowed_senders === null || me.allowed_senders.includes(from));
+  const ask = (what: "edit" | "recall") => {
+    onAsk();
+    setAsks(what);
+  };
+  const close = () => setAsks(undefined);
+  const what = body === "" ? (attachments[0]?.file_name ?? "") : body.slice(0, 40);
+  return (
+    <article class="said">
+      <div class="said-head">
+        <span>
+          <strong>{from}</strong>{" "}
+          <span class="fine">
+            <Time at={created_at} />
+            {edited_at !== undefined && (
+              <>
+                {" · edited "}
+                <Time at={edited_at} />
+              </>
+            )}
+          </span>
+        </span>
+        <span class="spacer" />
+        {can("message:edit") && (
+          <span class="together">
+            {mayEdit && (
+              <button type="button" class="small" aria-label={`Edit “${what}”`} onClick={() => ask("edit")}>
+                Edit
+              </button>
+            )}
+            <button type="button" class="small" aria-label={`Take back “${what}”`} onClick={() => ask("recall")}>
+              Take back
+            </button>
+          </span>
+        )}
+      </div>
+      {body !== "" && <p class="said-body">{body}</p>}
+      {attachments.length > 0 && (
+        <p class="fine">Attached: {attachments.map(({ file_name }) => file_name).join(", ")}</p>
+      )}
+      {hasParameters && <pre class="code">{JSON.stringify(x, undefined, 2)}</pre>}
+      <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+        <summary>Who has it</summary>
+        {isOpen && <DeliveryReport sent={{ kind: "message", id: _id }} names={participants} />}
+      </details>
+      {asks === "edit" && <EditMessage message={message} onEdited={onChange} onClose={close} />}
+      {asks === "recall" && (
+        <RecallMessage
+          message={message}
+          suggestions={participants.map(({ id }) => id)}
+          onRecalled={onChange}
+          onClose={close}
+        />
+      )}
+    </article>
+  );
+}
+
+/** The place of a message that was taken back while the page was open. Catches the focus that stood in the message, if asked. */
+export function Gone({ by, catchesFocus }: { by: string; catchesFocus: boolean }) {
+  const line = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (catchesFocus && document.activeElement === document.body) line.current?.focus();
+  }, []);
+  return (
+    <p class="fine" ref={line} tabIndex={-1}>
+      <strong>{by}</strong> has taken back this message.
+    </p>
+  );
+}
