@@ -2,17 +2,19 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { HeraldApiError } from "../../sdk/errors.ts";
 import { createUuid } from "../../sdk/uuid.ts";
 import { ComposeForm } from "../parts/forms/compose-form.tsx";
-import { type DryRun, DryRunResult, type Sent, SentResult } from "../parts/forms/compose-result.tsx";
+import { AcceptedResult, DryRunResult } from "../parts/forms/compose-result.tsx";
+import { Confirm } from "../parts/forms/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { readObject } from "../state/composing/check-json.ts";
 import { checkSend } from "../state/composing/check-send.ts";
-import { type Draft, type Kind, linesOf, requestOf, sortMistakes } from "../state/composing/draft.ts";
+import { type Draft, type Kind, linesOf, requestOf, sendTimeOf, sortMistakes } from "../state/composing/draft.ts";
+import { type Accepted, type DryRun, submit, tryOut } from "../state/composing/submission.ts";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 
-const paths = { message: "/admin/message", system_message: "/admin/message/system" } as const;
+const takenCodes = ["message_id_conflict", "already_sent"];
 
-/** Sends a message or a system message, and shows who received it. */
+/** Sends a message or a system message, now or later, and shows who received it. */
 export function Compose() {
   const { can, client, route, me } = useConsole();
   const org = useOrganization();
@@ -23,53 +25,54 @@ export function Compose() {
   const [draft, setDraft] = useState<Draft>(() => ({
     kind: kinds.find((kind) => kind === route.query.kind) ?? kinds[0] ?? "message",
     senderId: route.query.from ?? me.allowed_senders?.[0] ?? "",
+    audience: route.query.cid === undefined ? "users" : "conversation",
     cid: route.query.cid ?? "",
     body: "",
     uids: route.query.uid ?? "",
     x: "",
     id: "",
     attachments: [],
+    sendAt: undefined,
   }));
   // The id of the next send. It stays the same after an unknown outcome, so that a retry sends nothing twice.
   const [ownId, setOwnId] = useState(createUuid);
   const [wasTried, setWasTried] = useState(false);
   const [dryRun, setDryRun] = useState<DryRun>();
-  const [sent, setSent] = useState<Sent>();
-  const suggestions = useSuggestions(org, draft.kind === "message" ? draft.cid : "");
+  const [accepted, setAccepted] = useState<Accepted>();
+  const [isAsking, setIsAsking] = useState(false);
+  const suggestions = useSuggestions(org, takesConversation(draft) ? draft.cid : "");
 
   const x = useMemo(() => readObject(draft.x), [draft.x]);
-  const request = requestOf(draft, org, draft.id === "" ? ownId : draft.id, "value" in x ? x.value : {});
+  const id = draft.id === "" ? ownId : draft.id;
+  const sendAt = draft.sendAt === undefined ? undefined : sendTimeOf(draft.sendAt);
+  const request = requestOf(draft, org, id, "value" in x ? x.value : {});
   const mistakes = [
     ...checkSend(draft.kind, request),
     ...("fault" in x ? [{ pointer: "/x", detail: x.fault.detail }] : []),
+    ...(draft.sendAt !== undefined && sendAt === undefined
+      ? [{ pointer: "/send_at", detail: "Choose a date and a time." }]
+      : []),
   ];
 
-  const send = async (body: unknown): Promise<{ ask?: Sent["answer"]; ack?: Sent["answer"] }> => {
+  const submission = { org, kind: draft.kind, id, sendAt, request };
+  const send = async () => {
     try {
-      return await client.request("POST", paths[draft.kind], body, { isSafe: true });
+      setAccepted(await submit(client, submission));
     } catch (error) {
       // This id is stored with a different payload, so the form now contains another send.
-      if (error instanceof HeraldApiError && error.code === "message_id_conflict") setOwnId(createUuid());
+      if (error instanceof HeraldApiError && takenCodes.includes(error.code)) setOwnId(createUuid());
       throw error;
     }
+    setOwnId(createUuid());
+    setWasTried(false);
+    setDraft((before) => ({ ...before, body: "", attachments: [], id: "" }));
   };
   const post = async (isDryRun: boolean) => {
     setWasTried(true);
     setDryRun(undefined);
     if (mistakes.length > 0) return focusFirstMistake();
-    if (isDryRun) {
-      const answer = await client.request<{ dry_run: DryRun }>("POST", `${paths[draft.kind]}?dry_run=true`, request, {
-        isSafe: true,
-      });
-      return setDryRun(answer.dry_run);
-    }
-    const answer = await send(request);
-    const accepted = answer.ask ?? answer.ack;
-    if (accepted === undefined) throw new Error("The response did not come from Herald. Check the address.");
-    setSent({ kind: draft.kind, senderId: draft.senderId, answer: accepted, sentAt: new Date().toISOString() });
-    setOwnId(createUuid());
-    setWasTried(false);
-    setDraft((before) => ({ ...before, body: "", attachments: [], id: "" }));
+    if (isDryRun) setDryRun(await tryOut(client, submission));
+    else await send();
   };
   const action = useAction(post);
   const refused = action.error instanceof HeraldApiError ? action.error.errors : [];
@@ -92,7 +95,7 @@ export function Compose() {
           setDryRun(undefined);
         }}
         onDryRun={() => action.run(true)}
-        onSend={() => action.run(false)}
+        onSend={() => (isForEveryone(draft) && mistakes.length === 0 ? setIsAsking(true) : action.run(false))}
         request={request}
       />
       <div class="results">
@@ -106,24 +109,50 @@ export function Compose() {
         {action.error !== undefined && <Problem error={action.error} />}
         {action.error !== undefined && isUnknown(action.error) && (
           <p class="fine">
-            The outcome is unknown. Press Send again: the retry has the same id, so nothing is stored twice.
+            The outcome is unknown. Press {sendAt === undefined ? "Send" : "Schedule"} again: the retry has the same id,
+            so nothing is stored twice.
           </p>
         )}
         {dryRun !== undefined && (
-          <DryRunResult dryRun={dryRun} addressed={linesOf(draft.uids).length} kind={draft.kind} />
+          <DryRunResult
+            dryRun={dryRun}
+            addressed={
+              draft.kind === "system_message" && draft.audience === "users" ? linesOf(draft.uids).length : undefined
+            }
+          />
         )}
-        {sent !== undefined && (
-          <SentResult key={sent.answer.server_mid ?? `${sent.answer.mid} ${sent.sentAt}`} sent={sent} />
-        )}
-        {dryRun === undefined && sent === undefined && action.error === undefined && (
+        {accepted !== undefined && <AcceptedResult accepted={accepted} />}
+        {dryRun === undefined && accepted === undefined && action.error === undefined && (
           <p class="hint">
             The response and the delivery report appear here. A dry run checks the request without storing or sending
             anything.
           </p>
         )}
       </div>
+      {isAsking && (
+        <Confirm
+          title={`Send to everyone in ${org}?`}
+          verb={draft.sendAt === undefined ? "Send to everyone" : "Schedule"}
+          isBusy={false}
+          onConfirm={() => {
+            setIsAsking(false);
+            action.run(false);
+          }}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>All users of the organization who are online then receive it. A system message cannot be taken back.</p>
+        </Confirm>
+      )}
     </div>
   );
+}
+
+function isForEveryone({ kind, audience }: Draft): boolean {
+  return kind === "system_message" && audience === "everyone";
+}
+
+function takesConversation({ kind, audience }: Draft): boolean {
+  return kind === "message" || audience === "conversation";
 }
 
 function isUnknown(error: unknown): boolean {

@@ -34,6 +34,12 @@ export function Conversation() {
                 <a href={link("compose", undefined, { kind: "message", cid })}>Send a message</a>
               </>
             )}
+            {can("system:send") && (
+              <>
+                {" · "}
+                <a href={link("compose", undefined, { kind: "system_message", cid })}>Send a system message</a>
+              </>
+            )}
             {can("observe") && (
               <>
                 {" · "}

@@ -7,6 +7,7 @@ import { Conversations } from "../pages/conversations.tsx";
 import { Keys } from "../pages/keys.tsx";
 import { Live } from "../pages/live.tsx";
 import { Overview } from "../pages/overview.tsx";
+import { Scheduled } from "../pages/scheduled.tsx";
 import { User } from "../pages/user.tsx";
 import { Users } from "../pages/users.tsx";
 import { useConsole } from "../state/context.ts";
@@ -35,6 +36,13 @@ const pages: readonly Page[] = [
     needsOrganization: true,
     // Loaded on demand: with the contract's schemas, it is larger than all other pages together.
     Content: later("the form", async () => (await import("../pages/compose.tsx")).Compose),
+  },
+  {
+    name: "scheduled",
+    title: "Scheduled",
+    scopes: ["history:read"],
+    needsOrganization: true,
+    Content: Scheduled,
   },
   { name: "live", title: "Live", scopes: ["observe"], needsOrganization: true, Content: Live },
   {

@@ -102,7 +102,8 @@ describe.if(chromium !== undefined)("the console under load", () => {
     await console_.sees("Nodes");
     const overview = performance.now() - signedIn;
     await page.getByLabel("Organization").selectOption(org.id);
-    for (const title of ["Compose", "Live", "Conversations", "Users", "Keys", "Audit"]) await console_.open(title);
+    for (const title of ["Compose", "Scheduled", "Live", "Conversations", "Users", "Keys", "Audit"])
+      await console_.open(title);
     await page.getByLabel("Since").waitFor();
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
     console.log(

@@ -1,8 +1,11 @@
 import type { TextFault } from "../../state/composing/check-json.ts";
-import type { AttachmentDraft, Draft, Kind } from "../../state/composing/draft.ts";
-import { linesOf } from "../../state/composing/draft.ts";
+import type { Draft, Kind } from "../../state/composing/draft.ts";
+import { Attachments } from "./attachments.tsx";
+import { Audience } from "./audience.tsx";
 import { AreaField, TextField } from "./field.tsx";
 import { JsonEditor } from "./json-editor.tsx";
+import { Segments } from "./segments.tsx";
+import { SendTime } from "./send-time.tsx";
 
 type Props = {
   kinds: readonly Kind[];
@@ -19,6 +22,8 @@ type Props = {
   onSend: () => void;
 };
 
+const idOfSend = "Sending again with the same id is a retry: nothing is stored or delivered twice.";
+const idOfScheduled = "Scheduling again with the same id replaces what waits under it. At its time, it is sent once.";
 const names = { message: "Message", system_message: "System message" } as const;
 
 /** The form for a message or a system message. */
@@ -26,6 +31,7 @@ export function ComposeForm(props: Props) {
   const { kinds, draft, suggestions, mistakes, xFault, placeholderId, isBusy, request, onChange, onDryRun, onSend } =
     props;
   const { kind } = draft;
+  const isLater = draft.sendAt !== undefined;
   return (
     <form
       class="card stack"
@@ -36,15 +42,13 @@ export function ComposeForm(props: Props) {
       }}
     >
       {kinds.length > 1 && (
-        <fieldset class="segments">
-          <legend class="visually-hidden">What to send</legend>
-          {kinds.map((one) => (
-            <label key={one}>
-              <input type="radio" name="kind" checked={one === kind} onChange={() => onChange({ kind: one })} />
-              <span>{names[one]}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          legend="What to send"
+          isQuiet
+          value={kind}
+          options={kinds.map((one) => [one, names[one]] as const)}
+          onChange={(chosen) => onChange({ kind: chosen })}
+        />
       )}
       <div class="pair">
         <TextField
@@ -76,17 +80,10 @@ export function ComposeForm(props: Props) {
           />
         </>
       ) : (
-        <AreaField
-          label="To (users)"
-          hint={`One user per line (${linesOf(draft.uids).length} so far). Only users who are online receive it.`}
-          value={draft.uids}
-          onChange={(uids) => onChange({ uids })}
-          error={mistakes.uids}
-          rows={4}
-          isId
-        />
+        <Audience draft={draft} conversations={suggestions.conversations} mistakes={mistakes} onChange={onChange} />
       )}
       <JsonEditor label="x, custom parameters" value={draft.x} onChange={(x) => onChange({ x })} fault={xFault} />
+      <SendTime sendAt={draft.sendAt} mistake={mistakes.send_at} onChange={(sendAt) => onChange({ sendAt })} />
       <details>
         <summary>Id and request as JSON</summary>
         <div class="stack">
@@ -97,7 +94,7 @@ export function ComposeForm(props: Props) {
             placeholder={placeholderId}
             onChange={(id) => onChange({ id })}
             error={mistakes.id}
-            hint="Sending again with the same id is a retry: nothing is stored or delivered twice."
+            hint={isLater ? idOfScheduled : idOfSend}
             isId
           />
           <pre class="code">{JSON.stringify(request, undefined, 2)}</pre>
@@ -108,65 +105,9 @@ export function ComposeForm(props: Props) {
           Dry run
         </button>
         <button type="submit" class="primary" disabled={isBusy}>
-          {isBusy ? "Sending…" : "Send"}
+          {isLater ? "Schedule" : isBusy ? "Sending…" : "Send"}
         </button>
       </div>
     </form>
-  );
-}
-
-type AttachmentsProps = {
-  attachments: readonly AttachmentDraft[];
-  mistakes: Record<string, string>;
-  onChange: (attachments: AttachmentDraft[]) => void;
-};
-
-function Attachments({ attachments, mistakes, onChange }: AttachmentsProps) {
-  const change = (key: number, part: Partial<AttachmentDraft>) =>
-    onChange(attachments.map((one) => (one.key === key ? { ...one, ...part } : one)));
-  return (
-    <>
-      {attachments.map(({ key, name, size, content_type }, index) => (
-        <fieldset key={key} class="attachment">
-          <legend>Attachment {index + 1}</legend>
-          <TextField label="Name" value={name} onChange={(text) => change(key, { name: text })} />
-          <TextField
-            label="Bytes"
-            inputmode="numeric"
-            isOptional
-            value={size}
-            onChange={(text) => change(key, { size: text })}
-          />
-          <TextField
-            label="Media type"
-            isOptional
-            value={content_type}
-            onChange={(text) => change(key, { content_type: text })}
-          />
-          <button
-            type="button"
-            class="small"
-            aria-label={`Remove attachment ${index + 1}`}
-            onClick={() => onChange(attachments.filter((one) => one.key !== key))}
-          >
-            Remove
-          </button>
-          {mistakes[`attachments/${index}`] !== undefined && (
-            <p class="field-error" role="alert">
-              {mistakes[`attachments/${index}`]}
-            </p>
-          )}
-        </fieldset>
-      ))}
-      <div>
-        <button
-          type="button"
-          class="link"
-          onClick={() => onChange([...attachments, { key: Date.now(), name: "", size: "", content_type: "" }])}
-        >
-          Add an attachment
-        </button>
-      </div>
-    </>
   );
 }

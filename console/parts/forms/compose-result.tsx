@@ -1,23 +1,14 @@
 import { useEffect } from "preact/hooks";
-import type { Kind } from "../../state/composing/draft.ts";
+import type { ScheduledSend } from "../../../sdk/types.ts";
+import type { Accepted, DryRun, Sent } from "../../state/composing/submission.ts";
 import { useConsole } from "../../state/context.ts";
 import { Badge } from "../badge.tsx";
 import { Fact, Facts } from "../facts.tsx";
 import { DeliveryReport } from "../reports/delivery-report.tsx";
+import { Time } from "../time.tsx";
 
-/** The result of a dry run. */
-export type DryRun = { recipients: number; online: number; unknown_users: string[] };
-
-/** An accepted send. `server_mid` is present for messages. */
-export type Sent = {
-  kind: Kind;
-  senderId: string;
-  answer: { mid: string; server_mid?: string; t: number };
-  sentAt: string;
-};
-
-/** Shows the result of a dry run. */
-export function DryRunResult({ dryRun, addressed, kind }: { dryRun: DryRun; addressed: number; kind: Kind }) {
+/** Shows the result of a dry run. `addressed` is the number of users that were listed, if any. */
+export function DryRunResult({ dryRun, addressed }: { dryRun: DryRun; addressed: number | undefined }) {
   const { announce } = useConsole();
   const { recipients, online, unknown_users } = dryRun;
   useEffect(() => announce(`Dry run: ${recipients} recipients, ${online} online`), []);
@@ -29,7 +20,7 @@ export function DryRunResult({ dryRun, addressed, kind }: { dryRun: DryRun; addr
       <Facts>
         <Fact name="Recipients">{recipients}</Fact>
         <Fact name="Online now">{online}</Fact>
-        {kind === "system_message" && <Fact name="Ids given">{addressed}</Fact>}
+        {addressed !== undefined && <Fact name="Ids given">{addressed}</Fact>}
       </Facts>
       {unknown_users.length > 0 && (
         <p>
@@ -42,8 +33,40 @@ export function DryRunResult({ dryRun, addressed, kind }: { dryRun: DryRun; addr
   );
 }
 
-/** The response to a send, and who has received it so far. */
-export function SentResult({ sent }: { sent: Sent }) {
+/** What the server has accepted. Each send has a result of its own, with a report that starts anew. */
+export function AcceptedResult({ accepted }: { accepted: Accepted }) {
+  if ("scheduled" in accepted) return <ScheduledResult key={accepted.scheduled.id} scheduled={accepted.scheduled} />;
+  const { answer, sentAt } = accepted.sent;
+  return <SentResult key={answer.server_mid ?? `${answer.mid} ${sentAt}`} sent={accepted.sent} />;
+}
+
+function ScheduledResult({ scheduled }: { scheduled: ScheduledSend }) {
+  const { announce, can, link } = useConsole();
+  const { id, send_at } = scheduled;
+  useEffect(() => announce("Scheduled"), []);
+  return (
+    <section class="card stack" aria-label="Scheduled">
+      <h2>
+        Send <Badge tone="ok">scheduled</Badge>
+      </h2>
+      <Facts>
+        <Fact name="Time">
+          <Time at={send_at} />
+        </Fact>
+        <Fact name="id" isMono>
+          {id}
+        </Fact>
+      </Facts>
+      {can("history:read") && (
+        <p>
+          <a href={link("scheduled")}>See what waits, and cancel it</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function SentResult({ sent }: { sent: Sent }) {
   const { announce } = useConsole();
   const { kind, senderId, answer } = sent;
   useEffect(() => announce("Stored"), []);

@@ -1,17 +1,19 @@
 import { expect, test } from "bun:test";
 import { readObject } from "./check-json.ts";
 import { checkSend } from "./check-send.ts";
-import { type Draft, requestOf, sortMistakes } from "./draft.ts";
+import { type Draft, localNow, requestOf, sendTimeOf, sortMistakes } from "./draft.ts";
 
 const draft: Draft = {
   kind: "message",
   senderId: "alice",
+  audience: "users",
   cid: "welcome",
   body: "hello",
   uids: "bob\n\na, b\ncarol",
   x: "",
   id: "",
   attachments: [{ key: 1, name: "label.pdf", size: "12", content_type: "" }],
+  sendAt: undefined,
 };
 
 test("a draft becomes the request of its operation, and a good one has no mistakes", () => {
@@ -28,6 +30,18 @@ test("a draft becomes the request of its operation, and a good one has no mistak
     messageSystem: { id: "id-1", uids: ["bob", "a, b", "carol"], x: {} },
   });
   expect([checkSend("message", message), checkSend("system_message", system)]).toEqual([[], []]);
+  for (const [audience, address] of [
+    ["conversation", { cid: "welcome" }],
+    ["everyone", { everyone: true }],
+  ] as const) {
+    const request = requestOf({ ...draft, kind: "system_message", audience }, "demo", "id-1", {});
+    expect(request).toEqual({
+      organizationId: "demo",
+      senderId: "alice",
+      messageSystem: { id: "id-1", ...address, x: {} },
+    });
+    expect(checkSend("system_message", request)).toEqual([]);
+  }
 });
 
 test("mistakes are found by the contract's schemas, and stand at the field that they are about", () => {
@@ -54,4 +68,22 @@ test("x is read as the server reads it: nothing that parsing would alter gets th
     `${"[".repeat(64)}${"]".repeat(64)}`,
   ])
     expect(readObject(text)).toHaveProperty("fault");
+});
+
+test("what the server says of a scheduled request stands at the same fields", () => {
+  const { fields, rest } = sortMistakes([
+    { pointer: "/send_at", detail: "is more than a year ahead" },
+    { pointer: "/request/message/body", detail: "is too long" },
+    { pointer: "/request/senderId", detail: "is too short" },
+  ]);
+  expect(fields).toEqual({ send_at: "is more than a year ahead", body: "is too long", senderId: "is too short" });
+  expect(rest).toEqual([]);
+});
+
+test("a time as typed is a point in time, and what is none is noticed", () => {
+  expect(sendTimeOf("2026-12-01T09:00")).toBe(new Date(2026, 11, 1, 9).toISOString());
+  expect(["", "tomorrow"].map(sendTimeOf)).toEqual([undefined, undefined]);
+  const inAnHour = Date.parse(sendTimeOf(localNow(60)) ?? "") - Date.now();
+  expect(inAnHour).toBeGreaterThan(58 * 60_000);
+  expect(inAnHour).toBeLessThanOrEqual(60 * 60_000);
 });

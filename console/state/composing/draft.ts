@@ -1,20 +1,46 @@
+import type {
+  CustomParameters,
+  MessageEnvelope,
+  SystemMessageAddress,
+  SystemMessageEnvelope,
+} from "../../../sdk/types.ts";
+
 /** One of the two send operations. */
 export type Kind = "message" | "system_message";
 
 /** An attachment as typed. */
 export type AttachmentDraft = { key: number; name: string; size: string; content_type: string };
 
+/** Whom a system message goes to. */
+export type Audience = "users" | "conversation" | "everyone";
+
 /** A send as typed. Its members are texts, because they may not be valid yet. */
 export type Draft = {
   kind: Kind;
   senderId: string;
+  /** Of a system message. */
+  audience: Audience;
   cid: string;
   body: string;
   uids: string;
   x: string;
   id: string;
   attachments: AttachmentDraft[];
+  /** A local time, `2026-12-01T09:00`; `undefined` for now. */
+  sendAt: string | undefined;
 };
+
+/** The point in time that a local time means, in ISO 8601, or `undefined` if it is none. */
+export function sendTimeOf(local: string): string | undefined {
+  const date = new Date(local);
+  return local === "" || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** The local time in so many minutes, as a field for times takes it. */
+export function localNow(minutes: number): string {
+  const date = new Date(Date.now() + minutes * 60_000);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
 
 /** Users, one per line, because an id may contain commas and spaces. */
 export function linesOf(text: string): string[] {
@@ -22,10 +48,15 @@ export function linesOf(text: string): string[] {
 }
 
 /** Converts a draft to a request. `x` is already parsed. `id` identifies the send, so that a retry sends nothing twice. */
-export function requestOf(draft: Draft, organizationId: string, id: string, x: Record<string, unknown>) {
-  const { kind, senderId, cid, body, uids, attachments } = draft;
+export function requestOf(
+  draft: Draft,
+  organizationId: string,
+  id: string,
+  x: CustomParameters,
+): MessageEnvelope | SystemMessageEnvelope {
+  const { kind, senderId, cid, body, attachments } = draft;
   const envelope = { organizationId, senderId };
-  if (kind === "system_message") return { ...envelope, messageSystem: { id, uids: linesOf(uids), x } };
+  if (kind === "system_message") return { ...envelope, messageSystem: { id, ...addressOf(draft), x } };
   return {
     ...envelope,
     message: {
@@ -42,14 +73,20 @@ export function requestOf(draft: Draft, organizationId: string, id: string, x: R
   };
 }
 
-/** Assigns errors to the form's fields. Returns the others as a list. */
+function addressOf({ audience, cid, uids }: Draft): SystemMessageAddress {
+  if (audience === "everyone") return { everyone: true };
+  return audience === "conversation" ? { cid } : { uids: linesOf(uids) };
+}
+
+/** Assigns errors to the form's fields, also those of a request that is scheduled. Returns the others as a list. */
 export function sortMistakes(errors: readonly { pointer: string; detail: string }[]) {
   const fields: Record<string, string> = {};
   const rest: string[] = [];
-  for (const { pointer, detail } of errors) {
+  for (const { pointer: given, detail } of errors) {
+    const pointer = given.replace(/^\/request(?=\/)/, "");
     const [, first = "", second = "", index = "", member = ""] = pointer.split("/");
-    const name = first === "senderId" ? first : second;
-    const isKnown = ["senderId", "cid", "body", "x", "id", "uids"].includes(name);
+    const name = first === "senderId" || first === "send_at" ? first : second;
+    const isKnown = ["senderId", "send_at", "cid", "body", "x", "id", "uids"].includes(name);
     if (name === "attachments" && index !== "") fields[`attachments/${index}`] ??= `${member}: ${detail}`;
     else if (isKnown)
       fields[name] ??= name === "uids" && index !== "" ? `Line ${Number(index) + 1}: ${detail}` : detail;

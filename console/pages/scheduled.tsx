@@ -1,0 +1,101 @@
+import { useState } from "preact/hooks";
+import type { ScheduledSend, ScheduledState } from "../../sdk/types.ts";
+import { Confirm } from "../parts/forms/dialog.tsx";
+import { ChoiceField } from "../parts/forms/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { ScheduledRow } from "../parts/scheduled-row.tsx";
+import { Empty, Loaded, More } from "../parts/states.tsx";
+import { Time } from "../parts/time.tsx";
+import { useConsole, useOrganization } from "../state/context.ts";
+import { useAction, usePages } from "../state/loading.ts";
+
+const choices: readonly (readonly [ScheduledState, string])[] = [
+  ["waiting", "Waiting"],
+  ["sent", "Sent"],
+  ["failed", "Failed"],
+  ["cancelled", "Cancelled"],
+];
+
+/** What is scheduled in the organization, by time, with a button that cancels what waits. */
+export function Scheduled() {
+  const { client, can, link } = useConsole();
+  const org = useOrganization();
+  const [state, setState] = useState<ScheduledState>("waiting");
+  const [cancelling, setCancelling] = useState<ScheduledSend>();
+  const list = usePages(
+    (cursor) => client.listScheduled(org, { limit: 50, state, ...(cursor !== undefined && { cursor }) }),
+    [org, state],
+  );
+  return (
+    <>
+      <div class="filters">
+        <ChoiceField
+          label="State"
+          value={state}
+          options={choices}
+          onChange={(chosen) => setState(choices.map(([one]) => one).find((one) => one === chosen) ?? "waiting")}
+        />
+        <button type="button" disabled={list.isLoading} onClick={list.reload}>
+          Refresh
+        </button>
+      </div>
+      <Loaded loading={list} what="scheduled sends">
+        {(items) =>
+          items.length === 0 ? (
+            <Empty title={state === "waiting" ? "Nothing waits" : "None"}>
+              {(can("message:send") || can("system:send")) && (
+                <>
+                  To send something later, choose <em>Later</em> in <a href={link("compose")}>Compose</a>.
+                </>
+              )}
+            </Empty>
+          ) : (
+            <ul class="rows" aria-label="Scheduled sends">
+              {items.map((one) => (
+                <li key={one.id}>
+                  <ScheduledRow scheduled={one} onCancel={() => setCancelling(one)} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      <More {...list} />
+      {cancelling !== undefined && (
+        <Cancel
+          scheduled={cancelling}
+          onClose={(hasChanged) => {
+            setCancelling(undefined);
+            if (hasChanged) list.reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+type CancelProps = { scheduled: ScheduledSend; onClose: (hasChanged: boolean) => void };
+
+function Cancel({ scheduled, onClose }: CancelProps) {
+  const { client, announce } = useConsole();
+  const org = useOrganization();
+  const cancel = useAction(async () => {
+    await client.cancelScheduled(org, scheduled.id);
+    announce("Cancelled");
+    onClose(true);
+  });
+  return (
+    <Confirm
+      title="Cancel this send?"
+      verb="Cancel the send"
+      isBusy={cancel.isBusy}
+      onConfirm={() => cancel.run()}
+      onClose={() => onClose(cancel.error !== undefined)} // after a refusal, it may have been sent
+    >
+      <p>
+        It waits until <Time at={scheduled.send_at} />. Once it is cancelled, it is never sent.
+      </p>
+      {cancel.error !== undefined && <Problem error={cancel.error} />}
+    </Confirm>
+  );
+}

@@ -1,0 +1,66 @@
+import type { ScheduledSend } from "../../sdk/types.ts";
+import { useConsole } from "../state/context.ts";
+import { Badge } from "./badge.tsx";
+import { Time } from "./time.tsx";
+
+const tones = { waiting: "accent", sent: "ok", failed: "bad", cancelled: "plain" } as const;
+
+/** A scheduled send: what waits and for when, or what became of it. */
+export function ScheduledRow({ scheduled, onCancel }: { scheduled: ScheduledSend; onCancel: () => void }) {
+  const { can, me } = useConsole();
+  const { id, send_at, state, request, sent_at, server_mid, problem } = scheduled;
+  const scope = request !== null && "message" in request ? "message:send" : "system:send";
+  const mayCancel =
+    request !== null && can(scope) && (me.allowed_senders === null || me.allowed_senders.includes(request.senderId));
+  return (
+    <article class="entry">
+      <div class="entry-head">
+        <strong>
+          <Time at={send_at} />
+        </strong>
+        <Badge tone={tones[state]}>{state}</Badge>
+        {request !== null && "messageSystem" in request && <Badge tone="system">system</Badge>}
+        {request !== null && (
+          <span>
+            {request.senderId} → {addresseeOf(request)}
+          </span>
+        )}
+        <span class="spacer" />
+        {state === "waiting" && mayCancel && (
+          <button type="button" class="small" aria-label={`Cancel ${id}`} onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+      {request !== null && <p class="said-body">{textOf(request)}</p>}
+      {problem !== null && <p class="field-error">{problem.detail}</p>}
+      <p class="fine">
+        <code>{id}</code>
+        {sent_at !== null && (
+          <>
+            {" · sent "}
+            <Time at={sent_at} isExact />
+            {" as "}
+            <code>{server_mid}</code>
+          </>
+        )}
+      </p>
+    </article>
+  );
+}
+
+type Request = NonNullable<ScheduledSend["request"]>;
+
+function addresseeOf(request: Request): string {
+  if ("message" in request) return request.message.cid;
+  const { uids, cid, everyone } = request.messageSystem;
+  if (everyone === true) return "everyone";
+  if (uids === undefined) return `everyone in ${cid}`;
+  return uids.length > 3 ? `${uids.slice(0, 3).join(", ")} and ${uids.length - 3} more` : uids.join(", ");
+}
+
+function textOf(request: Request): string {
+  if ("messageSystem" in request) return JSON.stringify(request.messageSystem.x ?? {}).slice(0, 400);
+  const { body = "", attachments = [] } = request.message;
+  return body === "" ? attachments.map(({ name }) => name).join(", ") : body.slice(0, 400);
+}
