@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { useHerald } from "../harness/servers/herald.ts";
 import { callWith } from "../harness/servers/keys.ts";
-import { createOrganization } from "../harness/servers/organization.ts";
-import { findChromium, launchChromium, screens, type Visit, visit } from "./browser.ts";
+import { createOrganization, type Organization } from "../harness/servers/organization.ts";
+import { findChromium, launchChromium, type Screen, screens, type Visit, visit } from "./browser.ts";
 import { playTraffic, shoot } from "./screenshots.ts";
 
 const chromium = findChromium();
@@ -21,6 +21,34 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
 
   const choose = async ({ page }: Visit, org: string) => {
     await page.getByLabel("Organization").first().selectOption(org);
+  };
+
+  /** Follows, changes and looks into the messages of a conversation that is open. */
+  const inConversation = async (console: Visit, org: Organization, cid: string, screen: Screen) => {
+    const { page } = console;
+    const entries = page.getByRole("list", { name: "Messages, newest first" }).locator("> li");
+    const dialog = page.getByRole("dialog");
+    const { server_mid } = await org.sent("bob", { cid, body: "To the wrong door, I am afraid." });
+    await org.recalled("bob", cid, server_mid);
+    await org.sent("bob", { cid, body: "It is at my door at nine, thank you." });
+    await entries.first().getByText("It is at my door at nine, thank you.").waitFor();
+    await entries.first().getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Text").fill("It is at my door, thank you.");
+    await console.expectAccessible("editing a message");
+    await shoot(page, "edit", screen);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await entries.first().getByText("It is at my door, thank you.").waitFor();
+    await entries.first().getByRole("button", { name: "Take back" }).click();
+    await console.expectAccessible("taking a message back");
+    await shoot(page, "recall", screen);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await entries.first().getByText("Who has it").click();
+    await entries.first().getByText("Each recipient").click();
+    await entries.first().getByText("missing").last().waitFor();
+    await page.getByRole("heading", { level: 1 }).focus();
+    await console.expectAccessible("a conversation");
+    await shoot(page, "conversation", screen);
   };
 
   describe.each(screens)("%j", (screen) => {
@@ -71,7 +99,12 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await choose(console, org.id);
       await console.open("Live");
       await console.sees("listening");
-      await playTraffic(org, await org.conversation(["alice", "bob"], "parcel news"), 4);
+      const cid = await org.conversation(["alice", "bob"], "parcel news");
+      await playTraffic(org, cid, 4);
+      const { server_mid } = await org.sent("alice", { cid, body: "Your parcel comes at nine." });
+      await org.edited("alice", { id: server_mid, body: "Your parcel comes at ten." });
+      await org.hasRead("bob", cid);
+      await org.recalled("alice", cid, server_mid);
       const { mid } = await org.sentSystem("alice", {
         uids: ["bob", "carol"],
         x: { notice: "the office closes at six" },
@@ -87,6 +120,46 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       ]);
       await console.expectAccessible("Live");
       await shoot(page, "live", screen);
+    });
+
+    test("a message waits for its time, and can be cancelled until then", async () => {
+      const org = await organization();
+      const cid = await org.conversation(["alice", "bob"], "parcel news");
+      await org.user("carol");
+      await using console = await visit(browser, herald(), screen);
+      const { page } = console;
+      await console.signIn();
+      await choose(console, org.id);
+      await console.open("Compose");
+      await page.getByLabel("From (user)").fill("alice");
+      await page.getByLabel("To (conversation)").fill(cid);
+      await page.getByLabel("Text").fill("Good morning: your parcel comes today.");
+      await page.getByText("Later", { exact: true }).click();
+      const tomorrow = `${new Date(Date.now() + 24 * 3600_000).toISOString().slice(0, 10)}T08:30`;
+      await page.getByLabel("Send at").fill(tomorrow);
+      await page.getByRole("button", { name: "Schedule" }).click();
+      await page.getByRole("region", { name: "Scheduled" }).waitFor();
+      await page.getByText("System message", { exact: true }).click();
+      await page.getByText("Everyone", { exact: true }).click();
+      await page.getByLabel("x, custom parameters").fill('{"notice": "the office is closed"}');
+      await console.expectAccessible("Compose for everyone, later");
+      await shoot(page, "compose-later", screen);
+      await page.getByRole("button", { name: "Schedule" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Schedule" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByText("Everyone", { exact: true }).waitFor();
+
+      await console.open("Scheduled");
+      const rows = page.getByRole("list", { name: "Scheduled sends" }).getByRole("listitem");
+      await rows.getByText("your parcel comes today").waitFor();
+      await rows.getByText("alice → everyone").waitFor();
+      await console.expectAccessible("Scheduled");
+      await shoot(page, "scheduled", screen);
+      await rows.filter({ hasText: "your parcel" }).getByRole("button", { name: "Cancel" }).click();
+      await console.expectAccessible("cancelling");
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel the send" }).click();
+      await rows.getByText("your parcel comes today").waitFor({ state: "detached" });
+      expect(await rows.count()).toBe(1);
     });
 
     test("a key created and revoked here is accepted, and then refused", async () => {
@@ -143,8 +216,8 @@ describe.if(chromium !== undefined)("the console in Chromium", () => {
       await page.getByRole("link", { name: "parcel news" }).click();
       await console.sees("Your parcel is on its way.");
       await page.getByText("online", { exact: true }).waitFor();
-      await console.expectAccessible("a conversation");
-      await shoot(page, "conversation", screen);
+      await console.sees("listening");
+      await inConversation(console, org, cid, screen);
 
       await console.open("Users");
       await console.sees("alice");

@@ -10,6 +10,8 @@ const inDocs = new Set([
   "overview-1280-light",
   "compose-1280-light",
   "compose-380-dark",
+  "conversation-1280-light",
+  "scheduled-1280-light",
   "live-1280-dark",
   "live-380-light",
   "keys-1280-light",
