@@ -321,8 +321,9 @@ function isBlanked(
   { offset }: LogEvent,
   by: number,
 ): boolean {
-  const lives = organization(org).lost.filter(({ endedAt }) => endedAt >= beganAt);
-  return [known, ...lives].some(({ blankedAt }) => (blankedAt.get(offset) ?? Number.POSITIVE_INFINITY) <= by);
+  const current = organization(org); // from which a node may have read, whatever the connection knows
+  const lives = current.lost.filter(({ endedAt }) => endedAt >= beganAt);
+  return [known, current, ...lives].some(({ blankedAt }) => (blankedAt.get(offset) ?? Number.POSITIVE_INFINITY) <= by);
 }
 
 type Taking = "throughout" | "sometimes" | "never";

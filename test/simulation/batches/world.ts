@@ -30,7 +30,8 @@ const caller: Caller = {
 const placesOfOrganization = 4;
 const mostInFlight = 512;
 const longestMs = 60_000;
-const mostAttempts = 40;
+const troubledAttempts = 6;
+const mostAttempts = 8;
 const requestBytes = 1024 * 1024;
 
 /** Plays one world: a caller sends a file to nodes that fail, again and again, until all of it is answered. */
@@ -47,7 +48,7 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
   const lines = makeLines(random);
   const world: World = { random, broken, stored, lines, now: time.now };
 
-  function startNode(): Node {
+  function startNode(failures: number): Node {
     const log = createLogModel({ random, stored, now: time.now, failures });
     const places = createPlaces({ what: "batches", ofOrganization: placesOfOrganization, ofNode: 64 });
     const batches = product({
@@ -68,8 +69,9 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
   let isDone = false;
   async function run(): Promise<void> {
     for (let attempt = 0; attempt < mostAttempts && !isDone; attempt++) {
-      const fate: Fate = attempt > 5 ? "whole" : random.pick(["whole", "cut", "stop", "kill"]);
-      isDone = await sendAll(world, startNode(), fate);
+      const isTroubled = attempt < troubledAttempts;
+      const fate: Fate = isTroubled ? random.pick(["whole", "cut", "stop", "kill"]) : "whole";
+      isDone = await sendAll(world, startNode(isTroubled ? failures : 0), fate);
     }
   }
   run().catch((error: unknown) => broken.push(`the simulation itself fails: ${error}`));

@@ -19,9 +19,10 @@ export function chooseScheduleClimate(random: Random) {
     aheadMs: random.pick([100, 1_000, activeMs]),
     replaced: random.pick([0, 0.3]),
     cancelled: random.pick([0, 0.3, 0.6]),
-    /** How long a message to the database takes, and how long a transaction holds its lock. */
+    /** How long a message to the database takes. */
     latencyMs: random.pick([0, 2, 20]),
-    commitMs: random.pick([0, 5, 20]),
+    /** How long a transaction holds the lock of the database; in a calm, not so long that calls alone keep it busy. */
+    commitMs: random.pick(isCalm ? [0, 5] : [0, 5, 20]),
     /** How often a commit fails, and how often its answer is lost. */
     aborts: isCalm ? 0 : random.pick([0, 0.1]),
     lostAnswers: isCalm ? 0 : random.pick([0, 0.1]),

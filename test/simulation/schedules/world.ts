@@ -10,8 +10,8 @@ import { type Node, type Product, startNode } from "./node.ts";
 /** What happened in a world: broken promises; empty if all is well. */
 export type ScheduleReport = { seed: number; broken: string[] };
 
-// Everything that waits is sent by then: calls are repeated and rates are used up for some seconds.
-const settleMs = 15_000;
+// Everything that waits is sent by then: calls are repeated for some seconds, and each time a rate is used up costs one.
+const settleMs = { afterTrouble: 15_000, withRates: 60_000 };
 const tables = ["event", "scheduled_send", "schedule", "participant", "conversation", "organization", '"user"'];
 
 /**
@@ -81,11 +81,12 @@ function runWorld(seed: number, shared: Driver, product: Product, time: Simulate
 
   try {
     run().catch(onError);
-    time.pass(climate.activeMs + climate.aheadMs + longestTroubleMs + settleMs);
+    const untilSettledMs = climate.rateLimited > 0 ? settleMs.withRates : settleMs.afterTrouble;
+    time.pass(climate.activeMs + climate.aheadMs + longestTroubleMs + untilSettledMs);
     if (orders.length < climate.orders) broken.push("the world does not begin");
     look().catch(onError);
     for (const node of nodes) node?.kill();
-    time.pass(settleMs); // transactions end
+    time.pass(settleMs.afterTrouble); // transactions end
   } catch (error) {
     broken.push(`the world fails: ${error}`);
   }
