@@ -9,15 +9,16 @@ const nameOf = (column: string) => `"${column}"`;
 
 /** Runs one statement per row: best where a call costs next to nothing, as in SQLite. */
 export function createRowsOneByOne(prepare: Prepare): Rows {
-  const equals = (columns: readonly string[], separator: string) =>
-    columns.map((column) => `${nameOf(column)} = ?`).join(separator);
+  const assign = (columns: readonly string[]) => columns.map((column) => `${nameOf(column)} = ?`).join(", ");
+  // With a bare `?`, SQLite prepares the statement anew for each value, to see whether a partial index fits.
+  const match = (columns: readonly string[]) => columns.map((column) => `${nameOf(column)} = +?`).join(" AND ");
   const valuesOf = (row: Row, columns: readonly string[]) => columns.map((column) => row[column] ?? null);
 
   const findIn = keepLast((table, columns, key) =>
-    prepare(`SELECT ${columns.map(nameOf).join(", ")} FROM "${table}" WHERE ${equals(key, " AND ")}`),
+    prepare(`SELECT ${columns.map(nameOf).join(", ")} FROM "${table}" WHERE ${match(key)}`),
   );
   const updateIn = keepLast((table, columns, key) =>
-    prepare(`UPDATE "${table}" SET ${equals(columns, ", ")} WHERE ${equals(key, " AND ")}`),
+    prepare(`UPDATE "${table}" SET ${assign(columns)} WHERE ${match(key)}`),
   );
   const insertInto = (onConflict: "skip" | undefined) =>
     keepLast((table, columns) => {
