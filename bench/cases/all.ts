@@ -12,6 +12,7 @@ import { idle } from "./idle.ts";
 import { latencyOn } from "./latency.ts";
 import { nodes } from "./nodes.ts";
 import { pausesOf, startProbe } from "./pauses.ts";
+import { regression } from "./regression.ts";
 import { replay } from "./replay.ts";
 import { insertsOf, sendsTo, warmUp } from "./sends.ts";
 import { storm } from "./storm.ts";
@@ -200,10 +201,11 @@ export const cases: Readonly<Record<string, Case>> = {
   replay,
   waits: besideWaits,
   everyone,
+  regression,
 };
 
 /** Parts that run only when named, as they serve to judge a change. */
-export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay", "waits", "everyone"]);
+export const onRequest: ReadonlySet<string> = new Set(["idle", "storm", "replay", "waits", "everyone", "regression"]);
 
 function frameOf(bytes: number): Record<string, string> {
   return { BENCH_FRAME_BYTES: String(bytes) };

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { house } from "./house.ts";
 import { type Peer, type PeerOptions, startPeer } from "./servers.ts";
@@ -12,6 +13,7 @@ export type HeraldPeer = Peer & {
 /** The secret of user tokens in every run, so that a crowd can sign its own. */
 export const tokenSecret = "bench-token-secret-0123456789abcdefghijklmnop";
 
+/** The limits that are lifted, as settings. */
 const lifted = [
   "REQUESTS_PER_SECOND",
   "REQUESTS_BURST",
@@ -20,8 +22,18 @@ const lifted = [
   "CONNECTIONS_PER_USER",
   "USER_REQUESTS",
   "REQUESTS_PER_CONNECTION",
-];
+].map((name) => `HERALD_LIMIT_${name}`);
 const atOnce = 50;
+
+/** Those of the lifted settings that this checkout knows: an earlier one has fewer, and refuses to start with others. */
+function knownOf(root: string | undefined): string[] {
+  if (root === undefined) return lifted;
+  const help = execFileSync(process.execPath, ["src/cli/herald.ts", "serve", "--help"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  return lifted.filter((name) => help.includes(name));
+}
 
 /** Where the server comes from; with `areLimitsKept`, it runs with all default limits, including pings. */
 export type HeraldPeerOptions = PeerOptions & { areLimitsKept?: boolean };
@@ -42,7 +54,7 @@ export async function startHerald(
     HERALD_TOKEN_SECRET: tokenSecret,
     ...(!areLimitsKept && {
       HERALD_LIMIT_PING_SECONDS: "86400",
-      ...Object.fromEntries(lifted.map((name) => [`HERALD_LIMIT_${name}`, "0"])),
+      ...Object.fromEntries(knownOf(options.root).map((name) => [name, "0"])),
     }),
     ...settings,
   };
