@@ -3,6 +3,7 @@
 // checked-in copy differs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { z } from "zod";
 import { describeSettings } from "../src/config.ts";
 import { closingRule } from "../src/contract/connections/realtime.ts";
 import { asyncApiDocument, closeCodeTable } from "../src/contract/documents/asyncapi.ts";
@@ -14,6 +15,7 @@ import { defaultPayloadLimits } from "../src/contract/limits.ts";
 import { type MetricDescription, metricCatalogue } from "../src/contract/metrics.ts";
 import { createOperations } from "../src/contract/operations/all.ts";
 import type { Operation } from "../src/contract/operations/operation.ts";
+import { fixturesSchema } from "../test/sdk/behaviour/fixture.ts";
 import { cliReference } from "./cli-reference.ts";
 import { chartSchema } from "./release/chart-schema.ts";
 
@@ -103,6 +105,7 @@ const files: Readonly<Record<string, string>> = {
   "docs/reference/scopes.md": scopesPage(),
   "docs/reference/metrics.md": metricsPage(),
   "docs/reference/settings.md": settingsPage(),
+  "docs/reference/sdk-behaviour/fixtures.schema.json": json(z.toJSONSchema(fixturesSchema)),
   "docs/reference/cli.md": page("The command line", ...cliReference(table)),
   "deploy/helm/herald/values.schema.json": json(chartSchema()),
 };

@@ -5,13 +5,14 @@ import { problemSchema } from "../../src/contract/errors/problem.ts";
 import { defaultPayloadLimits } from "../../src/contract/limits.ts";
 import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
+import { fixturesSchema } from "../sdk/behaviour/fixture.ts";
 
 function named(schema: z.ZodType | undefined): [string, z.ZodType][] {
   const id = schema === undefined ? undefined : z.globalRegistry.get(schema)?.id;
   return schema === undefined || id === undefined ? [] : [[id, schema]];
 }
 
-/** Every named schema of the contract: bodies, answers, frames, events, errors. */
+/** Every named schema of the contract: bodies, answers, frames, events, errors; and that of the fixtures for clients. */
 export function contractSchemas(): Map<string, z.ZodType> {
   const operations = Object.values<Operation>(createOperations(defaultPayloadLimits));
   return new Map([
@@ -27,5 +28,6 @@ export function contractSchemas(): Map<string, z.ZodType> {
     ...named(errorResponse.schema),
     ...named(problemSchema),
     ...named(auditEntry),
+    ["Fixtures", fixturesSchema],
   ]);
 }

@@ -10,6 +10,8 @@ export type SimulatedTime = {
   now(): number;
   /** Runs everything that falls due within the next `ms`, in order. Throws if it never comes to rest. */
   pass(ms: number): void;
+  /** The same, but stops as soon as `isOver`, and returns whether it is. */
+  passUntil(ms: number, isOver: () => boolean): boolean;
 };
 
 /**
@@ -30,22 +32,22 @@ export function inSimulatedTime<Result>(work: (time: SimulatedTime) => Result): 
     ],
   });
   let steps = 0;
+  const passUntil = (ms: number, isOver: () => boolean) => {
+    let hasPassed = false;
+    const limit = setTimeout(() => {
+      hasPassed = true;
+    }, ms);
+    drainMicrotasks();
+    while (!hasPassed && !isOver()) {
+      clock.next();
+      drainMicrotasks();
+      if (++steps > mostSteps) throw new Error(`the world does not come to rest at ${clock.now} ms`);
+    }
+    clearTimeout(limit);
+    return isOver();
+  };
   try {
-    return work({
-      now: () => clock.now,
-      pass(ms) {
-        let isOver = false;
-        setTimeout(() => {
-          isOver = true;
-        }, ms);
-        drainMicrotasks();
-        while (!isOver) {
-          clock.next();
-          drainMicrotasks();
-          if (++steps > mostSteps) throw new Error(`the world does not come to rest at ${clock.now} ms`);
-        }
-      },
-    });
+    return work({ now: () => clock.now, pass: (ms) => void passUntil(ms, () => false), passUntil });
   } finally {
     clock.uninstall();
   }

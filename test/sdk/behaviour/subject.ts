@@ -1,0 +1,61 @@
+import type { WebSocketConstructor } from "../../../sdk/connection/websocket.ts";
+import { type ClientOptions, createClient } from "../../../sdk/index.ts";
+
+/** What the app heard from the client. */
+export type Heard = { hears: string; [member: string]: unknown };
+
+/** What a script creates a client with. */
+export type SubjectOptions = {
+  since: string | undefined;
+  deviceId: string | undefined;
+  token: () => string | Promise<string>;
+  /** Whether the app's handler throws on this message. */
+  throwsOn: (id: string) => boolean;
+  WebSocket: WebSocketConstructor;
+  heard: (event: Heard) => void;
+};
+
+/** A client under test. `ask` resolves with the id of the first entry of the answer, if it has entries. */
+export type Subject = {
+  start(): void;
+  stop(): void;
+  ask(request: string, parameters: Record<string, unknown>, ids: string[]): Promise<string | undefined>;
+};
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** The code of the server's answer, if the error has one. */
+export function codeOf(error: unknown): { code?: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+}
+
+/** The client of this repository. */
+export function createSubject({ heard, throwsOn, ...given }: SubjectOptions): Subject {
+  const options: ClientOptions = {
+    ...given,
+    url: "http://herald.test",
+    onMessage({ _id: id }) {
+      heard({ hears: "message", id });
+      if (throwsOn(id)) throw new Error("the app's handler throws");
+    },
+    onSystemMessage: ({ _id: id, from }) => heard({ hears: "system_message", id, from }),
+    onMessageEdit: ({ id, body }) => heard({ hears: "edit", id, body }),
+    onMessageDelete: ({ ids }) => heard({ hears: "recall", ids }),
+    onMessageRead: ({ ids, from }) => heard({ hears: "read", ids, from }),
+    onStateChange: (state, { code }) => heard({ hears: "state", state, ...(code !== undefined && { code }) }),
+    onGap: ({ since }) => heard({ hears: "gap", since: since ?? null }),
+    onError: (error) => heard({ hears: "error", ...codeOf(error) }),
+  };
+  const client = createClient(options);
+  return {
+    start: () => client.start(),
+    stop: () => client.stop(),
+    async ask(request, { cid }, ids) {
+      if (request === "ack") await client.ack(ids);
+      else if (request === "message_list") return (await client.listMessages({ cid: text(cid) ?? "" }))[0]?._id;
+      else if (request === "conversation_list") return (await client.listConversations()).conversations[0]?._id;
+      else await client.ping();
+      return undefined;
+    },
+  };
+}
