@@ -35,6 +35,8 @@ const denials = new Set<ErrorCode>([
   "sender_forbidden",
 ]);
 
+const nothing: AuditTarget = {};
+
 /** Creates the function that follows the calls of an operation, as far as the operation is audited. */
 export function createTrails(
   { operationId, method, scope, audit: extent }: Operation,
@@ -45,7 +47,7 @@ export function createTrails(
   return ({ requestId, address, params }: Call): Trail => {
     let caller: Caller | undefined;
     let hasBegun = false;
-    let named: AuditTarget = {};
+    let named = nothing;
 
     function callOf(status: number, code?: ErrorCode): AuditedCall {
       const {
@@ -74,7 +76,7 @@ export function createTrails(
         caller = known;
       },
       name(target) {
-        named = { ...named, ...target };
+        named = named === nothing ? target : { ...named, ...target };
       },
       begin() {
         hasBegun = true;

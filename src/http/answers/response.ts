@@ -33,15 +33,15 @@ export function toResponse(
   if (body === undefined)
     return new Response(null, { status, headers: { "X-Request-Id": requestId, ...answerHeaders, ...headers } });
   const text = contentType === undefined ? JSON.stringify(body) : body;
+  const ownHeaders = {
+    "Content-Type": contentType ?? "application/json",
+    "X-Request-Id": requestId,
+    ...answerHeaders,
+    ...headers,
+  };
   return new Response(toBody(text), {
     status,
-    headers: {
-      "Content-Type": contentType ?? "application/json",
-      "X-Request-Id": requestId,
-      ...answerHeaders,
-      ...headers,
-      ...(isReplay && { "Idempotent-Replayed": "true" }),
-    },
+    headers: isReplay ? { ...ownHeaders, "Idempotent-Replayed": "true" } : ownHeaders,
   });
 }
 

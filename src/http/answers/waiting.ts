@@ -9,17 +9,19 @@ type Waiting<Body> = { body: Body; isReplay: boolean; headers?: Record<string, s
  * Sends, and waits for the delivery if the request prefers that (`Prefer: wait=N`). Meanwhile the connection may be
  * idle.
  */
-export async function answerWaiting<Body>(
+export function answerWaiting<Body>(
   headers: Headers,
   call: Pick<LongCall, "request" | "mayIdle">,
   send: (wish?: WaitWish) => Promise<Sent<Body>>,
 ): Promise<Waiting<Body>> {
   const seconds = waitSecondsIn(headers.get("prefer"));
-  if (seconds === undefined) return await send();
-  const { body, isReplay, waited } = await call.mayIdle(seconds, () => send({ seconds, signal: call.request.signal }));
-  return {
-    body,
-    isReplay,
-    ...(waited && { headers: waitHeaders(waited.seconds, waited.counts), waitedMs: waited.tookMs }),
-  };
+  if (seconds === undefined) return send();
+  return call.mayIdle(seconds, async () => {
+    const { body, isReplay, waited } = await send({ seconds, signal: call.request.signal });
+    return {
+      body,
+      isReplay,
+      ...(waited && { headers: waitHeaders(waited.seconds, waited.counts), waitedMs: waited.tookMs }),
+    };
+  });
 }

@@ -56,12 +56,6 @@ function prepare({ isFull = false, storeFault }: { isFull?: boolean; storeFault?
 }
 
 describe("an awaited send", () => {
-  test("does not wait unless that is wished", async () => {
-    const { follow, opened } = prepare();
-    expect(await follow(message, undefined, async () => stored)).toEqual(stored);
-    expect(opened).toEqual([]);
-  });
-
   test("asks for its event, by the id that clients acknowledge, and counts its recipients", async () => {
     const { follow, opened, ended } = prepare();
     const of = async (send: NewSend) => (await follow(send, wish, async () => stored)).waited?.counts;

@@ -20,12 +20,12 @@ type Stored = { id: string; isReplay: boolean };
 /** Sends whose callers wait for the delivery. */
 export type AwaitedSends = {
   /**
-   * Appends, then waits if that is wished and possible. A replayed send does not wait: its counts are those of its
+   * Appends, then waits if that is possible. A replayed send does not wait: its counts are those of its
    * report, in which a user counts as online who has it. Rejects only if `append` does.
    */
   follow<Found extends Stored>(
     send: NewSend,
-    wish: WaitWish | undefined,
+    wish: WaitWish,
     append: () => Promise<Found>,
   ): Promise<Found & { waited?: Waited | undefined }>;
 };
@@ -71,9 +71,7 @@ export function createAwaitedSends({ waits, sent, deliveryReports, onError }: De
   }
 
   return {
-    async follow(send, wish, append) {
-      if (wish === undefined) return await append();
-      const { seconds, signal } = wish;
+    async follow(send, { seconds, signal }, append) {
       const { org, id: event, kind, mid = event } = send;
       const wait = waits.open({ org, event, ack: kind === "message" ? event : mid, seconds, signal });
       try {

@@ -108,12 +108,12 @@ export function toMessageAnswer(
 export type Sending = { sends: SendLog; use: Pick<OrganizationUse, "admitSend">; clock: Clock };
 
 /**
- * Appends a send to the log if its organization may send now. Throws what the log or the organization's limits refuse.
+ * Appends a send to the log if its organization may send now: throws if its limits refuse, and rejects if the log does.
  */
-async function append({ sends, use }: Sending, send: NewSend): Promise<Stored> {
+function append({ sends, use }: Sending, send: NewSend): Promise<Stored> {
   const admitted = use.admitSend(send);
-  const tell = typeof admitted === "function" ? admitted : await admitted;
-  return await appendAdmitted(sends, send, tell);
+  if (typeof admitted === "function") return appendAdmitted(sends, send, admitted);
+  return admitted.then((tell) => appendAdmitted(sends, send, tell));
 }
 
 /** Appends a send that was admitted. It has its place in the order of sends when this returns. */
@@ -131,9 +131,9 @@ export async function appendAdmitted(sends: SendLog, send: NewSend, tell: TellSt
 /** The parts that take a send whose caller may wait for its delivery. */
 export type AwaitedSending = Sending & { awaited: AwaitedSends };
 
-/** Appends a send like `append`, and then fulfils the caller's wish, if there is one. */
+/** Appends a send like `append`, and then fulfils the caller's wish, if there is one. Throws and rejects. */
 export function appendAwaited(sending: AwaitedSending, send: NewSend, wish: WaitWish | undefined): Promise<Stored> {
-  return sending.awaited.follow(send, wish, () => append(sending, send));
+  return wish === undefined ? append(sending, send) : sending.awaited.follow(send, wish, () => append(sending, send));
 }
 
 /**
