@@ -34,7 +34,7 @@ const table = [
     from: "^src/cli/",
     paths: ["^src/contract/", "^src/config\\.ts$", "^src/server\\.ts$", "^src/server/", "^sdk/"],
   },
-  { name: "sdk", from: "^sdk/", paths: [], types: ["^src/contract/"] },
+  { name: "sdk", from: "^sdk/", paths: [] },
   { name: "console", from: "^console/", paths: ["^sdk/", "^src/contract/"] },
 ];
 

@@ -6,7 +6,8 @@ import { accept, message } from "./testing/app.ts";
 import { startFakeServer } from "./testing/fake-server.ts";
 
 const program = `
-import { createAdminClient, createClient, HeraldApiError } from "./sdk.js";
+import { createClient } from "./index.js";
+import { createAdmin, HeraldApiError } from "./admin.js";
 const options = { url: process.argv[2], token: () => "t", onMessage: show, onSystemMessage: show };
 function show({ _id }) {
   console.log(_id);
@@ -17,7 +18,7 @@ const { WebSocket } = globalThis;
 globalThis.WebSocket = undefined;
 try { createClient(options); } catch (thrown) { error = thrown; }
 console.log(error?.constructor.name, error?.message.includes("ws"));
-const failure = await createAdminClient({ url: process.argv[2], key: "k", retries: 0 }).getUser("o", "u").catch((thrown) => thrown);
+const failure = await createAdmin({ url: process.argv[2], key: "k", retries: 0 }).getUser("o", "u").catch((thrown) => thrown);
 console.log(failure instanceof HeraldApiError, failure.code);
 const client = createClient({ ...options, WebSocket });
 client.start();
@@ -28,11 +29,11 @@ test("in Node it works with a WebSocket that is handed in, says so without one, 
   const folder = mkdtempSync(join(tmpdir(), "herald-sdk-"));
   try {
     const built = await Bun.build({
-      entrypoints: [join(import.meta.dir, "index.ts")],
+      entrypoints: ["index.ts", "admin.ts"].map((name) => join(import.meta.dir, name)),
       target: "browser",
       format: "esm",
     });
-    writeFileSync(join(folder, "sdk.js"), (await built.outputs[0]?.text()) ?? "");
+    for (const output of built.outputs) writeFileSync(join(folder, output.path), await output.text());
     writeFileSync(join(folder, "program.mjs"), program);
     const command = ["node", "--experimental-websocket", "--no-warnings", join(folder, "program.mjs"), server.url];
     const node = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type AdminClient, createAdminClient } from "../../sdk/admin/admin.ts";
+import { type AdminClient, createAdmin } from "../../sdk/admin/admin.ts";
 import type { OwnApiKey } from "../../sdk/types.ts";
 import { Field } from "../parts/forms/field.tsx";
 import { explain, Problem } from "../parts/problem.tsx";
@@ -9,7 +9,7 @@ export type Session = { apiKey: string; client: AdminClient; me: OwnApiKey };
 
 /** A client that gives up soon, because a person is waiting and can press a button to try again. */
 function createConsoleClient(apiKey: string): AdminClient {
-  return createAdminClient({ url: location.origin, key: apiKey, retries: 1, timeoutMs: 15_000 });
+  return createAdmin({ url: location.origin, key: apiKey, retries: 1, timeoutMs: 15_000 });
 }
 
 /** Asks the server what the key may do. Rejects if the server refuses it. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { HeraldApiError } from "../errors.ts";
 import { readRetryAfter } from "../waiting/retry.ts";
-import { createAdminClient } from "./admin.ts";
+import { createAdmin } from "./admin.ts";
 
 type Call = { method: string; path: string; key: string | null; prefer: string | null; body: string };
 
@@ -26,7 +26,7 @@ function startScript(...answers: (Response | "cut")[]) {
       return new Promise<Response>(() => undefined);
     },
   });
-  const client = createAdminClient({ url: `${server.url.origin}/base/`, key: "the-key", timeoutMs: 2_000 });
+  const client = createAdmin({ url: `${server.url.origin}/base/`, key: "the-key", timeoutMs: 2_000 });
   return { client, calls, url: server.url.origin, [Symbol.dispose]: () => void server.stop(true) };
 }
 
@@ -102,7 +102,7 @@ test("a send that waits says so, may take as much longer, and tells of the deliv
   expect(server.calls.map(({ prefer }) => prefer)).toEqual(["wait=5", "wait=5", "wait=5", null]);
   for (const wait of [0, -1, 1.5, Number.NaN])
     await expect(server.client.sendMessage(envelope, { wait })).rejects.toThrow("whole number of seconds");
-  const slow = createAdminClient({
+  const slow = createAdmin({
     url: server.url,
     key: "k",
     retries: 0,
@@ -153,19 +153,19 @@ test("what is not safe to do twice is repeated after 429 only", async () => {
 
 test("a server that is gone is told as unreachable after the retries", async () => {
   using server = startScript("cut");
-  const client = createAdminClient({ url: server.url, key: "k", retries: 1 });
+  const client = createAdmin({ url: server.url, key: "k", retries: 1 });
   await expect(client.sendMessage(envelope)).rejects.toMatchObject({ status: 0, code: "unreachable" });
 });
 
 test("a call with its retries ends at its deadline, and tells the error of the system as the cause", async () => {
   using server = startScript(...Array.from({ length: 9 }, () => problem(503, "unavailable", { "Retry-After": "1" })));
-  const client = createAdminClient({ url: server.url, key: "k", deadlineMs: 1_900 });
+  const client = createAdmin({ url: server.url, key: "k", deadlineMs: 1_900 });
   const startedAt = performance.now();
   await expect(client.getUser("o", "u")).rejects.toMatchObject({ code: "unavailable" });
   expect(performance.now() - startedAt).toBeLessThan(1_900);
   expect(server.calls.length).toBeLessThan(3);
   await expect(
-    createAdminClient({ url: "http://127.0.0.1:1", key: "k", retries: 0 }).getUser("o", "u"),
+    createAdmin({ url: "http://127.0.0.1:1", key: "k", retries: 0 }).getUser("o", "u"),
   ).rejects.toMatchObject({
     detail: "No response from http://127.0.0.1:1: ECONNREFUSED",
     cause: { code: "ECONNREFUSED" },

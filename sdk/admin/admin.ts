@@ -35,7 +35,7 @@ import type {
 } from "../types.ts";
 import { createUuid } from "../uuid.ts";
 import { createBatchCalls } from "./batch.ts";
-import { type AdminClientOptions, createExchange, type RequestOptions } from "./exchange.ts";
+import { type AdminOptions, createExchange, type RequestOptions } from "./exchange.ts";
 import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 import { eachOf } from "./pages.ts";
 import { path, query } from "./paths.ts";
@@ -44,7 +44,7 @@ import { createTransferCalls } from "./transfer.ts";
 import { preferenceOf, type SendOptions, withDelivery } from "./wait.ts";
 
 /** The admin API. Methods reject with `HeraldApiError`, or with `HeraldArgumentError` for an identifier that cannot be part of a URL. */
-export type AdminClient = ReturnType<typeof createAdminClient>;
+export type AdminClient = ReturnType<typeof createAdmin>;
 
 const minBackoffMs = 250;
 const maxBackoffMs = 15_000;
@@ -53,14 +53,14 @@ const maxBackoffMs = 15_000;
  * Creates a client of the admin API. It retries calls with backoff after 429 and, if they are idempotent, after 500, 502, 503,
  * 504, 507 or no response. A send without an id gets a random one, so that retries send nothing twice.
  */
-export function createAdminClient({
+export function createAdmin({
   url,
   key,
   fetch = globalThis.fetch,
   retries = 5,
   timeoutMs = 30_000,
   deadlineMs = Number.POSITIVE_INFINITY,
-}: AdminClientOptions) {
+}: AdminOptions) {
   const base = new URL(url);
   if (base.protocol !== "http:" && base.protocol !== "https:")
     throw new HeraldArgumentError(`url must begin with http: or https:, not ${base.protocol}`);

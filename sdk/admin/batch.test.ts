@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAdminClient } from "./admin.ts";
+import { createAdmin } from "./admin.ts";
 import type { BatchAnswer } from "./batch.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -36,7 +36,7 @@ function startBatchServer(answer: (line: string, number: number) => object | "en
       return new Response(body, { headers: { "Content-Type": "application/x-ndjson" } });
     },
   });
-  const admin = createAdminClient({ url: server.url.origin, key: "k" });
+  const admin = createAdmin({ url: server.url.origin, key: "k" });
   return { admin, lines, urls, [Symbol.dispose]: () => void server.stop(true) };
 }
 

@@ -2,7 +2,7 @@ import { withRetries } from "../waiting/retry.ts";
 import { call, type Fetch } from "./http.ts";
 
 /** The options of an admin client. */
-export type AdminClientOptions = {
+export type AdminOptions = {
   /** The server address, for example `http://127.0.0.1:7070`. Its path becomes a prefix of every path. */
   url: string;
   /** The API key. Use it on servers only, never in web pages. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { message, systemMessage } from "../testing/app.ts";
 import { createQueue } from "../testing/queue.ts";
-import { createAdminClient } from "./admin.ts";
+import { createAdmin } from "./admin.ts";
 import type { FeedEvent, FeedState } from "./feed.ts";
 
 /** A server whose feeds the test plays: a refusal is given to the next request, otherwise it gets a stream. */
@@ -28,7 +28,7 @@ function startFeedServer(...refusals: Response[]) {
       return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
     },
   });
-  const admin = createAdminClient({ url: server.url.origin, key: "k", retries: 2, timeoutMs: 2_000 });
+  const admin = createAdmin({ url: server.url.origin, key: "k", retries: 2, timeoutMs: 2_000 });
   return { admin, requests, streams, gone, refusals, [Symbol.dispose]: () => void server.stop(true) };
 }
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { AttachmentInput, CustomParameters } from "../../sdk/index.ts";
+import type { AttachmentInput, CustomParameters } from "../../sdk/admin.ts";
 
 /** `--x`: a JSON object, taken unchanged. Numbers that JavaScript would alter are refused. */
 export function parseCustomParameters(text: string): CustomParameters {

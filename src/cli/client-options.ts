@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type AdminClient, createAdminClient } from "../../sdk/index.ts";
+import { type AdminClient, createAdmin } from "../../sdk/admin.ts";
 import { type FoundKey, findTarget, type Target, type TargetOptions } from "./access/target.ts";
 import { parsePositive } from "./arguments.ts";
 
@@ -55,7 +55,7 @@ export function createCommandClient({
   timeout?: number | undefined;
 }): AdminClient {
   const timeoutMs = timeout * 1000;
-  return createAdminClient({ url, key, retries: 2, timeoutMs, deadlineMs: timeoutMs });
+  return createAdmin({ url, key, retries: 2, timeoutMs, deadlineMs: timeoutMs });
 }
 
 /** Where the address and the key of a command's server come from, or `undefined` if its options do not tell. Never throws. */

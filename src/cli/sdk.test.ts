@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { type BatchAnswer, createAdminClient, createClient, HeraldApiError, type Message } from "../../sdk/index.ts";
+import { type BatchAnswer, createAdmin, HeraldApiError, type Message } from "../../sdk/admin.ts";
+import { createClient } from "../../sdk/index.ts";
 import { startServer } from "./testing/run-herald.ts";
 
 async function connectAdmin(server: { url: string; cwd: string }) {
   const key = (await Bun.file(`${server.cwd}/data/admin-api-key`).text()).trim();
-  return createAdminClient({ url: server.url, key });
+  return createAdmin({ url: server.url, key });
 }
 
 test("the admin client's calls are those of the server", async () => {
@@ -106,7 +107,7 @@ test("the admin client makes, finds, rotates and revokes keys", async () => {
   expect((await admin.listKeys({ limit: 1 })).items).toEqual([made]);
   expect(await admin.getKey(made.id)).toEqual(made);
   const rotated = await admin.rotateKey(made.id, { overlap_seconds: 0 });
-  const withKey = (value: string) => createAdminClient({ url: server.url, key: value }).listOrganizations();
+  const withKey = (value: string) => createAdmin({ url: server.url, key: value }).listOrganizations();
   await expect(withKey(key)).rejects.toMatchObject({ status: 401 });
   expect(await withKey(rotated.key)).toEqual({ items: [], cursor: null });
   await admin.revokeKey(made.id);

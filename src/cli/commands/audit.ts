@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { AuditEntry, AuditFilter } from "../../../sdk/index.ts";
+import type { AuditEntry, AuditFilter } from "../../../sdk/admin.ts";
 import { parsePast, parsePositive } from "../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import type { Output } from "../output/output.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Node } from "../../../sdk/index.ts";
+import type { Node } from "../../../sdk/admin.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import type { Output } from "../output/output.ts";
 import { type Column, createTable } from "../output/table.ts";

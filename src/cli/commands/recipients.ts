@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Page, PageOptions, Recipient, RecipientState } from "../../../sdk/index.ts";
+import type { Page, PageOptions, Recipient, RecipientState } from "../../../sdk/admin.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import type { Output } from "../output/output.ts";
 import { addListOptions, type ListOptions, printList } from "../output/pages.ts";

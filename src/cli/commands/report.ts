@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Delivery } from "../../../sdk/index.ts";
+import type { Delivery } from "../../../sdk/admin.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../client-options.ts";
 import type { Output } from "../output/output.ts";
 import { printableLine } from "../output/printable.ts";

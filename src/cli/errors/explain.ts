@@ -1,4 +1,4 @@
-import { HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "../../../sdk/index.ts";
+import { HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "../../../sdk/admin.ts";
 import { ConfigError } from "../../config.ts";
 import { withoutCredentials } from "../../contract/keys/redaction.ts";
 import type { Target } from "../access/target.ts";

@@ -1,4 +1,4 @@
-import type { HeraldApiError } from "../../../sdk/index.ts";
+import type { HeraldApiError } from "../../../sdk/admin.ts";
 import { errorCatalogue } from "../../contract/errors/errors.ts";
 import { enteredKey, type Target } from "../access/target.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

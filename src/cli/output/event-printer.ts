@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { FeedEvent } from "../../../sdk/index.ts";
+import type { FeedEvent } from "../../../sdk/admin.ts";
 import { parsePositive } from "../arguments.ts";
 import type { Output } from "./output.ts";
 

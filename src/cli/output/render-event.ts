@@ -1,4 +1,4 @@
-import type { FeedEvent, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../../../sdk/index.ts";
+import type { FeedEvent, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../../../sdk/admin.ts";
 
 import type { Style } from "./output.ts";
 import { printableJson, printableLine, printableLines } from "./printable.ts";

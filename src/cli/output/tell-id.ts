@@ -1,4 +1,4 @@
-import { HeraldApiError } from "../../../sdk/index.ts";
+import { HeraldApiError } from "../../../sdk/admin.ts";
 import { AdvisedError } from "../errors/advised-error.ts";
 
 /** Without a response, or after a server error, the outcome of a send is unknown. Tells the user how to repeat it safely. */

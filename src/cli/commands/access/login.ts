@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { OwnApiKey } from "../../../../sdk/index.ts";
+import type { OwnApiKey } from "../../../../sdk/admin.ts";
 import { checkProfileName, defaultProfile, profilesFile, readProfiles, writeProfiles } from "../../access/profiles.ts";
 import { ask, canAsk, readLine } from "../../access/prompt.ts";
 import { enteredKey, findAddress, isOnThisMachine, readClientEnvironment } from "../../access/target.ts";

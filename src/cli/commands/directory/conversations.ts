@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { DirectoryEntry, Message } from "../../../../sdk/index.ts";
+import type { DirectoryEntry, Message } from "../../../../sdk/admin.ts";
 import { parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields, titleOf } from "../../output/fields.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { OnlineUser } from "../../../../sdk/index.ts";
+import type { OnlineUser } from "../../../../sdk/admin.ts";
 import { parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";

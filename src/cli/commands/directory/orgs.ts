@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { DirectoryEntry, Organization, OrganizationLimits } from "../../../../sdk/index.ts";
+import type { DirectoryEntry, Organization, OrganizationLimits } from "../../../../sdk/admin.ts";
 import { parseLimit } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields, titleOf } from "../../output/fields.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { DirectoryEntry } from "../../../../sdk/index.ts";
+import type { DirectoryEntry } from "../../../../sdk/admin.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import type { Output } from "../../output/output.ts";
 import { addListOptions, type ListOptions, printList } from "../../output/pages.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { User } from "../../../../sdk/index.ts";
+import type { User } from "../../../../sdk/admin.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields, titleOf } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
+import { type FeedEvent, HeraldApiError } from "../../../../sdk/admin.ts";
 import {
   createClient,
-  type FeedEvent,
-  HeraldApiError,
   HeraldConnectionError,
   type ClientOptions as SdkOptions,
   type StateDetail,

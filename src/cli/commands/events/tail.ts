@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { AdminClient, FeedFilter, FeedOptions } from "../../../../sdk/index.ts";
+import type { AdminClient, FeedFilter, FeedOptions } from "../../../../sdk/admin.ts";
 import { eventNames } from "../../../contract/connections/event-names.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { nameCause } from "../../errors/connection-failures.ts";

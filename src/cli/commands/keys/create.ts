@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ApiKeyScope, NewApiKey } from "../../../../sdk/index.ts";
+import type { ApiKeyScope, NewApiKey } from "../../../../sdk/admin.ts";
 import { scopes } from "../../../contract/keys/scopes.ts";
 import { parseCidrs, parseExpiry, parseScopes, parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";

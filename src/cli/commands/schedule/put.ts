@@ -4,7 +4,7 @@ import type {
   CustomParameters,
   MessageEnvelope,
   SystemMessageEnvelope,
-} from "../../../../sdk/index.ts";
+} from "../../../../sdk/admin.ts";
 import { parseAhead, parseAttachment, parseCustomParameters, parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import type { Output } from "../../output/output.ts";

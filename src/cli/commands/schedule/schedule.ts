@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { ScheduledSend, ScheduledState } from "../../../../sdk/index.ts";
+import type { ScheduledSend, ScheduledState } from "../../../../sdk/admin.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { printFields } from "../../output/fields.ts";
 import type { Output } from "../../output/output.ts";

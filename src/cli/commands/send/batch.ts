@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type BatchAnswer, HeraldApiError } from "../../../../sdk/index.ts";
+import { type BatchAnswer, HeraldApiError } from "../../../../sdk/admin.ts";
 import { parsePositive } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";

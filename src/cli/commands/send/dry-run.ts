@@ -1,4 +1,4 @@
-import type { DryRunAnswer } from "../../../../sdk/index.ts";
+import type { DryRunAnswer } from "../../../../sdk/admin.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
 

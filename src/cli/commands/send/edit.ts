@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CustomParameters } from "../../../../sdk/index.ts";
+import type { CustomParameters } from "../../../../sdk/admin.ts";
 import { parseCustomParameters } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import type { Output } from "../../output/output.ts";

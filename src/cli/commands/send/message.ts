@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { AttachmentInput, CustomParameters, MessageEnvelope } from "../../../../sdk/index.ts";
+import type { AttachmentInput, CustomParameters, MessageEnvelope } from "../../../../sdk/admin.ts";
 import { parseAttachment, parseCustomParameters, parsePositive } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CustomParameters, SystemMessageAddress } from "../../../../sdk/index.ts";
+import type { CustomParameters, SystemMessageAddress } from "../../../../sdk/admin.ts";
 import { parseCustomParameters, parsePositive, parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";

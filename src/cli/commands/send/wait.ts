@@ -1,4 +1,4 @@
-import type { Waited } from "../../../../sdk/index.ts";
+import type { Waited } from "../../../../sdk/admin.ts";
 import type { Output } from "../../output/output.ts";
 
 /** The help text of `--wait`. */

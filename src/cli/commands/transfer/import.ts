@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { HeraldApiError, type ImportReport } from "../../../../sdk/index.ts";
+import { HeraldApiError, type ImportReport } from "../../../../sdk/admin.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
