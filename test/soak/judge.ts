@@ -1,0 +1,75 @@
+import { createChronicle, judge } from "../faults/judging/verdict.ts";
+import type { Ledger } from "./listener.ts";
+
+/** A message as the database has it, in the order of the log. `text` is `undefined` if it was taken back. */
+export type StoredMessage = { id: string; cid: string; text: string | undefined };
+
+/** Everyone has heard this, so that a first message that is missed is found, too. */
+const beginning = "the beginning";
+
+/** Everything that is wrong with what clients heard, and the sums. */
+export type Account = {
+  faults: string[];
+  missed: number;
+  doubled: number;
+  misordered: number;
+  unstored: number;
+  gaps: number;
+  differences: number;
+};
+
+type Case = {
+  stored: readonly StoredMessage[];
+  ledgers: readonly Ledger[];
+  /** The conversations of a user. */
+  roomsOf: (uid: string) => ReadonlySet<string>;
+};
+
+/**
+ * Compares each client with the database: it was given every message of its conversations once and in order, except that a message
+ * that was taken back while it was away never comes; and it shows the texts that the database has, no more and no less.
+ */
+export function judgeLedgers({ stored, ledgers, roomsOf }: Case): Account {
+  const account: Account = { faults: [], missed: 0, doubled: 0, misordered: 0, unstored: 0, gaps: 0, differences: 0 };
+  for (const ledger of ledgers) {
+    const rooms = roomsOf(ledger.uid);
+    const own = stored.filter(({ cid }) => rooms.has(cid));
+    const kept = own.filter(({ text }) => text !== undefined);
+    const keptIds = new Set(kept.map(({ id }) => id));
+    const { doubled, misordered, unstored } = verdictOn(ledger.messages, own);
+    const { lost: missed } = verdictOn(
+      ledger.messages.filter((id) => keptIds.has(id)),
+      kept,
+    );
+    const { gaps, refusal } = ledger;
+    const differences = countDifferences(new Map(ledger.shown), kept);
+    const figures = { missed, doubled, misordered, unstored, gaps, differences };
+    for (const [name, count] of Object.entries(figures))
+      if (count > 0) account.faults.push(`${ledger.uid}: ${count} ${name}`);
+    if (refusal !== undefined) account.faults.push(`${ledger.uid} was refused: ${refusal}`);
+    account.missed += missed;
+    account.doubled += doubled;
+    account.misordered += misordered;
+    account.unstored += unstored;
+    account.gaps += gaps;
+    account.differences += differences;
+  }
+  return account;
+}
+
+function verdictOn(ids: string[], messages: readonly StoredMessage[]) {
+  const run = {
+    ids: [beginning, ...ids],
+    since: undefined,
+    joinedAt: undefined,
+    recovered: undefined,
+    paged: [],
+    closeCode: undefined,
+  };
+  return judge([run], createChronicle([beginning, ...messages.map(({ id }) => id)]), true);
+}
+
+function countDifferences(shown: ReadonlyMap<string, string>, kept: readonly StoredMessage[]): number {
+  const same = kept.filter(({ id, text }) => shown.get(id) === text).length;
+  return kept.length - same + (shown.size - same);
+}

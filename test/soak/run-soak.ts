@@ -1,0 +1,165 @@
+import { type Authors, author, type Deeds, reader, sendLines, write } from "../faults/changes/authors.ts";
+import { judgeChanges } from "../faults/changes/judge.ts";
+import { leftBehind } from "../faults/judging/left-behind.ts";
+import { type SpoiltLine, startSpoiltLine } from "../harness/clients/spoilt-line.ts";
+import { createRandom, type Random } from "../harness/random.ts";
+import { startCluster } from "../harness/servers/cluster.ts";
+import { createOrganization } from "../harness/servers/organization.ts";
+import { startDevice } from "./device.ts";
+import { startDisturbances } from "./disturbances.ts";
+import { type Account, judgeLedgers } from "./judge.ts";
+import type { Ledger, Place } from "./listener.ts";
+import { readStored } from "./stored.ts";
+
+/** How long and how hard. */
+export type SoakOptions = {
+  seconds: number;
+  clients: number;
+  nodes: number;
+  devices: number;
+  /** About how many messages, edits and recalls clients hear in a second, all together. */
+  deliveriesPerSecond: number;
+  /** The longest time between disturbances, and the longest that one lasts. */
+  everyMs: number;
+  longestMs: number;
+  seed: number;
+};
+
+/** What came of it. `faults` is empty if all is well. */
+export type SoakResult = Omit<Account, "faults"> & {
+  seed: number;
+  seconds: number;
+  clients: number;
+  stored: number;
+  recalled: number;
+  deliveries: number;
+  connections: number;
+  disturbances: Record<string, number>;
+  faults: string[];
+};
+
+/** About how many participants a conversation has, and how many clients are in how many of them. */
+const roomSize = 20;
+const roomsPerUser = 2;
+const writers = 8;
+/** Events that clients hear of one message that is written: the message, its edits, half of a recall. */
+const eventsPerMessage = 2.5;
+/** Some tokens expire several times in a run. */
+const tokenSeconds = [45, 90, 3_600];
+const settleWithinMs = 90_000;
+
+/**
+ * Lets clients listen to a cluster whose lines, nodes and devices are disturbed, while messages are written, edited, read and taken
+ * back, with the default limits. At the end all is healed, and each client is compared with the database. `undefined` without
+ * PostgreSQL or NATS.
+ */
+export async function runSoak(options: SoakOptions, tell: (text: string) => void): Promise<SoakResult | undefined> {
+  const random = createRandom(options.seed);
+  await using stack = new AsyncDisposableStack();
+  const cluster = await startCluster({ nodes: options.nodes });
+  if (cluster === undefined) return undefined;
+  stack.use(cluster);
+  const org = await createOrganization(cluster.node(0).herald);
+  const rooms = planRooms(options.clients, random);
+  for (const [cid, uids] of rooms) await org.conversation([author, reader, ...uids], cid);
+
+  const devices = Array.from({ length: options.devices }, () => stack.use(startDevice()));
+  const lines = await Promise.all(devices.map(() => Promise.all(cluster.nodes.map(({ url }) => drawLine(url, stack)))));
+  const places = Array.from({ length: options.clients }, (_, index): Place => {
+    const own = lines[index % devices.length] ?? [];
+    const urls = own.map((_line, turn) => `http://127.0.0.1:${own[(index + turn) % own.length]?.port}`);
+    return {
+      org: org.id,
+      uid: `user ${index}`,
+      urls,
+      tokenSeconds: tokenSeconds[index % tokenSeconds.length] ?? 3_600,
+    };
+  });
+  const placesOf = (device: number) => places.filter((_, index) => index % devices.length === device);
+  await Promise.all(devices.map((device, index) => device.listen(placesOf(index))));
+  tell(`${options.clients} clients are connected to ${options.nodes} nodes`);
+
+  const deeds: Deeds = { written: [], batched: [], scheduled: [] };
+  const cids = [...rooms.keys()];
+  let texts = 0;
+  const createText = () => `text ${++texts} of ${org.id}`;
+  const authorsOf = (cid: string): Authors => ({
+    nodes: cluster.nodes,
+    random,
+    org: org.id,
+    cid,
+    createText,
+    losesTail: false,
+    deeds,
+  });
+  // So that what a client hears begins with the first message, and any loss after it shows.
+  const sendEach = async (body: string) => {
+    const ids = cids.map(async (cid) => [cid, (await org.sent(author, { cid, body })).server_mid] as const);
+    return new Map(await Promise.all(ids));
+  };
+  await sendEach("the first");
+
+  const endAt = performance.now() + options.seconds * 1_000;
+  const messagesPerSecond = options.deliveriesPerSecond / eventsPerMessage / roomSize;
+  async function keepWriting(): Promise<void> {
+    while (performance.now() < endAt) {
+      const work = random.next() < 0.05 ? sendLines : write;
+      await work(authorsOf(random.pick(cids)));
+      await Bun.sleep(random.next() * 2_000 * (writers / messagesPerSecond));
+    }
+  }
+  const { everyMs, longestMs } = options;
+  const disturbances = startDisturbances({
+    stage: { nodes: cluster.nodes, devices, lines },
+    random,
+    everyMs,
+    longestMs,
+  });
+  const writing = await Promise.allSettled(Array.from({ length: writers }, keepWriting));
+  await disturbances.end();
+  for (const written of writing) if (written.status === "rejected") throw written.reason;
+  tell(`${deeds.written.length + deeds.batched.length} messages are written; all is healed`);
+
+  const last = await sendEach("the last");
+  const lastOf = Object.fromEntries(
+    places.map(({ uid }) => [uid, [...rooms].flatMap(([cid, uids]) => (uids.has(uid) ? (last.get(cid) ?? []) : []))]),
+  );
+  const ledgers = (await Promise.all(devices.map((device) => device.account(lastOf, settleWithinMs)))).flat();
+  const stored = await readStored(cluster.databaseUrl, org, cids);
+  const roomsOf = (uid: string) => new Set(cids.filter((cid) => rooms.get(cid)?.has(uid)));
+  const { faults, ...figures } = judgeLedgers({ stored, ledgers, roomsOf });
+  const listed = new Map(
+    stored.flatMap(({ id, text }): [string, string][] => (text === undefined ? [] : [[id, text]])),
+  );
+  faults.push(...judgeChanges({ deeds, listed, listeners: [], losesTail: false }));
+  for (const device of devices) device[Symbol.dispose]();
+  faults.push(...(await leftBehind(cluster.nodes)));
+  const sum = (count: (ledger: Ledger) => number) => ledgers.reduce((total, ledger) => total + count(ledger), 0);
+  return {
+    seed: options.seed,
+    seconds: options.seconds,
+    clients: ledgers.length,
+    stored: stored.length,
+    recalled: stored.filter(({ text }) => text === undefined).length,
+    deliveries: sum(({ deliveries }) => deliveries),
+    connections: sum(({ connections }) => connections),
+    disturbances: disturbances.counts,
+    ...figures,
+    faults,
+  };
+}
+
+async function drawLine(url: string, stack: AsyncDisposableStack): Promise<SpoiltLine> {
+  return stack.adopt(await startSpoiltLine(Number(new URL(url).port)), (line) => line.stop());
+}
+
+/** Conversations, each with its participants: every user is in two of them, which differ from those of others. */
+function planRooms(clients: number, random: Random): Map<string, ReadonlySet<string>> {
+  const count = Math.max(2, Math.round((clients * roomsPerUser) / roomSize));
+  const rooms = Array.from({ length: count }, () => new Set<string>());
+  for (let index = 0; index < clients; index += 1) {
+    const first = index % count;
+    for (const room of [first, (first + random.integer(1, count - 1)) % count]) rooms[room]?.add(`user ${index}`);
+  }
+  return new Map(rooms.map((uids, index) => [`room ${index}`, uids]));
+}
