@@ -208,6 +208,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     steadyClock,
     clientAddress,
     allowedOrigins: new Set(config.HERALD_ALLOWED_ORIGINS),
+    onForbiddenOrigin: (origin) =>
+      log.info({ code: "origin_forbidden", origin }, "refused a page whose origin is not in HERALD_ALLOWED_ORIGINS"),
     limits: gatewayLimitsOf(config),
     sockets: {
       publish: (topic, frame) => server?.publish(topic, frame) ?? 0,

@@ -73,6 +73,8 @@ type Dependencies = OutageEvents & {
   clientAddress: ClientAddress;
   /** Origins whose pages may connect besides the server's own; `*` for all. */
   allowedOrigins: ReadonlySet<string>;
+  /** Called for each page that is refused because of its origin. */
+  onForbiddenOrigin(origin: string): void;
   limits: SocketLimits & {
     connectionsPerUser: number;
     connectionsPerAddress: number;
@@ -199,7 +201,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onError,
   });
   const checkHeads = tellOutages(sequencers.checkHeads, { onError, onRecovery });
-  const origins = createOrigins(dependencies.allowedOrigins);
+  const origins = createOrigins(dependencies.allowedOrigins, dependencies.onForbiddenOrigin);
   const joiner = createJoiner({
     sequencers,
     catchUp,

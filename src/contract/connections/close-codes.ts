@@ -11,6 +11,11 @@ export const closeCodes = {
   protocol_error: { code: 4400, meaning: "a frame violated the protocol", client: staysAway },
   bad_token: { code: 4401, meaning: "the user token is invalid or has expired", client: staysAway },
   removed: { code: 4403, meaning: "the session was revoked, or the user was removed", client: staysAway },
+  origin_forbidden: {
+    code: 4403,
+    meaning: "the page's origin is not in HERALD_ALLOWED_ORIGINS",
+    client: staysAway,
+  },
   connect_timeout: { code: 4408, meaning: "the client did not send `connect` in time", client: reconnects },
   too_many: { code: 4429, meaning: "too many connections or requests", client: obeys },
 } as const satisfies Record<string, { code: number; meaning: string; client: string }>;

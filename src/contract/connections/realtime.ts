@@ -12,7 +12,7 @@ export const realtimeChannels = {
     address: "/ws",
     title: "WebSocket",
     description:
-      "Each text frame is a JSON object whose single top-level key is its type. A client must send `connect` with a user token within 10 seconds, unless the upgrade request carries `Authorization: Bearer <user token>`, which connects immediately. Each request gets exactly one response, with the same `id`. A user may have several connections. A web page may connect if its origin is the server's own or is listed in `HERALD_ALLOWED_ORIGINS`; other origins get 403 `origin_forbidden`, on `/sse` too.",
+      "Each text frame is a JSON object whose single top-level key is its type. A client must send `connect` with a user token within 10 seconds, unless the upgrade request carries `Authorization: Bearer <user token>`, which connects immediately. Each request gets exactly one response, with the same `id`. A user may have several connections. A web page may connect if its origin is the server's own or is listed in `HERALD_ALLOWED_ORIGINS`; sockets of other origins are closed with 4403, and `/sse` answers 403 `origin_forbidden`.",
   },
   sse: {
     address: "/sse",

@@ -52,6 +52,7 @@ describe("the AsyncAPI document", () => {
       "MessageEditEvent",
       "MessageDeleteEvent",
       "MessageReadEvent",
+      "SessionEvent",
     ]);
   });
 

@@ -10,7 +10,14 @@ import { deliveryPromise, realtimeChannels } from "../connections/realtime.ts";
 import { about, conventions, exampleHost } from "./about.ts";
 import { createSchemaCollector, type SchemaCollector } from "./json-schema.ts";
 
-const streamedEvents = ["message", "system_message", "message_edit", "message_delete", "message_read"] as const;
+const streamedEvents = [
+  "message",
+  "system_message",
+  "message_edit",
+  "message_delete",
+  "message_read",
+  "session",
+] as const;
 const errorName = "ErrorResponse";
 
 /** The AsyncAPI 3.0 document of `/ws` and `/sse`, seen from the server: it *receives* requests and *sends* events. */

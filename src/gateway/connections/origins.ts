@@ -13,18 +13,17 @@ const exposedHeaders = "Herald-Recovered, Retry-After, X-Request-Id";
 /**
  * Checks the `Origin` header, which browsers set and pages cannot change; other clients send none and need none.
  * `allowed` holds origins such as `https://app.example.org`, or `*` for all. The server's own origin is that of `Host`
- * with any scheme, as a proxy in front may terminate TLS.
+ * with any scheme, as a proxy in front may terminate TLS. The error's message fits into a close reason.
  */
-export function createOrigins(allowed: ReadonlySet<string>): Origins {
+export function createOrigins(allowed: ReadonlySet<string>, onForbidden: (origin: string) => void): Origins {
   const isAllowed = (origin: string) => allowed.has("*") || allowed.has(origin);
   return {
     require(request) {
       const origin = request.headers.get("origin");
       if (origin === null || isAllowed(origin) || isOwn(origin, request.headers.get("host"))) return;
-      throw new HeraldError(
-        "origin_forbidden",
-        "web pages from this origin may not connect; add the origin to HERALD_ALLOWED_ORIGINS to allow it",
-      );
+      onForbidden(origin);
+      const name = /^[!-~]{1,64}$/.test(origin) ? ` ${origin}` : "";
+      throw new HeraldError("origin_forbidden", `the page's origin${name} is not in HERALD_ALLOWED_ORIGINS`);
     },
     corsHeaders({ headers }) {
       const origin = headers.get("origin");

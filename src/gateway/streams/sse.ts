@@ -2,7 +2,7 @@ import type { Server } from "bun";
 import { answerHeaders } from "../../contract/answer-headers.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { problemResponse } from "../../contract/errors/problem.ts";
-import { isIdentifier } from "../../contract/identifiers.ts";
+import { isIdentifier, toIso } from "../../contract/identifiers.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { bearerToken } from "../../lib/network/bearer.ts";
 import type { ClientAddress } from "../../lib/network/client-address.ts";
@@ -21,6 +21,7 @@ import type { Topics } from "../fanout/topics.ts";
 import type { Backlog } from "../limits/backlog.ts";
 import { createEventStream } from "./event-stream.ts";
 import { createStreamConnection, type StreamConnection } from "./stream.ts";
+import { encodeSession } from "./stream-frames.ts";
 
 const takenWithinSeconds = 5;
 
@@ -58,7 +59,7 @@ export function createStreams(dependencies: Dependencies) {
     const timer = createSessionTimer({
       owner,
       clock,
-      onExpiring: () => undefined,
+      onExpiring: (expiresAt) => stream.push(encodeSession(toIso(expiresAt))),
       onExpired: () => connection.end("bad_token"),
     });
     timer.extend(session.expiresAt);

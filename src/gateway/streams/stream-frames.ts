@@ -41,6 +41,11 @@ function encodeForFeed(event: StreamedEvent): Uint8Array {
   return encode("system", system_message._id, event.payload);
 }
 
+/** Encodes the event that a session is about to expire. */
+export function encodeSession(expiresAt: string): Uint8Array {
+  return encoder.encode(`event: session\ndata: ${JSON.stringify({ session: { expires_at: expiresAt } })}\n\n`);
+}
+
 const encoder = new TextEncoder();
 
 /** Encodes an event (WHATWG HTML, section 9.2.6). JSON text contains no line breaks, so one `data:` line is enough. */

@@ -156,7 +156,8 @@ function answerFrame(id: FrameId, answer: Answer): string {
 }
 
 /** How an error on `connect` closes the socket, if at all. */
-export function closingAfter({ code, status, headers, closes }: HeraldError): Closing | undefined {
+export function closingAfter({ code, status, headers, closes, message }: HeraldError): Closing | undefined {
+  if (code === "origin_forbidden") return { reason: "origin_forbidden", detail: message };
   if (closes !== undefined) return { reason: closes };
   if (code === "unauthorized") return { reason: "bad_token" };
   if (code === "rate_limited") {

@@ -8,7 +8,13 @@ import type { ConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameCounts, type FrameCounts } from "../limits/frame-rates.ts";
 
 /** Why a socket is closed, with the limit it exceeded and when its client may return. */
-export type Closing = { reason: CloseReason; limit?: string | undefined; retryAfterSeconds?: number | undefined };
+export type Closing = {
+  reason: CloseReason;
+  limit?: string | undefined;
+  retryAfterSeconds?: number | undefined;
+  /** Replaces the meaning in the catalogue. At most 123 bytes (RFC 6455, section 5.5). */
+  detail?: string | undefined;
+};
 
 /** The state of a WebSocket from upgrade to close. */
 export type SocketState = {
@@ -69,9 +75,9 @@ export function createSocketState(
 }
 
 /** Closes a socket with a code of the catalogue. */
-export function closeSocket(socket: Socket, { reason, limit, retryAfterSeconds }: Closing): void {
+export function closeSocket(socket: Socket, { reason, limit, retryAfterSeconds, detail }: Closing): void {
   const { code, meaning } = closeCodes[reason];
-  const what = limit === undefined ? meaning : `${meaning} (${limit})`;
+  const what = detail ?? (limit === undefined ? meaning : `${meaning} (${limit})`);
   socket.close(code, retryAfterSeconds === undefined ? what : `${what}; retry in ${retryAfterSeconds} s`);
 }
 

@@ -158,6 +158,7 @@ export function createWebSockets(dependencies: Dependencies) {
    */
   async function openSession(request: Request, address: string, owner: Owner): Promise<SocketState["opening"]> {
     try {
+      origins.require(request);
       await doorkeeper.enter(owner, address);
       if (!request.headers.has("authorization")) return undefined;
       return { session: await doorkeeper.admit(owner, bearerToken(request.headers) ?? "", address) };
@@ -186,7 +187,6 @@ export function createWebSockets(dependencies: Dependencies) {
             "bad_request",
             "this path accepts only WebSocket connections (RFC 6455); for server-sent events, use /sse",
           );
-        origins.require(request);
         const opening = await openSession(request, address, owner);
         const data = createSocketState({ id: requestId, address, owner, opening }, steadyClock.now());
         if (server.upgrade(request, { data, headers: { "X-Request-Id": requestId } })) return undefined;

@@ -193,6 +193,7 @@ export function createNode(options: Options): Node {
     steadyClock: clock,
     clientAddress: () => "",
     allowedOrigins: new Set(),
+    onForbiddenOrigin: () => undefined,
     limits: {
       frameBytes: 65_536,
       backlogBytes,
