@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ClientOptions } from "./client.ts";
+import type { ClientOptions } from "./client-options.ts";
 import { HeraldConnectionError, HeraldRequestError } from "./errors.ts";
 import { accept, message, startClient, systemMessage } from "./testing/app.ts";
 import { startFakeServer } from "./testing/fake-server.ts";

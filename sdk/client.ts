@@ -1,100 +1,16 @@
-import type { Connection, Ending } from "./connection/connection.ts";
-import { type MissedPage, readMissed } from "./connection/missed.ts";
+import type { Client, ClientOptions, ClientState, StateDetail } from "./client-options.ts";
+import { addressOf } from "./connection/addresses.ts";
+import { type Connection, openSocket } from "./connection/connection.ts";
+import { readMissed } from "./connection/missed.ts";
 import { createSeenIds } from "./connection/seen-ids.ts";
 import { playSession, type SessionOptions, type Timing } from "./connection/session.ts";
-import { globalWebSocket, type WebSocketConstructor, webSocketUrl } from "./connection/websocket.ts";
+import { openStream } from "./connection/stream.ts";
+import { globalWebSocket } from "./connection/websocket.ts";
 import { HeraldConnectionError } from "./errors.ts";
-
-import type {
-  ConversationSummary,
-  ListedMessage,
-  Message,
-  MessageDelete,
-  MessageEdit,
-  MessageRead,
-  SystemMessage,
-} from "./types.ts";
-
 import { createBackoff } from "./waiting/backoff.ts";
-import { sleepUntilOnline } from "./waiting/network.ts";
 import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
 import { sleep } from "./waiting/timers.ts";
-
-/**
- * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: the connection was lost
- * or failed, and the client retries; after 4429, when the close reason says (`retry in N s`). `closed`: the server refused the
- * client for good, with a close code 44xx other than 4408 and 4429, or 4401 before the session was connected (later, 4401 only
- * means that the token expired). Call `start()` to try again.
- */
-export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting" | "closed";
-
-/** Why the state changed. `retryInMs` is present while reconnecting. */
-export type StateDetail = Partial<Ending> & { retryInMs?: number };
-
-/** The options of a client. Callbacks are called in order of arrival and are not awaited. */
-export type ClientOptions = {
-  /** The server address, `http(s)` or `ws(s)`, with or without `/ws`. */
-  url: string;
-  /** Returns a user token. Called for each connection and before a session expires, so it should return a fresh token. */
-  token: () => string | Promise<string>;
-  /** A label of this device for the operator. */
-  deviceId?: string | undefined;
-  /** The `_id` of the last message that the app has. The client first receives the messages after it. */
-  since?: string | undefined;
-  /** A WebSocket implementation, such as that of the package `ws`. Required without a global WebSocket (Node before 22). */
-  WebSocket?: WebSocketConstructor | undefined;
-  /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */
-  onMessage: (message: Message) => void;
-  onSystemMessage: (message: SystemMessage) => void;
-  /**
-   * Called, in order among the messages, for each edit of a message, which may be one that the app does not have. After a
-   * reconnect, an edit may be called again, which changes nothing.
-   */
-  onMessageEdit?: ((edit: MessageEdit) => void) | undefined;
-  /** Called like `onMessageEdit` for each recall: the app removes those of the messages that it has. */
-  onMessageDelete?: ((recall: MessageDelete) => void) | undefined;
-  /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
-  onMessageRead?: ((read: MessageRead) => void) | undefined;
-  /** Called on every state change and, while reconnecting, after every failed attempt. */
-  onStateChange?: ((state: ClientState, detail: StateDetail) => void) | undefined;
-  /**
-   * Called when messages after `since` may be missing and the server cannot replay them. `listMissed` reads them; edits and
-   * recalls of older messages show only when the app reads those again. `since` is
-   * `undefined` if the connection was lost before the first message.
-   */
-  onGap?: ((gap: { since: string | undefined }) => void) | undefined;
-  /** Called when `token()` fails, the server refuses `connect`, a callback throws, or a frame cannot be read. */
-  onError?: ((error: unknown) => void) | undefined;
-  /** Timings, for tests and unusual networks. */
-  timing?: Partial<Timing> | undefined;
-};
-
-/** A client that stays connected. Requests reject without a connection, when the connection is lost, and after 10 s. */
-export type Client = {
-  readonly state: ClientState;
-  /** The `_id` of the last message that was delivered. */
-  readonly since: string | undefined;
-  start(): void;
-  stop(): void;
-  ping(): Promise<void>;
-  listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
-  /** The history of a conversation, newest first, or oldest first with `after`. */
-  listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage[]>;
-  /**
-   * Reads the messages that a gap left out from the history of each conversation, in pages, newest first: `for await (const { cid,
-   * messages } of client.listMissed(gap))`. Sort them in by `created_at`. Messages that were already delivered may be among them;
-   * new ones still arrive through `onMessage`. Rejects if the connection is lost: start over with the same gap.
-   */
-  listMissed(gap: { since: string | undefined }): AsyncGenerator<MissedPage, void>;
-  /**
-   * Acknowledges messages and system messages by their `_id`, so that their delivery reports count this user. Resolves when the
-   * acknowledgement is stored. Repeating it has no effect.
-   */
-  ack(ids: string | string[]): Promise<void>;
-};
-
-/** A page of the user's conversations. `cursor` is `null` on the last page. */
-export type ConversationPage = { conversations: ConversationSummary[]; cursor: string | null };
+import { isOffline, sleepUntilAwake } from "./waiting/wake.ts";
 
 const defaultTiming: Timing = {
   requestTimeoutMs: 10_000,
@@ -111,7 +27,8 @@ const idsPerAck = 100;
 
 /** Creates a client that connects as a user, stays connected, and delivers each message once and in order. */
 export function createClient(options: ClientOptions): Client {
-  const url = webSocketUrl(options.url);
+  const addresses = [options.url].flat().map(addressOf); // those that come after `address`
+  let address = addresses.shift() ?? addressOf("");
   const WebSocket = options.WebSocket ?? globalWebSocket();
   const timing = { ...defaultTiming, ...options.timing };
   const backoff = createBackoff({ minMs: timing.minBackoffMs, maxMs: timing.maxBackoffMs });
@@ -122,6 +39,7 @@ export function createClient(options: ClientOptions): Client {
   let hasConnected = false;
   let connectedAt: number | undefined;
   let connection: Connection | undefined;
+  let transport: Client["transport"];
   let running: AbortController | undefined;
 
   /** Calls a callback. An error that it throws must neither break the connection nor vanish: it goes to `onError`, or is thrown uncaught. */
@@ -147,23 +65,19 @@ export function createClient(options: ClientOptions): Client {
     call(() => options.onStateChange?.(next, detail));
   }
 
-  const onEvent: SessionOptions["onEvent"] = (event) => {
-    switch (event.kind) {
-      case "message":
-        if (!seenMessages.add(event.message._id)) return;
-        since = event.message._id;
-        return call(() => options.onMessage(event.message));
-      case "system_message":
-        // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
-        if (!seenSystemMessages.add(`${event.message.from}\u0000${event.message._id}`)) return;
-        return call(() => options.onSystemMessage(event.message));
-      case "message_edit":
-        return call(() => options.onMessageEdit?.(event.edit));
-      case "message_delete":
-        return call(() => options.onMessageDelete?.(event.recall));
-      case "message_read":
-        return call(() => options.onMessageRead?.(event.read));
-    }
+  const handlers: SessionOptions["handlers"] = {
+    message(message) {
+      if (!seenMessages.add(message._id)) return;
+      since = message._id;
+      call(() => options.onMessage(message));
+    },
+    system_message(message) {
+      // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
+      if (seenSystemMessages.add(`${message.from}\u0000${message._id}`)) call(() => options.onSystemMessage(message));
+    },
+    message_edit: (edit) => call(() => options.onMessageEdit?.(edit)),
+    message_delete: (recall) => call(() => options.onMessageDelete?.(recall)),
+    message_read: (read) => call(() => options.onMessageRead?.(read)),
   };
 
   function onConnected(opened: Connection, answer: Record<string, unknown>, askedSince: string | undefined) {
@@ -177,23 +91,50 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function run(signal: AbortSignal): Promise<void> {
+    let failures = 0; // addresses that failed since the last wait
+    let unopened = 0; // WebSockets in a row that did not open
     while (!signal.aborted) {
-      const { token, deviceId } = options;
-      const sessionOptions = { url, WebSocket, token, deviceId, since, timing, signal, onConnected, onEvent, onError };
-      const ending = await playSession(sessionOptions);
+      const { webSocket, stream } = address;
+      const isStream = unopened > 1 && options.fallback !== false;
+      unopened = isStream ? 0 : unopened + 1;
+      const ending = await playSession({
+        open: (opening) =>
+          isStream ? openStream(stream, () => since, opening) : openSocket(webSocket, WebSocket, opening),
+        token: options.token,
+        deviceId: options.deviceId,
+        since: () => since,
+        timing,
+        signal,
+        onOpen() {
+          unopened = 0;
+        },
+        onConnected(...connected) {
+          transport = isStream ? "sse" : "websocket";
+          onConnected(...connected);
+        },
+        handlers,
+        onError,
+      });
       if (signal.aborted) return;
-      const hasExpired = ending.code === badToken && connection !== undefined;
-      connection = undefined;
+      // A WebSocket that does not open may be blocked, or the server restarts; a stream is for the first case.
+      if (unopened > 1 && options.fallback !== false && !isOffline()) continue;
+      const wasConnected = connection !== undefined;
+      connection = transport = undefined;
       if (connectedAt !== undefined && performance.now() - connectedAt >= timing.stableAfterMs) backoff.reset();
       connectedAt = undefined;
-      if (isFinal(ending.code) && !hasExpired) {
+      if (isFinal(ending.code) && !(ending.code === badToken && wasConnected)) {
         running = undefined;
         return setState("closed", ending);
       }
-      const retryInMs = returnWaitMs(ending, backoff, timing);
-      setState("reconnecting", { ...ending, retryInMs });
+      addresses.push(address);
+      address = addresses.shift() ?? address;
+      failures = wasConnected ? 0 : failures + 1;
+      const isNextAtOnce = failures > 0 && failures <= addresses.length && ending.code !== tooMany;
+      if (!isNextAtOnce) failures = 0;
+      const retryInMs = isNextAtOnce ? 0 : returnWaitMs(ending, backoff, timing);
+      setState(isOffline() ? "offline" : "reconnecting", { ...ending, retryInMs });
       // After 4429, wait as long as the server asked, even if the network comes back earlier.
-      await (ending.code === tooMany ? sleep : sleepUntilOnline)(retryInMs, signal);
+      await (ending.code === tooMany ? sleep : sleepUntilAwake)(retryInMs, signal);
     }
   }
 
@@ -209,6 +150,9 @@ export function createClient(options: ClientOptions): Client {
     get since() {
       return since;
     },
+    get transport() {
+      return transport;
+    },
     start() {
       if (running !== undefined) return;
       running = new AbortController();
@@ -220,7 +164,7 @@ export function createClient(options: ClientOptions): Client {
       if (state === "stopped") return;
       running?.abort();
       running = undefined;
-      connection = undefined;
+      connection = transport = undefined;
       connectedAt = undefined;
       setState("stopped");
     },

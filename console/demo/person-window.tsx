@@ -59,6 +59,7 @@ const badges: Record<Standing["state"], { text: string; look: string }> = {
   connecting: { text: "connecting", look: "warn" },
   connected: { text: "online", look: "ok" },
   reconnecting: { text: "reconnecting", look: "warn" },
+  offline: { text: "no network", look: "warn" },
   stopped: { text: "offline", look: "" },
   closed: { text: "refused", look: "bad" },
 };

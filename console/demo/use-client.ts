@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Client, type ClientState, createClient } from "../../sdk/client.ts";
+import { createClient } from "../../sdk/client.ts";
+import type { Client, ClientState } from "../../sdk/client-options.ts";
 import { type Demo, demoConversation } from "./demo.ts";
 import { type Entry, withMessage, withSystemMessage } from "./entries.ts";
 import { explain, isAbsence } from "./explain.ts";

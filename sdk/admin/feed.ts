@@ -1,4 +1,4 @@
-import { readFrame } from "../connection/frames.ts";
+import { type Handlers, readFrame } from "../connection/frames.ts";
 import type { HeraldApiError } from "../errors.ts";
 
 import type { Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../types.ts";
@@ -90,6 +90,16 @@ async function* readFeed(
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const events = createEventReader();
+  const read: FeedEvent[] = [];
+  const handlers: Handlers = {
+    message: (message) => read.push({ message }),
+    system_message: (system_message) => read.push({ system_message }),
+    message_edit: (message_edit) => read.push({ message_edit }),
+    message_delete: (message_delete) => read.push({ message_delete }),
+    message_read: (message_read) => read.push({ message_read }),
+    session: () => undefined,
+    response: () => undefined,
+  };
   for (;;) {
     const watch = setTimeout(end, silentMs);
     try {
@@ -97,12 +107,8 @@ async function* readFeed(
       if (done) return unreachable(url, "the feed ended");
       clearTimeout(watch);
       for (const { data } of events.read(decoder.decode(value, { stream: true }))) {
-        const frame = readFrame(data);
-        if (frame.kind === "message") yield { message: frame.message };
-        if (frame.kind === "system_message") yield { system_message: frame.message };
-        if (frame.kind === "message_edit") yield { message_edit: frame.edit };
-        if (frame.kind === "message_delete") yield { message_delete: frame.recall };
-        if (frame.kind === "message_read") yield { message_read: frame.read };
+        readFrame(data, handlers);
+        yield* read.splice(0);
       }
     } catch (cause) {
       if (cause instanceof SyntaxError) return unreachable(url, "the feed cannot be read", cause);

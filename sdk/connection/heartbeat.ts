@@ -1,45 +1,46 @@
-/** Monitors one connection. `heard()` records that something arrived; `stop()` ends the monitoring. */
-export type Heartbeat = { heard(): void; stop(): void };
+import { sleep } from "../waiting/timers.ts";
+import { watchWaking } from "../waiting/wake.ts";
 
-/** `ping` asks the server for a sign of life; `onDead` is called once if there is none. Times are in milliseconds. */
-export type HeartbeatOptions = { quietMs: number; ping: () => Promise<unknown>; onDead: () => void };
+/** `ping` asks the server for a sign of life; `onDead` is called once if there is none in time. Times are in milliseconds. */
+export type HeartbeatOptions = {
+  quietMs: number;
+  answerMs: number;
+  ping: () => Promise<unknown>;
+  onDead: () => void;
+  /** Ends the monitoring. */
+  signal: AbortSignal;
+};
+
+/** After waking, a server that does not answer within this time is gone. */
+const wakingMs = 3_000;
 
 /**
- * Pings when nothing has arrived for `quietMs`. Anything that arrives counts as a sign of life, so a long replay that delays the
- * response to a ping does not make the connection look dead.
+ * Pings when nothing has arrived for `quietMs`, and when the device wakes. Returns the function to call when something arrives:
+ * anything counts as a sign of life, so a long replay that delays the response to a ping does not make the connection look dead.
  */
-export function createHeartbeat({ quietMs, ping, onDead }: HeartbeatOptions): Heartbeat {
+export function startHeartbeat({ quietMs, answerMs, ping, onDead, signal }: HeartbeatOptions): () => void {
   let heardAt = performance.now();
-  let stopped = false;
-  let timer = setTimeout(check, quietMs);
+  let asked = false;
 
-  function check() {
-    const quietForMs = performance.now() - heardAt;
-    if (quietForMs < quietMs) {
-      timer = setTimeout(check, quietMs - quietForMs);
-      return;
-    }
+  function check(withinMs: number) {
     const askedAt = performance.now();
-    ping().then(goOn, () => (heardAt > askedAt ? goOn() : die()));
+    asked = true;
+    ping().catch(() => undefined); // its answer is heard like anything else, and a refusal is a sign of life, too
+    void sleep(withinMs, signal).then(() => {
+      asked = false;
+      if (heardAt < askedAt && !signal.aborted) onDead();
+    });
   }
 
-  function goOn() {
-    if (!stopped) timer = setTimeout(check, quietMs);
-  }
-
-  function die() {
-    if (stopped) return;
-    stopped = true;
-    onDead();
-  }
-
-  return {
-    heard() {
-      heardAt = performance.now();
+  watchWaking(
+    {
+      wake: () => check(Math.min(wakingMs, answerMs)),
+      tick: () => asked || performance.now() - heardAt < quietMs || check(answerMs),
+      everyMs: Math.min(1_000, quietMs),
     },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
+    signal,
+  );
+  return () => {
+    heardAt = performance.now();
   };
 }

@@ -2,10 +2,9 @@ import { HeraldConnectionError, HeraldRequestError } from "../errors.ts";
 import { createBackoff } from "../waiting/backoff.ts";
 import { tooMany } from "../waiting/return-wait.ts";
 import { sleep, withTimeout } from "../waiting/timers.ts";
-import { type Connection, type Ending, openConnection } from "./connection.ts";
-import type { ServerFrame } from "./frames.ts";
-import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
-import type { WebSocketConstructor } from "./websocket.ts";
+import type { Connection, ConnectionOptions, Ending } from "./connection.ts";
+import { type Handlers, readFrame } from "./frames.ts";
+import { startHeartbeat } from "./heartbeat.ts";
 
 /** Timings in milliseconds, with defaults in `client.ts`. `tooManyMs` is the minimum wait after a 4429 without a time. */
 export type Timing = {
@@ -17,23 +16,18 @@ export type Timing = {
   tooManyMs: number;
 };
 
-/** A frame with an event of the organization's log. */
-type LogFrame = Extract<
-  ServerFrame,
-  { kind: "message" | "system_message" | "message_edit" | "message_delete" | "message_read" }
->;
-
 /** The options of a session. `signal` ends it. */
 export type SessionOptions = {
-  url: string;
-  WebSocket: WebSocketConstructor;
+  open: (options: ConnectionOptions) => Connection;
   token: () => string | Promise<string>;
   deviceId: string | undefined;
-  since: string | undefined;
+  since: () => string | undefined;
   timing: Timing;
   signal: AbortSignal;
+  onOpen: () => void;
   onConnected: (connection: Connection, answer: Record<string, unknown>, since: string | undefined) => void;
-  onEvent: (event: LogFrame) => void;
+  /** Handlers of events. */
+  handlers: Omit<Handlers, "response" | "session">;
   onError: (error: unknown) => void;
 };
 
@@ -47,7 +41,7 @@ const lastWordMs = 1_000;
 export async function playSession(options: SessionOptions): Promise<Ending> {
   const { timing, signal, onError } = options;
   const over = new AbortController();
-  let heartbeat: Heartbeat | undefined;
+  let heard: (() => void) | undefined;
   let isRenewing = false;
 
   const freshToken = () =>
@@ -58,27 +52,26 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
     );
 
   async function authenticate(connection: Connection, token: string): Promise<void> {
-    const since = options.since;
+    const since = options.since();
     try {
-      const answer = await connection.request("connect", {
-        token,
-        ...(options.deviceId === undefined ? {} : { device_id: options.deviceId }),
-        ...(since === undefined ? {} : { since }),
-      });
+      // JSON leaves out what is undefined.
+      const answer = await connection.request("connect", { token, device_id: options.deviceId, since });
       if (over.signal.aborted || signal.aborted) return;
-      heartbeat = createHeartbeat({
+      heard = startHeartbeat({
         quietMs: timing.heartbeatMs,
-        ping: () => connection.request("ping", {}).catch(acceptRefusal),
+        answerMs: timing.requestTimeoutMs,
+        ping: () => connection.request("ping", {}),
         onDead: () => connection.end({ code: 1006, reason: "no response to ping" }),
+        signal: over.signal,
       });
       options.onConnected(connection, answer, since);
     } catch (error) {
       if (over.signal.aborted) return;
       onError(error);
-      const code = closeCodeOf(error);
+      const ending = endingOf(error);
       // The server closes the socket next, and only its close reason says when to retry.
-      if (code === tooMany) await sleep(lastWordMs, over.signal);
-      connection.end({ code, reason: error instanceof Error ? error.message : "connect failed" });
+      if (ending.code === tooMany) await sleep(lastWordMs, over.signal);
+      connection.end(ending);
     }
   }
 
@@ -108,34 +101,40 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
   }
   const ending = await new Promise<Ending>((resolve) => {
     if (signal.aborted) return resolve({ code: 1000, reason: "stopped" });
-    const connection = openConnection({
-      url: options.url,
-      WebSocket: options.WebSocket,
+    const handlers: Handlers = {
+      ...options.handlers,
+      response: (answer) => connection.settle(answer),
+      session: () => void renew(connection),
+    };
+    const connection = options.open({
       requestTimeoutMs: timing.requestTimeoutMs,
-      onOpen: () => void authenticate(connection, token),
-      onFrame: (frame) => {
-        heartbeat?.heard();
-        if (frame.kind === "session") void renew(connection);
-        else if (frame.kind !== "unknown") options.onEvent(frame);
+      onOpen() {
+        options.onOpen();
+        void authenticate(connection, token);
+      },
+      onText(text) {
+        heard?.();
+        try {
+          readFrame(text, handlers);
+        } catch (error) {
+          onError(error);
+        }
       },
       onError,
       onEnd: resolve,
     });
-    signal.addEventListener("abort", () => connection.end({ code: 1000, reason: "stopped" }), { signal: over.signal });
+    const endFor = (reason: string, code: number) => () => connection.end({ code, reason });
+    signal.addEventListener("abort", endFor("stopped", 1000), { signal: over.signal });
+    globalThis.addEventListener?.("offline", endFor("the device is offline", 1006), { signal: over.signal });
   });
   over.abort();
-  heartbeat?.stop();
   return ending;
 }
 
-/** A refused ping is a sign of life, too. */
-function acceptRefusal(error: unknown): void {
-  if (!(error instanceof HeraldRequestError)) throw error;
-}
-
-/** The close code for a refused `connect`. Any other error gets 1006, after which the client retries. */
-function closeCodeOf(error: unknown): number {
-  if (!(error instanceof HeraldRequestError) || error.status < 400 || error.status > 499) return 1006;
-  const codes: Record<number, number> = { 401: 4401, 403: 4403, 408: 4408, 429: tooMany };
-  return codes[error.status] ?? 4400;
+/** The ending for a refused `connect`: the close code of its status. Any other error gets 1006, after which the client retries. */
+function endingOf(error: unknown): Ending {
+  const reason = error instanceof Error ? error.message : "connect failed";
+  const status = error instanceof HeraldRequestError ? error.status : 0;
+  if (status < 400 || status > 499) return { code: 1006, reason };
+  return { code: [401, 403, 408, 429].includes(status) ? 4000 + status : 4400, reason };
 }

@@ -1,4 +1,5 @@
-import { type ClientOptions, createClient } from "../client.ts";
+import { createClient } from "../client.ts";
+import type { ClientOptions } from "../client-options.ts";
 import type { FakeSocket } from "./fake-server.ts";
 import { createQueue } from "./queue.ts";
 
@@ -19,7 +20,7 @@ export const message = (id: string) => ({
 export const systemMessage = (from: string, id: string) => ({ system_message: { _id: id, t: 1, from, x: {} } });
 
 /** A client of the fake server, and what it told the app. */
-export function startClient(options: Partial<ClientOptions> & { url: string }) {
+export function startClient(options: Partial<ClientOptions> & Pick<ClientOptions, "url">) {
   const messages = createQueue<string>();
   const systemMessages = createQueue<string>();
   const reads = createQueue<string>();

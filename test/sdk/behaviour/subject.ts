@@ -34,6 +34,7 @@ export function createSubject({ heard, throwsOn, ...given }: SubjectOptions): Su
   const options: ClientOptions = {
     ...given,
     url: "http://herald.test",
+    fallback: false,
     onMessage({ _id: id }) {
       heard({ hears: "message", id });
       if (throwsOn(id)) throw new Error("the app's handler throws");

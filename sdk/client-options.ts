@@ -1,0 +1,99 @@
+import type { Ending } from "./connection/connection.ts";
+import type { MissedPage } from "./connection/missed.ts";
+import type { Timing } from "./connection/session.ts";
+import type { WebSocketConstructor } from "./connection/websocket.ts";
+import type {
+  ConversationSummary,
+  ListedMessage,
+  Message,
+  MessageDelete,
+  MessageEdit,
+  MessageRead,
+  SystemMessage,
+} from "./types.ts";
+
+/**
+ * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: the connection was lost
+ * or failed, and the client retries; after 4429, when the close reason says (`retry in N s`). `offline`: the same while the device has no network; the client retries as soon as it is back, too. `closed`: the server refused the
+ * client for good, with a close code 44xx other than 4408 and 4429, or 4401 before the session was connected (later, 4401 only
+ * means that the token expired). Call `start()` to try again.
+ */
+export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting" | "offline" | "closed";
+
+/** Why the state changed. `retryInMs` is present while reconnecting. */
+export type StateDetail = Partial<Ending> & { retryInMs?: number };
+
+/** The options of a client. Callbacks are called in order of arrival and are not awaited. */
+export type ClientOptions = {
+  /**
+   * The server address, `http(s)` or `ws(s)`, with or without `/ws`. Of several, the client tries the next one whenever it loses its
+   * connection or gets none.
+   */
+  url: string | string[];
+  /** Returns a user token. Called for each connection and before a session expires, so it should return a fresh token. */
+  token: () => string | Promise<string>;
+  /** Whether server-sent events replace WebSockets that do not open (default true). */
+  fallback?: boolean | undefined;
+  /** A label of this device for the operator. */
+  deviceId?: string | undefined;
+  /** The `_id` of the last message that the app has. The client first receives the messages after it. */
+  since?: string | undefined;
+  /** A WebSocket implementation, such as that of the package `ws`. Required without a global WebSocket (Node before 22). */
+  WebSocket?: WebSocketConstructor | undefined;
+  /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */
+  onMessage: (message: Message) => void;
+  onSystemMessage: (message: SystemMessage) => void;
+  /**
+   * Called, in order among the messages, for each edit of a message, which may be one that the app does not have. After a
+   * reconnect, an edit may be called again, which changes nothing.
+   */
+  onMessageEdit?: ((edit: MessageEdit) => void) | undefined;
+  /** Called like `onMessageEdit` for each recall: the app removes those of the messages that it has. */
+  onMessageDelete?: ((recall: MessageDelete) => void) | undefined;
+  /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
+  onMessageRead?: ((read: MessageRead) => void) | undefined;
+  /** Called on every state change and, while reconnecting, after every failed attempt. */
+  onStateChange?: ((state: ClientState, detail: StateDetail) => void) | undefined;
+  /**
+   * Called when messages after `since` may be missing and the server cannot replay them. `listMissed` reads them; edits and
+   * recalls of older messages show only when the app reads those again. `since` is
+   * `undefined` if the connection was lost before the first message.
+   */
+  onGap?: ((gap: { since: string | undefined }) => void) | undefined;
+  /** Called when `token()` fails, the server refuses `connect`, a callback throws, or a frame cannot be read. */
+  onError?: ((error: unknown) => void) | undefined;
+  /** Timings, for tests and unusual networks. */
+  timing?: Partial<Timing> | undefined;
+};
+
+/** A client that stays connected. Requests reject without a connection, when the connection is lost, and after 10 s. */
+export type Client = {
+  readonly state: ClientState;
+  /**
+   * How the client is connected. Server-sent events replace a WebSocket that does not open, with the same promises; only requests
+   * other than `ping` then reject with `not_supported`. Each reconnect tries WebSockets first.
+   */
+  readonly transport: "websocket" | "sse" | undefined;
+  /** The `_id` of the last message that was delivered. */
+  readonly since: string | undefined;
+  start(): void;
+  stop(): void;
+  ping(): Promise<void>;
+  listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
+  /** The history of a conversation, newest first, or oldest first with `after`. */
+  listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage[]>;
+  /**
+   * Reads the messages that a gap left out from the history of each conversation, in pages, newest first: `for await (const { cid,
+   * messages } of client.listMissed(gap))`. Sort them in by `created_at`. Messages that were already delivered may be among them;
+   * new ones still arrive through `onMessage`. Rejects if the connection is lost: start over with the same gap.
+   */
+  listMissed(gap: { since: string | undefined }): AsyncGenerator<MissedPage, void>;
+  /**
+   * Acknowledges messages and system messages by their `_id`, so that their delivery reports count this user. Resolves when the
+   * acknowledgement is stored. Repeating it has no effect.
+   */
+  ack(ids: string | string[]): Promise<void>;
+};
+
+/** A page of the user's conversations. `cursor` is `null` on the last page. */
+export type ConversationPage = { conversations: ConversationSummary[]; cursor: string | null };

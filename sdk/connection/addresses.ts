@@ -1,0 +1,19 @@
+import { HeraldArgumentError } from "../errors.ts";
+
+/** Where a server is reached by WebSocket, and for server-sent events. */
+export type Address = { webSocket: string; stream: string };
+
+/**
+ * Converts a server's `http(s)` or `ws(s)` address, with or without `/ws`, to its addresses. Keeps a leading path, for servers behind
+ * a proxy. Refuses queries and credentials, because secrets in URLs end up in logs.
+ */
+export function addressOf(url: string): Address {
+  const { protocol, search, hash, username, password, host, pathname } = new URL(url);
+  const [, isSecure] = /^(?:http|ws)(s?):$/.exec(protocol) ?? [];
+  if (isSecure === undefined)
+    throw new HeraldArgumentError(`url must begin with http:, https:, ws: or wss:, not ${protocol}`);
+  if (search + hash + username + password !== "")
+    throw new HeraldArgumentError("url must not contain a query, a fragment or credentials");
+  const base = `${isSecure}://${host}${pathname.replace(/\/+$|\/ws\/*$/, "")}`;
+  return { webSocket: `ws${base}/ws`, stream: `http${base}/sse` };
+}
