@@ -19,6 +19,7 @@ const checks: readonly Check[] = [
     name: "format",
     command: [bin("biome"), "check", "--linter-enabled=false", "--error-on-warnings", "--max-diagnostics=200"],
   },
+  { name: "package", command: [process.execPath, "tools/checks/check-package.ts"] },
   { name: "sizes", command: [process.execPath, "tools/checks/check-sizes.ts"] },
   { name: "docstrings", command: [process.execPath, "tools/checks/check-docstrings.ts"] },
   { name: "licences", command: [process.execPath, "tools/checks/check-licences.ts"] },

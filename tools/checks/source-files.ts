@@ -4,5 +4,5 @@ import { Glob } from "bun";
 export const sourceFiles = (folders: readonly string[]): string[] =>
   folders
     .flatMap((folder) => [...new Glob(`${folder}/**/*.{ts,tsx}`).scanSync({ cwd: ".", onlyFiles: true })])
-    .filter((path) => !path.includes("node_modules/"))
+    .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
     .sort();

@@ -1,0 +1,61 @@
+// Checks the npm package @herald/sdk as it would be published: its manifest (publint), how its types resolve (attw), and the bytes
+// that it adds to a page.
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { buildSdk } from "../build/sdk.ts";
+
+const folder = "sdk";
+// Bytes of a bundle, minified and compressed by brotli; what it imports from other packages is left out.
+const budgets = [{ what: "client", entries: ["index.js"], atMost: 5_500 }];
+// The package is ESM only, so CommonJS needs a dynamic import, and before Node 16 `exports` was unknown.
+const acceptedProblems = new Set(["CJSResolvesToESM", "NoResolution"]);
+const oldResolution = "node10";
+
+buildSdk();
+const problems = [...(await lintManifest()), ...(await resolveTypes()), ...(await weigh())];
+if (problems.length > 0) {
+  console.log(problems.join("\n"));
+  process.exit(1);
+}
+
+async function lintManifest(): Promise<string[]> {
+  const { messages, pkg } = await publint({ pkgDir: folder, strict: true });
+  return messages.map((message) => `publint: ${formatMessage(message, pkg) ?? message.code}`);
+}
+
+async function resolveTypes(): Promise<string[]> {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["npm", "pack", "--json", "--loglevel=error"], { cwd: folder });
+  if (exitCode !== 0) return [`npm pack ended with ${exitCode}: ${stderr}`];
+  const [{ filename }]: [{ filename: string }] = JSON.parse(stdout.toString());
+  const file = join(folder, filename);
+  const analysis = await checkPackage(createPackageFromTarballData(readFileSync(file)));
+  rmSync(file);
+  if (analysis.types === false) return ["attw: the package has no types"];
+  return analysis.problems
+    .filter((problem) => !("resolutionKind" in problem && problem.resolutionKind === oldResolution))
+    .filter(({ kind }) => !acceptedProblems.has(kind))
+    .map((problem) => `attw: ${JSON.stringify(problem)}`);
+}
+
+async function weigh(): Promise<string[]> {
+  const found = budgets.map(async ({ what, entries, atMost }) => {
+    const { outputs } = await Bun.build({
+      entrypoints: entries.map((entry) => join(folder, "dist", entry)),
+      target: "browser",
+      minify: true,
+      splitting: true,
+      packages: "external",
+    });
+    const texts = await Promise.all(outputs.map((output) => output.text()));
+    const bytes = texts.reduce((sum, text) => sum + brotliCompressSync(text).length, 0);
+    console.log(`${what}: ${bytes} of ${atMost} bytes`);
+    return bytes <= atMost
+      ? []
+      : [`${what}: ${bytes} bytes, and may have ${atMost}: make it smaller, or move what few apps need`];
+  });
+  return (await Promise.all(found)).flat();
+}
