@@ -16,6 +16,7 @@ const ways: Record<string, string[]> = {
   json: [...contractSchemas().keys()],
   text: ["", "output", "heard"],
   ini: ["settings"],
+  go: ["main"], // run by test/sdk-languages
 };
 
 const blocks = (how: (block: Block) => boolean): [string, Block][] =>

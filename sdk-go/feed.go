@@ -1,0 +1,159 @@
+package herald
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+)
+
+const defaultSilence = 90 * time.Second
+
+// Event is what was delivered in an organization: exactly one of its members is set.
+type Event struct {
+	Message       *ListedMessage `json:"message"`
+	SystemMessage *SystemMessage `json:"system_message"`
+	Edit          *EditEvent     `json:"message_edit"`
+	Recall        *RecallEvent   `json:"message_delete"`
+	Read          *ReadEvent     `json:"message_read"`
+}
+
+// EditEvent says that a message has a new body.
+type EditEvent struct {
+	ID   string         `json:"id"`
+	CID  string         `json:"cid"`
+	From string         `json:"from"`
+	Body string         `json:"body"`
+	X    map[string]any `json:"x"`
+	T    int64          `json:"t"`
+}
+
+// RecallEvent says that messages were taken back.
+type RecallEvent struct {
+	IDs  []string `json:"ids"`
+	CID  string   `json:"cid"`
+	From string   `json:"from"`
+	Type string   `json:"type"`
+	T    int64    `json:"t"`
+}
+
+// ReadEvent says that a participant has read messages.
+type ReadEvent struct {
+	IDs  []string `json:"ids"`
+	CID  string   `json:"cid"`
+	From string   `json:"from"`
+	T    int64    `json:"t"`
+}
+
+// FeedOptions select events. The zero value selects all.
+type FeedOptions struct {
+	// Kind is message, system_message, message_edit, message_delete or message_read.
+	Kind string
+	// CID selects what happens in a conversation, UID what a user sends or receives.
+	CID, UID string
+	// OnConnect is called when the feed shows everything that is delivered from then on, at first and after an interruption.
+	OnConnect func()
+	// OnInterruption is called when the feed was interrupted, and at each failure to connect again, which is tried next in the
+	// given time. The feed omits what is delivered in the meantime.
+	OnInterruption func(err error, retryIn time.Duration)
+	// Silence is how long nothing may arrive, not even a heartbeat, until the feed counts as interrupted: 0 means 90 s.
+	Silence time.Duration
+}
+
+// Events yields everything that is delivered in the organization from now on, in the order of its log, until the context ends or
+// the server refuses the feed; that error is yielded last. A feed that is interrupted connects again.
+func (c *Client) Events(ctx context.Context, org string, options FeedOptions) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		query := query{param("kind", options.Kind), param("cid", options.CID), param("uid", options.UID)}
+		address, err := c.address(organization(org, "events"), query)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		feed := feed{client: c, address: address, options: options, yield: yield}
+		if err := feed.run(ctx); err != nil {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// errStopped means that the caller wants no more events.
+var errStopped = errors.New("stopped")
+
+type feed struct {
+	client  *Client
+	address string
+	options FeedOptions
+	yield   func(Event, error) bool
+	// hasConnected says that it has been connected once, and failures that of connections in a row.
+	hasConnected bool
+	failures     int
+}
+
+// run returns nil if the caller stopped.
+func (f *feed) run(ctx context.Context) error {
+	for {
+		err := f.connect(ctx)
+		if errors.Is(err, errStopped) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var failure *Error
+		mayRetry := errors.As(err, &failure) && (failure.IsUnknown() || failure.Status == http.StatusTooManyRequests)
+		if !mayRetry || (!f.hasConnected && f.failures >= f.client.retries) {
+			return err
+		}
+		retryIn := failure.RetryAfter + f.client.backoff.wait(f.failures)
+		f.failures++
+		if f.hasConnected && f.options.OnInterruption != nil {
+			f.options.OnInterruption(err, retryIn)
+		}
+		if !sleep(ctx, retryIn) {
+			<-ctx.Done() // a deadline that comes before the next attempt
+			return ctx.Err()
+		}
+	}
+}
+
+// connect reads one stream to its end, and says why it ended.
+func (f *feed) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watch := time.AfterFunc(f.client.timeout, cancel)
+	defer watch.Stop()
+	request, err := f.client.request(ctx, http.MethodGet, f.address, nil)
+	if err != nil {
+		return err
+	}
+	body, err := f.client.openStream(request, "text/event-stream")
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f.hasConnected, f.failures = true, 0
+	if f.options.OnConnect != nil {
+		f.options.OnConnect()
+	}
+	silence := orDefault(f.options.Silence, defaultSilence)
+	watch.Reset(silence)
+	for data, err := range readEvents(body, func() { watch.Reset(silence) }) {
+		if err != nil {
+			return f.client.unreachable("the feed was interrupted", err)
+		}
+		var event Event
+		if err := json.Unmarshal(data, &event); err != nil {
+			return f.client.unreachable("the feed cannot be read", err)
+		}
+		watch.Stop() // however long the caller takes
+		if event != (Event{}) && !f.yield(event, nil) {
+			return errStopped
+		}
+		watch.Reset(silence)
+	}
+	return f.client.unreachable("the feed ended", io.EOF)
+}

@@ -1,0 +1,69 @@
+package herald
+
+import (
+	"context"
+	"iter"
+)
+
+// HistoryOptions select messages of a conversation: newest first; with After, oldest first.
+type HistoryOptions struct {
+	// Before and After are ids of messages: only what is older, or newer, is listed.
+	Before, After string
+}
+
+func history(org, cid string, options HistoryOptions) list {
+	query := query{param("before", options.Before), param("after", options.After)}
+	return list{path: organization(org, "conversations", cid, "messages"), query: query}
+}
+
+// ListMessages reads a page of the history of a conversation.
+func (c *Client) ListMessages(ctx context.Context, org, cid string, options HistoryOptions, page PageOptions) (*Page[ListedMessage], error) {
+	return listPage[ListedMessage](ctx, c, history(org, cid, options), page)
+}
+
+// Messages yields the history of a conversation.
+func (c *Client) Messages(ctx context.Context, org, cid string, options HistoryOptions) iter.Seq2[ListedMessage, error] {
+	return each[ListedMessage](ctx, c, history(org, cid, options))
+}
+
+// GetMessage reads a message and its delivery, by the ServerMID of the send.
+func (c *Client) GetMessage(ctx context.Context, org, serverMID string) (*MessageReport, error) {
+	return get[MessageReport](ctx, c, nil, organization(org, "messages", serverMID)...)
+}
+
+// GetSystemMessage reads a system message and its delivery, by the MID of the send. If several senders used that id, senderID
+// says which; otherwise it may be empty.
+func (c *Client) GetSystemMessage(ctx context.Context, org, mid, senderID string) (*SystemMessageReport, error) {
+	return get[SystemMessageReport](ctx, c, query{param("senderId", senderID)}, organization(org, "system-messages", mid)...)
+}
+
+// RecipientOptions select recipients; the zero value selects all.
+type RecipientOptions struct {
+	State RecipientState
+	// SenderID says whose system message it is, if several senders used its id.
+	SenderID string
+}
+
+func (o RecipientOptions) of(path []string) list {
+	return list{path: path, query: query{param("state", string(o.State)), param("senderId", o.SenderID)}}
+}
+
+// ListRecipients reads a page of the recipients of a message, by id.
+func (c *Client) ListRecipients(ctx context.Context, org, serverMID string, options RecipientOptions, page PageOptions) (*Page[Recipient], error) {
+	return listPage[Recipient](ctx, c, options.of(organization(org, "messages", serverMID, "recipients")), page)
+}
+
+// Recipients yields the recipients of a message, by id.
+func (c *Client) Recipients(ctx context.Context, org, serverMID string, options RecipientOptions) iter.Seq2[Recipient, error] {
+	return each[Recipient](ctx, c, options.of(organization(org, "messages", serverMID, "recipients")))
+}
+
+// ListSystemRecipients reads a page of the recipients of a system message, in the order of its UIDs.
+func (c *Client) ListSystemRecipients(ctx context.Context, org, mid string, options RecipientOptions, page PageOptions) (*Page[Recipient], error) {
+	return listPage[Recipient](ctx, c, options.of(organization(org, "system-messages", mid, "recipients")), page)
+}
+
+// SystemRecipients yields the recipients of a system message, in the order of its UIDs.
+func (c *Client) SystemRecipients(ctx context.Context, org, mid string, options RecipientOptions) iter.Seq2[Recipient, error] {
+	return each[Recipient](ctx, c, options.of(organization(org, "system-messages", mid, "recipients")))
+}

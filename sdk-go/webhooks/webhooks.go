@@ -1,0 +1,136 @@
+// Package webhooks verifies and reads the webhooks of a Herald server, which are signed as Standard Webhooks 1.0 says.
+//
+//	hook, err := webhooks.New(os.Getenv("WEBHOOK_SECRET"))
+//	http.Handle("POST /herald", hook.Handler(func(ctx context.Context, event webhooks.Event) error { … }))
+package webhooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// Tolerance is how far the time of a webhook may be from now.
+	Tolerance = 5 * time.Minute
+
+	mostBytes = 1 << 20
+)
+
+var (
+	// ErrSignature means that none of the signatures is right: the webhook is not from the server, or was changed.
+	ErrSignature = errors.New("webhooks: the signature is wrong")
+	// ErrTimestamp means that the webhook is too old or from the future: perhaps somebody repeats it.
+	ErrTimestamp = errors.New("webhooks: the timestamp is missing, or too far from now")
+)
+
+// Event is a webhook.
+type Event struct {
+	// ID is the webhook-id: the same for each attempt to deliver it. Ignore an event whose id you know.
+	ID string `json:"-"`
+	// Type says what happened, such as message.unreached.
+	Type      string          `json:"type"`
+	Timestamp time.Time       `json:"timestamp"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// Unreached is the data of message.unreached and system_message.unreached: who had not got it in time.
+type Unreached struct {
+	OrganizationID string `json:"organizationId"`
+	// Message is the event that recipients get.
+	Message   json.RawMessage `json:"message"`
+	Unreached []struct {
+		UID string `json:"uid"`
+		// Reason is offline or unacknowledged.
+		Reason string `json:"reason"`
+	} `json:"unreached"`
+	WaitedSeconds int `json:"waited_seconds"`
+	// Part is the number of this event among Parts for the same message, counted from 1.
+	Part  int `json:"part"`
+	Parts int `json:"parts"`
+	// Truncated says that the body was too long, and is cut.
+	Truncated bool `json:"truncated"`
+}
+
+// Webhook verifies the webhooks that are signed with one secret.
+type Webhook struct {
+	key []byte
+	now func() time.Time
+}
+
+// New takes the secret of a webhook, whsec_…. While the server signs with two secrets, after a rotation, either of them will do.
+func New(secret string) (*Webhook, error) {
+	encoded := strings.TrimRight(strings.TrimPrefix(secret, "whsec_"), "=")
+	key, err := base64.RawStdEncoding.DecodeString(encoded)
+	if err != nil || len(key) == 0 {
+		return nil, errors.New("webhooks: the secret must be base64, after whsec_")
+	}
+	return &Webhook{key: key, now: time.Now}, nil
+}
+
+// Verify returns nil only if the body, as it was received, is from somebody who has the secret, and of now.
+func (w *Webhook) Verify(header http.Header, body []byte) error {
+	id, timestamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil {
+		return ErrTimestamp
+	}
+	if age := w.now().Sub(time.Unix(seconds, 0)); age > Tolerance || age < -Tolerance {
+		return ErrTimestamp
+	}
+	mac := hmac.New(sha256.New, w.key)
+	fmt.Fprintf(mac, "%s.%s.", id, timestamp)
+	mac.Write(body)
+	expected := mac.Sum(nil)
+	for signature := range strings.FieldsSeq(header.Get("webhook-signature")) {
+		version, encoded, _ := strings.Cut(signature, ",")
+		given, err := base64.StdEncoding.DecodeString(encoded)
+		if version == "v1" && err == nil && hmac.Equal(given, expected) {
+			return nil
+		}
+	}
+	return ErrSignature
+}
+
+// Read verifies a webhook, and reads it.
+func (w *Webhook) Read(header http.Header, body []byte) (*Event, error) {
+	if err := w.Verify(header, body); err != nil {
+		return nil, err
+	}
+	event := Event{ID: header.Get("webhook-id")}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return nil, fmt.Errorf("webhooks: the body: %w", err)
+	}
+	return &event, nil
+}
+
+// Handler handles webhooks: it answers 401 to what is not verified, and 204 when the function returns nil. If that returns an
+// error, the answer is 500, and the server tries again later, with the same id.
+func (w *Webhook) Handler(handle func(context.Context, Event) error) http.Handler {
+	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(writer, request.Body, mostBytes))
+		if err != nil {
+			http.Error(writer, "the body cannot be read", http.StatusBadRequest)
+			return
+		}
+		event, err := w.Read(request.Header, body)
+		if err != nil {
+			http.Error(writer, err.Error(), http.StatusUnauthorized)
+			return
+		}
+		if err := handle(request.Context(), *event); err != nil {
+			http.Error(writer, "not handled", http.StatusInternalServerError)
+			return
+		}
+		writer.WriteHeader(http.StatusNoContent)
+	})
+}
