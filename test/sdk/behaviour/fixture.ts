@@ -22,6 +22,7 @@ const socket = z
   .positive()
   .describe("Which connection acts: 1 is the first one that the client opened. Without it, the last one.")
   .optional();
+const address = z.int().positive().describe("The address among those that the app gave, from 1.").optional();
 const code = z.union([z.int(), z.string()]).describe("A number, or the name of one in `each`.");
 
 /** What the app does with the client. */
@@ -42,8 +43,19 @@ const appStep = z.union([
 const serverStep = z.union([
   z.strictObject({ server: z.literal("accepts"), socket }).describe("The WebSocket handshake succeeds."),
   z
-    .strictObject({ server: z.literal("refuses"), socket, status: code.optional() })
-    .describe("The handshake fails: the connection is refused, or is answered with this HTTP status."),
+    .strictObject({
+      server: z.literal("refuses"),
+      socket,
+      status: code.optional(),
+      code: z.string().optional(),
+      retry_after: z.int().optional(),
+    })
+    .describe(
+      "The handshake fails: the connection is refused, or is answered with this HTTP status; with `code`, by a Herald server, in an error of that code (RFC 9457), and with `retry_after` in the header.",
+    ),
+  z
+    .strictObject({ server: z.literal("streams"), socket, recovered: z.boolean().optional() })
+    .describe("The server answers a stream with 200, and with the header `Herald-Recovered` if given."),
   z
     .strictObject({
       server: z.literal("answers"),
@@ -54,10 +66,13 @@ const serverStep = z.union([
     .describe("The server answers a request."),
   z
     .strictObject({ server: z.literal("sends"), socket, frame: json.optional(), text: z.string().optional(), count })
-    .describe("The server sends a frame: one object as JSON text, or this text. Nothing that it leaves out matters."),
+    .describe(
+      "The server sends a frame: one object as JSON text, or this text. On a stream, an event with this data; the text is raw.",
+    ),
   z
     .strictObject({ server: z.literal("closes"), socket, code, reason: z.string().optional() })
     .describe("The server closes the WebSocket with a close frame."),
+  z.strictObject({ server: z.literal("ends"), socket }).describe("The server ends a stream."),
   z
     .strictObject({ server: z.literal("cuts"), socket })
     .describe("The connection ends without a close frame, which a WebSocket reports as 1006."),
@@ -66,13 +81,28 @@ const serverStep = z.union([
 /** What happens to the device. */
 const deviceStep = z.union([
   z
-    .strictObject({ device: z.literal("comes online") })
-    .describe("The platform reports that the network is back. Only for platforms that do: see `needs`."),
+    .strictObject({ device: z.enum(["goes offline", "comes online"]) })
+    .describe("The platform reports that the network is gone, or back. Only for platforms that do: see `needs`."),
+  z
+    .strictObject({ device: z.literal("sleeps"), ms: z.number().positive() })
+    .describe("All clocks go on, but nothing runs for so long."),
 ]);
 
 /** What the client must do next. */
 const clientStep = z.union([
-  z.strictObject({ client: z.literal("opens"), within, spread }).describe("It opens a WebSocket."),
+  z.strictObject({ client: z.literal("opens"), within, spread, address }).describe("It opens a WebSocket."),
+  z
+    .strictObject({
+      client: z.literal("streams"),
+      within,
+      address,
+      parameters: z
+        .strictObject({ token: z.string().optional(), since: z.string().optional() })
+        .optional()
+        .describe("The token in `Authorization`, and what `Last-Event-ID` says."),
+      without: z.array(z.literal("since")).optional(),
+    })
+    .describe("It requests `GET /sse`."),
   z
     .strictObject({
       client: z.literal("sends"),
@@ -102,7 +132,7 @@ const hearsStep = z.union([
   z
     .strictObject({
       hears: z.literal("state"),
-      state: z.enum(["connecting", "connected", "reconnecting", "closed", "stopped"]),
+      state: z.enum(["connecting", "connected", "reconnecting", "offline", "closed", "stopped"]),
       code: code.optional(),
       within,
     })
@@ -126,6 +156,7 @@ const connectsStep = z
       parameters: json.optional(),
       without: z.array(z.string()).optional(),
       recovered: z.boolean().optional(),
+      address,
     }),
   })
   .describe(
@@ -148,7 +179,7 @@ const fixtureSchema = z.strictObject({
   rule: z.string().describe("The number of the rule in `sdk-behaviour.md`."),
   name: z.string(),
   needs: z
-    .array(z.enum(["network events"]))
+    .array(z.enum(["network events", "server-sent events"]))
     .optional()
     .describe("What the platform must have. A client on a platform without it skips the fixture."),
   runs: z.int().positive().optional().describe("How often to replay it, from the beginning; without it, once."),
@@ -160,6 +191,15 @@ const fixtureSchema = z.strictObject({
     .strictObject({
       since: z.string().optional(),
       device_id: z.string().optional(),
+      addresses: z
+        .int()
+        .positive()
+        .optional()
+        .describe("How many addresses of servers the app gives. Without it, one."),
+      fallback: z
+        .literal(true)
+        .optional()
+        .describe("The client may use server-sent events. Without it, it uses only WebSockets."),
       tokens: z
         .array(tokenSchema)
         .optional()

@@ -1,21 +1,27 @@
 import type { SocketEvent, WebSocketConstructor, WebSocketLike } from "../../../sdk/connection/websocket.ts";
 
-/** What a client did on the network, and when. `socket` counts its connections from 1. */
+/** What a client did on the network, and when. `socket` counts its connections from 1, of both kinds. */
 export type NetworkAct = { at: number; socket: number } & (
   | { client: "opens"; url: string }
+  | { client: "streams"; url: string; parameters: Record<string, unknown> }
   | { client: "sends"; request: string; parameters: Record<string, unknown>; id: unknown }
   | { client: "closes" }
 );
 
-type SocketEventName = "open" | "message" | "close" | "error";
-type Request = Extract<NetworkAct, { client: "sends" }>;
+export type Request = Extract<NetworkAct, { client: "sends" }>;
+/** What a server that refuses says. */
+export type Refusal = { status?: number | undefined; code?: string | undefined; retryAfter?: number | undefined };
 
-/** The server's end of a connection. */
+/** The server's end of a connection. What one kind of connection does not have does nothing. */
 export type ScriptedSocket = {
-  readonly isOpen: boolean;
   /** Requests that have no answer yet, oldest first. */
   readonly unanswered: Request[];
-  tell(type: SocketEventName, event?: SocketEvent): void;
+  accept(recovered?: boolean): void;
+  refuse(refusal: Refusal): void;
+  /** Sends a frame, or raw text. */
+  send(frame: object | undefined, text: string): void;
+  close(code: number, reason: string): void;
+  cut(): void;
 };
 
 /** A network where the server does only what a script says. */
@@ -23,14 +29,22 @@ export type ScriptedNetwork = {
   acts: NetworkAct[];
   sockets: ScriptedSocket[];
   WebSocket: WebSocketConstructor;
+  fetch: (url: string, options: { headers: Record<string, string>; signal: AbortSignal }) => Promise<Response>;
 };
 
 /** Creates a network. A connection that the client closes hears nothing more: a dead network tells nobody of a close. */
 export function createNetwork(now: () => number): ScriptedNetwork {
   const acts: NetworkAct[] = [];
   const sockets: ScriptedSocket[] = [];
+  const shared = { acts, sockets, now };
+  return { acts, sockets, WebSocket: scriptWebSockets(shared), fetch: scriptStreams(shared) };
+}
 
-  class ScriptedWebSocket implements WebSocketLike {
+type Shared = { acts: NetworkAct[]; sockets: ScriptedSocket[]; now: () => number };
+type SocketEventName = "open" | "message" | "close" | "error";
+
+function scriptWebSockets({ acts, sockets, now }: Shared): WebSocketConstructor {
+  return class implements WebSocketLike {
     readonly #listeners: [SocketEventName, (event: SocketEvent) => void][] = [];
     readonly #number: number;
     readonly #unanswered: Request[] = [];
@@ -39,17 +53,22 @@ export function createNetwork(now: () => number): ScriptedNetwork {
     constructor(url: string) {
       this.#number = sockets.length + 1;
       acts.push({ at: now(), socket: this.#number, client: "opens", url });
-      const isOpen = () => this.#state === "open";
+      const tell = (type: SocketEventName, event: SocketEvent = {}) => {
+        if (type === "open") this.#state = "open";
+        if (type === "close") this.#state = "closed";
+        for (const [heard, listener] of this.#listeners) if (heard === type) listener(event);
+      };
+      const cut = () => {
+        tell("error");
+        tell("close", { code: 1006, reason: "" });
+      };
       sockets.push({
-        get isOpen() {
-          return isOpen();
-        },
         unanswered: this.#unanswered,
-        tell: (type, event = {}) => {
-          if (type === "open") this.#state = "open";
-          if (type === "close") this.#state = "closed";
-          for (const [heard, listener] of this.#listeners) if (heard === type) listener(event);
-        },
+        accept: () => tell("open"),
+        refuse: cut,
+        cut,
+        send: (frame, text) => tell("message", { data: frame === undefined ? text : JSON.stringify(frame) }),
+        close: (code, reason) => tell("close", { code, reason }),
       });
     }
 
@@ -61,14 +80,8 @@ export function createNetwork(now: () => number): ScriptedNetwork {
       if (this.#state !== "open") throw new Error("The client sent on a socket that is not open.");
       const { id, ...rest } = JSON.parse(data).request;
       const [request = ""] = Object.keys(rest);
-      const act: Request = {
-        at: now(),
-        socket: this.#number,
-        client: "sends",
-        request,
-        parameters: rest[request],
-        id,
-      };
+      const parameters = rest[request];
+      const act: Request = { at: now(), socket: this.#number, client: "sends", request, parameters, id };
       acts.push(act);
       this.#unanswered.push(act);
     }
@@ -78,6 +91,61 @@ export function createNetwork(now: () => number): ScriptedNetwork {
       this.#state = "closed";
       acts.push({ at: now(), socket: this.#number, client: "closes" });
     }
-  }
-  return { acts, sockets, WebSocket: ScriptedWebSocket };
+  };
+}
+
+function scriptStreams({ acts, sockets, now }: Shared): ScriptedNetwork["fetch"] {
+  const encoder = new TextEncoder();
+  return (url, { headers, signal }) => {
+    const socket = sockets.length + 1;
+    const given = new Headers(headers);
+    const since = given.get("last-event-id");
+    const token = given.get("authorization")?.replace(/^Bearer /, "");
+    acts.push({ at: now(), socket, client: "streams", url, parameters: { token, ...(since !== null && { since }) } });
+    const answer = Promise.withResolvers<Response>();
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+    let isOver = false;
+
+    function end(error?: Error) {
+      if (isOver) return;
+      isOver = true;
+      if (error === undefined) controller?.close();
+      else controller?.error(error);
+      answer.reject(error ?? new Error("the stream has ended"));
+    }
+
+    signal.addEventListener("abort", () => {
+      if (isOver) return;
+      acts.push({ at: now(), socket, client: "closes" });
+      end(new Error("aborted"));
+    });
+    sockets.push({
+      unanswered: [],
+      accept(recovered) {
+        const body = new ReadableStream<Uint8Array>({
+          start(started) {
+            controller = started;
+          },
+        });
+        const told = recovered === undefined ? {} : { "Herald-Recovered": String(recovered) };
+        answer.resolve(new Response(body, { headers: { "Content-Type": "text/event-stream", ...told } }));
+      },
+      refuse({ status, code, retryAfter }) {
+        if (status === undefined) return end(new Error("refused"));
+        isOver = true;
+        const type = code === undefined ? "text/html" : "application/problem+json";
+        const wait = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
+        const body = code === undefined ? "<p>No.</p>" : JSON.stringify({ status, code, detail: "No." });
+        answer.resolve(new Response(body, { status, headers: { "Content-Type": type, ...wait } }));
+      },
+      send(frame, text) {
+        const block =
+          frame === undefined ? text : `event: ${Object.keys(frame)[0]}\ndata: ${JSON.stringify(frame)}\n\n`;
+        if (!isOver) controller?.enqueue(encoder.encode(block));
+      },
+      close: () => end(),
+      cut: () => end(new Error("reset")),
+    });
+    return answer.promise;
+  };
 }

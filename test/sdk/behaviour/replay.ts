@@ -16,7 +16,13 @@ const isOptional = ({ hears }: Heard) => hears === "state" || hears === "error";
  * something else than the script says.
  */
 export function replay(script: Script, create: (options: SubjectOptions) => Subject = createSubject): Positions {
-  return inSimulatedTime((time) => play(script, time, create));
+  const { fetch } = globalThis;
+  try {
+    return inSimulatedTime((time) => play(script, time, create), { simulatesDate: true });
+  } finally {
+    Object.assign(globalThis, { fetch });
+    Reflect.deleteProperty(globalThis.navigator, "onLine");
+  }
 }
 
 function play(script: Script, time: SimulatedTime, create: (options: SubjectOptions) => Subject): Positions {
@@ -27,8 +33,13 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
   const network = createNetwork(time.now);
   const events: TimedEvent[] = [];
   const heard = (event: Heard) => void events.push({ ...event, at: time.now() });
-  const { since, device_id: deviceId, tokens = ["token"], throws = [] } = script.options ?? {};
+  Object.assign(globalThis, { fetch: network.fetch });
+  const { since, device_id: deviceId, addresses = 1, fallback = false, throws = [] } = script.options ?? {};
+  const tokens = [...(script.options?.tokens ?? ["token"])];
+  const hosts = Array.from({ length: addresses }, (_, index) => `address-${index + 1}.test`);
   const subject = create({
+    urls: hosts.map((host) => `http://${host}`),
+    fallback,
     since,
     deviceId,
     token: () => giveToken(tokens.length > 1 ? tokens.shift() : tokens[0]),
@@ -66,12 +77,19 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
 
   function isExpected(act: NetworkAct, step: Extract<Step, { client: string }>): boolean {
     if (act.client !== step.client || act.socket !== numberOf(step)) return false;
-    if (act.client !== "sends" || step.client !== "sends") return true;
-    const { parameters = {}, without = [], ids } = step;
-    return (
-      act.request === step.request &&
+    if ("url" in act && "address" in step && step.address !== undefined)
+      if (new URL(act.url).host !== hosts[step.address - 1]) return false;
+    if (act.client === "opens" || act.client === "closes") return true;
+    if (step.client !== "sends" && step.client !== "streams") return false;
+    const { parameters = {}, without = [] } = step;
+    const isWellFormed =
       Object.entries(parameters).every(([name, value]) => Bun.deepEquals(act.parameters[name], value)) &&
-      without.every((name) => !(name in act.parameters)) &&
+      without.every((name) => !(name in act.parameters));
+    if (step.client !== "sends" || act.client !== "sends") return isWellFormed;
+    const { ids } = step;
+    return (
+      isWellFormed &&
+      act.request === step.request &&
       (ids === undefined || Bun.deepEquals(act.parameters.ids, idsBetween(...ids))) &&
       socketOf(step).unanswered.every((other) => other === act || String(other.id) !== String(act.id))
     );
@@ -104,21 +122,27 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
     const socket = socketOf(step);
     switch (step.server) {
       case "accepts":
-        return socket.tell("open");
+        return socket.accept();
+      case "streams":
+        return socket.accept(step.recovered);
+      case "refuses": {
+        const status = step.status === undefined ? undefined : Number(step.status);
+        return socket.refuse({ status, code: step.code, retryAfter: step.retry_after });
+      }
       case "sends":
-        return socket.tell("message", { data: step.text ?? JSON.stringify(step.frame) });
+        return socket.send(step.frame, step.text ?? "");
       case "closes":
-        return socket.tell("close", { code: Number(step.code), reason: step.reason ?? "" });
-      case "refuses":
+        return socket.close(Number(step.code), step.reason ?? "");
+      case "ends":
+        return socket.close(1006, "");
       case "cuts":
-        socket.tell("error", {});
-        return socket.tell("close", { code: 1006, reason: "" });
+        return socket.cut();
       case "answers": {
         const { unanswered } = socket;
         const index = unanswered.findIndex(({ request }) => step.request === undefined || request === step.request);
         const [request] = index < 0 ? [] : unanswered.splice(index, 1);
         if (request === undefined) return fail("there is no request to answer");
-        return socket.tell("message", { data: JSON.stringify({ response: { id: request.id, ...step.body } }) });
+        return socket.send({ response: { id: request.id, ...step.body } }, "");
       }
     }
   }
@@ -133,6 +157,11 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
     );
   }
 
+  function disturb(step: Extract<Step, { device: string }>) {
+    if (step.device === "sleeps") time.sleep(step.ms);
+    else report(step.device);
+  }
+
   function perform(step: Step) {
     if ("client" in step) return expectAct(step);
     if ("hears" in step) return expectEvent(step);
@@ -145,8 +174,9 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
       note("script", step);
       if ("app" in step) act(step);
       else if ("server" in step) serve(step);
-      else if ("device" in step) globalThis.dispatchEvent(new Event("online"));
+      else if ("device" in step) disturb(step);
       time.pass(0);
+      lastAt = time.now();
     }
   }
 
@@ -159,6 +189,13 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
   subject.stop();
   time.pass(0);
   return positions;
+}
+
+/** Reports as browsers do. */
+function report(change: "goes offline" | "comes online") {
+  const onLine = change === "comes online";
+  Object.defineProperty(globalThis.navigator, "onLine", { value: onLine, configurable: true });
+  globalThis.dispatchEvent(new Event(onLine ? "online" : "offline"));
 }
 
 const idsBetween = (first: number, last: number) =>

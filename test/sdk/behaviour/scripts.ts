@@ -40,10 +40,10 @@ function fill<Value>(template: Value, placeholder: string, value: unknown): Valu
 
 function expand(step: Step): Step[] {
   if ("connects" in step) {
-    const { within, spread, parameters, without, recovered } = step.connects;
+    const { within, spread, parameters, without, recovered, address } = step.connects;
     const body = { success: true, ...(recovered !== undefined && { recovered }) };
     return [
-      { client: "opens", within, spread },
+      { client: "opens", within, spread, address },
       { server: "accepts" },
       { client: "sends", request: "connect", parameters, without },
       { server: "answers", body },

@@ -9,6 +9,9 @@ export type SubjectOptions = {
   since: string | undefined;
   deviceId: string | undefined;
   token: () => string | Promise<string>;
+  urls: string[];
+  /** Whether it may use server-sent events, with the global `fetch`. */
+  fallback: boolean;
   /** Whether the app's handler throws on this message. */
   throwsOn: (id: string) => boolean;
   WebSocket: WebSocketConstructor;
@@ -30,11 +33,10 @@ export function codeOf(error: unknown): { code?: string } {
 }
 
 /** The client of this repository. */
-export function createSubject({ heard, throwsOn, ...given }: SubjectOptions): Subject {
+export function createSubject({ heard, throwsOn, urls, ...given }: SubjectOptions): Subject {
   const options: ClientOptions = {
     ...given,
-    url: "http://herald.test",
-    fallback: false,
+    url: urls,
     onMessage({ _id: id }) {
       heard({ hears: "message", id });
       if (throwsOn(id)) throw new Error("the app's handler throws");

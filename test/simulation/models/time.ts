@@ -12,13 +12,18 @@ export type SimulatedTime = {
   pass(ms: number): void;
   /** The same, but stops as soon as `isOver`, and returns whether it is. */
   passUntil(ms: number, isOver: () => boolean): boolean;
+  /** The machine sleeps for so long: what falls due meanwhile runs only at the end, an interval once. */
+  sleep(ms: number): void;
 };
 
 /**
  * Runs `work`, which must not wait for the real world, with simulated global timers. As the real event loop does not
- * turn, nothing but `work` sees them, and the same work always takes the same steps.
+ * turn, nothing but `work` sees them, and the same work always takes the same steps. The date is real, unless it is simulated, too.
  */
-export function inSimulatedTime<Result>(work: (time: SimulatedTime) => Result): Result {
+export function inSimulatedTime<Result>(
+  work: (time: SimulatedTime) => Result,
+  { simulatesDate = false }: { simulatesDate?: boolean } = {},
+): Result {
   const clock: Clock = install({
     now: 0,
     toFake: [
@@ -29,6 +34,7 @@ export function inSimulatedTime<Result>(work: (time: SimulatedTime) => Result): 
       "setImmediate",
       "clearImmediate",
       "performance",
+      ...(simulatesDate ? (["Date"] as const) : []),
     ],
   });
   let steps = 0;
@@ -47,7 +53,15 @@ export function inSimulatedTime<Result>(work: (time: SimulatedTime) => Result): 
     return isOver();
   };
   try {
-    return work({ now: () => clock.now, pass: (ms) => void passUntil(ms, () => false), passUntil });
+    return work({
+      now: () => clock.now,
+      pass: (ms) => void passUntil(ms, () => false),
+      passUntil,
+      sleep(ms) {
+        clock.jump(ms);
+        drainMicrotasks();
+      },
+    });
   } finally {
     clock.uninstall();
   }
