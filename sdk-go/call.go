@@ -27,7 +27,7 @@ type call struct {
 	isSafe bool
 }
 
-// do makes a call with its retries, and reads the answer into out, unless that is nil.
+// do makes a call with its retries, and reads the answer into out. If that is nil, the answer must be empty.
 func (c *Client) do(ctx context.Context, call call, out any) (http.Header, error) {
 	address, err := c.address(call.path, call.query)
 	if err != nil {
@@ -49,8 +49,11 @@ func (c *Client) do(ctx context.Context, call call, out any) (http.Header, error
 			return failure
 		}
 		header = response.Header
-		isEmpty := len(text) == 0 && response.StatusCode == http.StatusNoContent
-		if response.StatusCode >= 300 || (out != nil && !isEmpty && json.Unmarshal(text, out) != nil) {
+		isDone := response.StatusCode == http.StatusNoContent
+		if out != nil {
+			isDone = response.StatusCode < 300 && json.Unmarshal(text, out) == nil
+		}
+		if !isDone {
 			return c.failureOf(response, text)
 		}
 		return nil

@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -19,11 +23,11 @@ func TestASendIsRepeatedWithTheSameIDUntilItIsAnswered(t *testing.T) {
 	if err != nil || sent.ServerMID != "s" || !sent.Replayed || sent.Delivery != nil {
 		t.Fatalf("%+v, %v", sent, err)
 	}
-	if len(server.asked) != 5 {
-		t.Fatalf("%d attempts", len(server.asked))
+	if len(server.seen()) != 5 {
+		t.Fatalf("%d attempts", len(server.seen()))
 	}
-	first := server.asked[0]
-	for _, other := range server.asked {
+	first := server.seen()[0]
+	for _, other := range server.seen() {
 		if other != first {
 			t.Errorf("%+v differs from %+v", other, first)
 		}
@@ -46,8 +50,8 @@ func TestTheIDOfTheCallerIsKept(t *testing.T) {
 		t.Fatalf("%+v, %v", sent, err)
 	}
 	const body = `{"messageSystem":{"id":"mine","uids":["u"]},"organizationId":"o","senderId":"u"}`
-	if server.asked[0].body != body {
-		t.Error(server.asked[0].body)
+	if server.seen()[0].body != body {
+		t.Error(server.seen()[0].body)
 	}
 }
 
@@ -61,8 +65,8 @@ func TestASendThatWaitsSaysSoAndTellsOfTheDelivery(t *testing.T) {
 	if sent, err := server.SendMessage(t.Context(), envelope); err != nil || sent.Delivery != nil {
 		t.Fatalf("%+v, %v", sent, err)
 	}
-	if server.asked[0].prefer != "wait=5" || server.asked[1].prefer != "" {
-		t.Errorf("%+v", server.asked)
+	if server.seen()[0].prefer != "wait=5" || server.seen()[1].prefer != "" {
+		t.Errorf("%+v", server.seen())
 	}
 	for _, wait := range []time.Duration{-time.Second, time.Millisecond, 1500 * time.Millisecond} {
 		if _, err := server.SendMessage(t.Context(), envelope, Wait(wait)); err == nil {
@@ -82,8 +86,8 @@ func TestARefusalIsNotRepeatedAndTellsEverything(t *testing.T) {
 	if err.Error() != "herald: 422 invalid_request: detail of invalid_request; /message/cid is missing (request r1)" {
 		t.Error(err)
 	}
-	if len(server.asked) != 1 {
-		t.Errorf("%d attempts", len(server.asked))
+	if len(server.seen()) != 1 {
+		t.Errorf("%d attempts", len(server.seen()))
 	}
 }
 
@@ -97,8 +101,8 @@ func TestRetryAfterIsHonouredUnlessItAsksForTooLong(t *testing.T) {
 	if _, err := server.SendMessage(t.Context(), envelope); !errors.As(err, &failure) || failure.RetryAfter != time.Hour {
 		t.Fatal(err)
 	}
-	if len(server.asked) != 3 {
-		t.Errorf("%d attempts", len(server.asked))
+	if len(server.seen()) != 3 {
+		t.Errorf("%d attempts", len(server.seen()))
 	}
 	at := time.Date(2026, 11, 20, 13, 6, 0, 0, time.UTC)
 	for header, wait := range map[string]time.Duration{"7": 7 * time.Second, "Fri, 20 Nov 2026 13:06:05 GMT": 5 * time.Second, "Fri, 20 Nov 2026 13:05:00 GMT": 0, "soon": 0, "": 0} {
@@ -116,8 +120,8 @@ func TestWhatIsNotSafeToDoTwiceIsRepeatedAfter429Only(t *testing.T) {
 	if _, err := server.RotateKey(t.Context(), "k", RotateKeyRequest{}); CodeOf(err) != ErrorCodeUnavailable {
 		t.Fatal(err)
 	}
-	if len(server.asked) != 3 {
-		t.Errorf("%d attempts", len(server.asked))
+	if len(server.seen()) != 3 {
+		t.Errorf("%d attempts", len(server.seen()))
 	}
 }
 
@@ -140,8 +144,8 @@ func TestAContextEndsACallWithItsRetries(t *testing.T) {
 	if _, err := hanging.GetUser(ctx, "o", "u"); !errors.Is(err, context.Canceled) || CodeOf(err) != ErrorCodeUnreachable {
 		t.Fatal(err)
 	}
-	if len(hanging.asked) != 1 {
-		t.Errorf("%d attempts", len(hanging.asked))
+	if len(hanging.seen()) != 1 {
+		t.Errorf("%d attempts", len(hanging.seen()))
 	}
 }
 
@@ -150,26 +154,29 @@ func TestAServerThatIsGoneIsToldAsUnreachableAfterTheRetries(t *testing.T) {
 	server.retries = 2
 	_, err := server.SendMessage(t.Context(), envelope)
 	var failure *Error
-	if !errors.As(err, &failure) || !failure.IsUnknown() || failure.Code != ErrorCodeUnreachable || len(server.asked) != 3 {
-		t.Fatalf("%v after %d attempts", err, len(server.asked))
+	if !errors.As(err, &failure) || !failure.IsUnknown() || failure.Code != ErrorCodeUnreachable || len(server.seen()) != 3 {
+		t.Fatalf("%v after %d attempts", err, len(server.seen()))
 	}
 }
 
 func TestTheKeyDoesNotFollowARedirectAndAForeignAnswerIsToldAsSuch(t *testing.T) {
 	elsewhere := answers(t, with(200, `{}`))
-	server := answers(t, with(307, "", "Location", elsewhere.root+"/x"), with(200, "<h1>hello</h1>"), with(418, "{}"))
+	server := answers(t, with(307, "", "Location", elsewhere.root+"/x"), with(200, "<h1>hello</h1>"), with(418, "{}"), with(200, "<h1>hello</h1>"))
 	for range 3 {
 		if _, err := server.GetUser(t.Context(), "o", "u"); CodeOf(err) != ErrorCodeNotHerald {
 			t.Fatal(err)
 		}
 	}
-	if len(elsewhere.asked) != 0 {
-		t.Errorf("%+v", elsewhere.asked)
+	if err := server.DeleteUser(t.Context(), "o", "u"); CodeOf(err) != ErrorCodeNotHerald {
+		t.Error(err)
+	}
+	if len(elsewhere.seen()) != 0 {
+		t.Errorf("%+v", elsewhere.seen())
 	}
 }
 
 func TestIdentifiersArePercentEncoded(t *testing.T) {
-	server := answers(t, with(204, ""))
+	server := answers(t, with(204, ""), with(200, `{}`))
 	if err := server.RemoveParticipant(t.Context(), "a/b", "*", "ü ?+#%"); err != nil {
 		t.Fatal(err)
 	}
@@ -177,12 +184,12 @@ func TestIdentifiersArePercentEncoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, path := range []string{"/base/admin/organizations/a%2Fb/conversations/%2A/participants/%C3%BC%20%3F+%23%25", "/base/admin/organizations/o/online?count=true&uids=a%2Cb,c%20d,e%2Bf"} {
-		if server.asked[at].path != path {
-			t.Error(server.asked[at].path)
+		if server.seen()[at].path != path {
+			t.Error(server.seen()[at].path)
 		}
 	}
 	for _, id := range []string{"", ".", ".."} {
-		if _, err := server.GetUser(t.Context(), "o", id); err == nil || len(server.asked) != 2 {
+		if _, err := server.GetUser(t.Context(), "o", id); err == nil || len(server.seen()) != 2 {
 			t.Errorf("%q is accepted", id)
 		}
 	}
@@ -217,5 +224,35 @@ func TestAClientNeedsAnAddressAndAKey(t *testing.T) {
 	client, err := New(Options{URL: "https://x/herald/", Key: "k", Retries: -1})
 	if err != nil || client.root != "https://x/herald" || client.retries != 0 {
 		t.Errorf("%+v, %v", client, err)
+	}
+}
+
+func TestManyCallsAtOnceKeepTheirConnections(t *testing.T) {
+	const atOnce, rounds = 40, 5
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(with(201, ask))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	client := clientOf(t, server.URL)
+	for range rounds {
+		var calls sync.WaitGroup
+		for range atOnce {
+			calls.Add(1)
+			go func() {
+				defer calls.Done()
+				if _, err := client.SendMessage(t.Context(), envelope); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		calls.Wait()
+	}
+	if made := connections.Load(); made > 2*atOnce {
+		t.Errorf("%d connections", made)
 	}
 }

@@ -35,6 +35,8 @@ const Version = "0.1.0"
 const (
 	defaultRetries = 5
 	defaultTimeout = 30 * time.Second
+	// Go keeps two connections to a host, so that more goroutines than that would connect for each call.
+	idleConnections = 100
 )
 
 // Options say which server to call, and how.
@@ -92,6 +94,10 @@ func withoutRedirects(given *http.Client) *http.Client {
 	client := http.Client{}
 	if given != nil {
 		client = *given
+	} else if transport, ok := http.DefaultTransport.(*http.Transport); ok {
+		transport = transport.Clone()
+		transport.MaxIdleConnsPerHost = idleConnections
+		client.Transport = transport
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client.Timeout = 0 // would end streams

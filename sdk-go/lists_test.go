@@ -12,8 +12,8 @@ func TestAListYieldsTheEntriesOfAllPagesAndItsFailureLast(t *testing.T) {
 		}
 		ids += user.ID
 	}
-	if ids != "abc" || len(server.asked) != 3 || server.asked[1].path != "/base/admin/organizations/o/users?cursor=x%20y" {
-		t.Errorf("%s, %+v", ids, server.asked)
+	if ids != "abc" || len(server.seen()) != 3 || server.seen()[1].path != "/base/admin/organizations/o/users?cursor=x%20y" {
+		t.Errorf("%s, %+v", ids, server.seen())
 	}
 	var failures int
 	for _, err := range server.Users(t.Context(), "o") {
@@ -32,7 +32,7 @@ func TestAListThatIsLeftAsksForNoMorePages(t *testing.T) {
 	for range server.Users(t.Context(), "o") {
 		break
 	}
-	if len(server.asked) != 1 {
-		t.Errorf("%d pages", len(server.asked))
+	if len(server.seen()) != 1 {
+		t.Errorf("%d pages", len(server.seen()))
 	}
 }

@@ -106,8 +106,8 @@ func TestEachOperationOfTheAPIHasAMethodThatCallsIt(t *testing.T) {
 			server := answers(t, problem(403, "insufficient_scope"))
 			call(t.Context(), server.Client)
 			pattern := "^/base" + regexp.MustCompile(`\\\{[a-z_]+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[a-z]") + `(\?|$)`
-			if len(server.asked) != 1 || server.asked[0].method != strings.ToUpper(method) || !regexp.MustCompile(pattern).MatchString(server.asked[0].path) {
-				t.Errorf("%s: %+v, not %s %s", operation.OperationID, server.asked, method, path)
+			if len(server.seen()) != 1 || server.seen()[0].method != strings.ToUpper(method) || !regexp.MustCompile(pattern).MatchString(server.seen()[0].path) {
+				t.Errorf("%s: %+v, not %s %s", operation.OperationID, server.seen(), method, path)
 			}
 		}
 	}
@@ -146,11 +146,11 @@ func TestADryRunGoesToTheSameAddressWithAQueryAndGivesNoID(t *testing.T) {
 		if tried, err := try(server.Client); err != nil || tried.Recipients != 3 {
 			t.Errorf("%+v, %v", tried, err)
 		}
-		asked = append(asked, server.asked[at].method+" "+strings.TrimPrefix(server.asked[at].path, "/base/admin/"))
+		asked = append(asked, server.seen()[at].method+" "+strings.TrimPrefix(server.seen()[at].path, "/base/admin/"))
 	}
 	const expected = "POST message?dry_run=true, POST message/system?dry_run=true, PUT message?dry_run=true, DELETE message?dry_run=true, " +
 		"PUT message/read?dry_run=true, PUT organizations/o/scheduled/s?dry_run=true"
-	if strings.Join(asked, ", ") != expected || strings.Contains(server.asked[0].body, `"id"`) || !strings.Contains(server.asked[3].body, `"type":"all"`) {
-		t.Error(asked, server.asked)
+	if strings.Join(asked, ", ") != expected || strings.Contains(server.seen()[0].body, `"id"`) || !strings.Contains(server.seen()[3].body, `"type":"all"`) {
+		t.Error(asked, server.seen())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -37,6 +38,13 @@ func answers(t *testing.T, handlers ...http.HandlerFunc) *answering {
 	t.Cleanup(server.Close)
 	script.Client = clientOf(t, server.URL+"/base/")
 	return script
+}
+
+// seen returns what the server was asked until now.
+func (a *answering) seen() []asked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.asked)
 }
 
 // clientOf makes a client that does not wait long before it retries.

@@ -140,8 +140,8 @@ func TestARefusedBatchFailsOnce(t *testing.T) {
 		}
 		failures++
 	}
-	if failures != 1 || server.asked[0].path != "/base/admin/message/batch?rate=5&dry_run=true" {
-		t.Errorf("%d failures, %+v", failures, server.asked)
+	if failures != 1 || server.seen()[0].path != "/base/admin/message/batch?rate=5&dry_run=true" {
+		t.Errorf("%d failures, %+v", failures, server.seen())
 	}
 }
 
@@ -206,8 +206,8 @@ func TestAFeedConnectsAgainAndSaysSo(t *testing.T) {
 		happened = append(happened, event.Message.ID)
 	}
 	const expected = "connected 1 1 unreachable unreachable connected 1 unreachable organization_forbidden"
-	if strings.Join(happened, " ") != expected || server.asked[0].path != "/base/admin/organizations/o/events?kind=message&uid=u" {
-		t.Errorf("%v, %+v", happened, server.asked)
+	if strings.Join(happened, " ") != expected || server.seen()[0].path != "/base/admin/organizations/o/events?kind=message&uid=u" {
+		t.Errorf("%v, %+v", happened, server.seen())
 	}
 }
 
