@@ -174,7 +174,7 @@ export const directoryOperations = {
     summary: "Revoke one token of a user",
     description:
       "Revokes the token with this `jti`, whoever issued it: closes the connections that use it with 4403 and refuses it from now on. The user's other tokens remain valid.",
-    query: deleteUserQuery,
+    query: noQuery,
     body: undefined,
     answers: { 204: { description: "Revoked, now or earlier." } },
     errors: ["organization_not_found", "user_not_found", "storage_full"],

@@ -44,6 +44,14 @@ describe("DELETE …/users/{uid}/tokens/{jti}", () => {
     await org.expectNothingElse(again);
   });
 
+  test("takes no query: `messages=erase`, which erases a user, is refused rather than ignored", async () => {
+    const org = await createOrganization(herald());
+    const token = await org.token("alice");
+    const path = `${org.path("users", "alice", "tokens", idOf(token))}?messages=erase`;
+    expectProblem(await herald().admin("DELETE", path), 422, "invalid_request");
+    using _ = await connect(token);
+  });
+
   test("may be repeated, and may name a token that was never used, or that somebody else signed", async () => {
     const org = await createOrganization(herald());
     await org.user("alice");
