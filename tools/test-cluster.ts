@@ -11,7 +11,7 @@ import { sourceFiles } from "./checks/source-files.ts";
  * … })`.
  */
 const leftOut: Readonly<Record<string, string>> = {
-  "test/contract/settings.test.ts":
+  "test/contract/settings.long.test.ts":
     "how one node reads its settings, its data folder and its port, and starts again on them",
   "test/contract/sessions/token-provider.test.ts":
     "the settings of one node, which starts again on its data folder with another secret",
@@ -22,7 +22,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "test/contract/doctor.test.ts":
     "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",
   "test/contract/gauges.long.test.ts": "starts a node on each kind of database by itself",
-  "test/security/injection.test.ts": "starts one node and three by itself",
+  "test/security/injection.long.test.ts": "starts one node and three by itself",
   "test/security/redaction.test.ts": "all that one node writes, its embedded database too",
 };
 
