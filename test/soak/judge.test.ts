@@ -11,6 +11,7 @@ const stored = [
 ];
 const good: Ledger = {
   uid: "u",
+  transport: "websocket",
   messages: ["m1", "m3", "m4", "m5"],
   deliveries: 4,
   connections: 1,

@@ -1,11 +1,15 @@
+import type { WebSocketConstructor } from "../../sdk/connection/websocket.ts";
 import { createClient } from "../../sdk/index.ts";
 import { within } from "../harness/deadline.ts";
 import { goodClaims, signToken } from "../harness/servers/tokens.ts";
+
+export type Transport = "websocket" | "sse";
 
 /** Who listens, and where. */
 export type Place = {
   org: string;
   uid: string;
+  transport: Transport;
   urls: string[];
   /** How long its tokens live, in seconds. */
   tokenSeconds: number;
@@ -14,6 +18,7 @@ export type Place = {
 /** What a client of the SDK gave to its app, and what the app then shows. */
 export type Ledger = {
   uid: string;
+  transport: Transport;
   /** Messages by their ids, in the order in which they came. */
   messages: string[];
   /** All events: messages, edits, recalls, reads. */
@@ -33,10 +38,21 @@ export type Listener = {
   stop(): void;
 };
 
+/** A WebSocket behind a firewall that blocks WebSockets. */
+const BlockedWebSocket: WebSocketConstructor = class {
+  addEventListener(type: string, listener: (event: object) => void) {
+    if (type === "close") queueMicrotask(() => listener({ code: 1006, reason: "" }));
+  }
+
+  send() {}
+  close() {}
+};
+
 /** Connects with the client of the SDK and its default times. The app applies edits and recalls to what it shows. */
-export function listen({ org, uid, urls, tokenSeconds }: Place): Listener {
+export function listen({ org, uid, transport, urls, tokenSeconds }: Place): Listener {
   const ledger: Omit<Ledger, "shown"> = {
     uid,
+    transport,
     messages: [],
     deliveries: 0,
     connections: 0,
@@ -47,7 +63,8 @@ export function listen({ org, uid, urls, tokenSeconds }: Place): Listener {
   const waiting = new Map<string, () => void>();
   const connected = Promise.withResolvers<void>();
   const client = createClient({
-    url: urls[0] ?? "",
+    url: urls,
+    ...(transport === "sse" && { WebSocket: BlockedWebSocket }),
     token() {
       const { iat = 0, ...claims } = goodClaims(org, uid);
       return signToken({ ...claims, iat, exp: iat + tokenSeconds });

@@ -8,7 +8,7 @@ import { createOrganization } from "../harness/servers/organization.ts";
 import { startDevice } from "./device.ts";
 import { startDisturbances } from "./disturbances.ts";
 import { type Account, judgeLedgers } from "./judge.ts";
-import type { Ledger, Place } from "./listener.ts";
+import type { Ledger, Place, Transport } from "./listener.ts";
 import { readStored } from "./stored.ts";
 
 /** How long and how hard. */
@@ -32,8 +32,9 @@ export type SoakResult = Omit<Account, "faults"> & {
   clients: number;
   stored: number;
   recalled: number;
+  /** What the clients of each transport heard, and how often they connected. */
+  transports: Record<string, { clients: number; deliveries: number; connections: number }>;
   deliveries: number;
-  connections: number;
   disturbances: Record<string, number>;
   faults: string[];
 };
@@ -44,6 +45,8 @@ const roomsPerUser = 2;
 const writers = 8;
 /** Events that clients hear of one message that is written: the message, its edits, half of a recall. */
 const eventsPerMessage = 2.5;
+/** About half of the clients are behind a firewall that blocks WebSockets. */
+const transports: Transport[] = ["websocket", "sse"];
 /** Some tokens expire several times in a run. */
 const tokenSeconds = [45, 90, 3_600];
 const settleWithinMs = 90_000;
@@ -68,12 +71,8 @@ export async function runSoak(options: SoakOptions, tell: (text: string) => void
   const places = Array.from({ length: options.clients }, (_, index): Place => {
     const own = lines[index % devices.length] ?? [];
     const urls = own.map((_line, turn) => `http://127.0.0.1:${own[(index + turn) % own.length]?.port}`);
-    return {
-      org: org.id,
-      uid: `user ${index}`,
-      urls,
-      tokenSeconds: tokenSeconds[index % tokenSeconds.length] ?? 3_600,
-    };
+    const uid = `user ${index}`;
+    return { org: org.id, uid, urls, transport: random.pick(transports), tokenSeconds: random.pick(tokenSeconds) };
   });
   const placesOf = (device: number) => places.filter((_, index) => index % devices.length === device);
   await Promise.all(devices.map((device, index) => device.listen(placesOf(index))));
@@ -134,18 +133,30 @@ export async function runSoak(options: SoakOptions, tell: (text: string) => void
   faults.push(...judgeChanges({ deeds, listed, listeners: [], losesTail: false }));
   for (const device of devices) device[Symbol.dispose]();
   faults.push(...(await leftBehind(cluster.nodes)));
-  const sum = (count: (ledger: Ledger) => number) => ledgers.reduce((total, ledger) => total + count(ledger), 0);
   return {
     seed: options.seed,
     seconds: options.seconds,
     clients: ledgers.length,
     stored: stored.length,
     recalled: stored.filter(({ text }) => text === undefined).length,
-    deliveries: sum(({ deliveries }) => deliveries),
-    connections: sum(({ connections }) => connections),
+    deliveries: sum(ledgers, ({ deliveries }) => deliveries),
+    transports: Object.fromEntries(transports.map((transport) => [transport, sumsOf(ledgers, transport)])),
     disturbances: disturbances.counts,
     ...figures,
     faults,
+  };
+}
+
+function sum(ledgers: readonly Ledger[], count: (ledger: Ledger) => number): number {
+  return ledgers.reduce((total, ledger) => total + count(ledger), 0);
+}
+
+function sumsOf(ledgers: readonly Ledger[], transport: Transport) {
+  const own = ledgers.filter((ledger) => ledger.transport === transport);
+  return {
+    clients: own.length,
+    deliveries: sum(own, ({ deliveries }) => deliveries),
+    connections: sum(own, ({ connections }) => connections),
   };
 }
 
