@@ -3,12 +3,27 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { goModelsFile, goModelsKey } from "../../tools/sdks/go-models.ts";
 import { type Schema, toModels } from "../../tools/sdks/models-document.ts";
+import { pythonModelsFile, pythonModelsKey } from "../../tools/sdks/python-models.ts";
+import { pythonOperations } from "../../tools/sdks/python-operations.ts";
+import { pythonSyncFiles } from "../../tools/sdks/python-sync.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
 test("the models of the Go SDK are those of the OpenAPI document: `npm run generate:sdks` makes them anew", () => {
   const [, line = ""] = readFileSync(goModelsFile, "utf8").split("\n");
   expect(line).toBe(`// Inputs: ${goModelsKey()}`);
+});
+
+test("the models of the Python SDK are those of the documents, and so is its client that blocks", () => {
+  const [, line = ""] = readFileSync(pythonModelsFile, "utf8").split("\n");
+  expect(line).toBe(`# Inputs: ${pythonModelsKey()}`);
+  for (const { file, text } of [pythonOperations(), ...pythonSyncFiles()])
+    expect(readFileSync(file, "utf8")).toBe(text);
+});
+
+test("the Python SDK has the version of Herald", () => {
+  const { version }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(readFileSync(join(root, "sdk-python/pyproject.toml"), "utf8")).toContain(`\nversion = "${version}"\n`);
 });
 
 test("the Go SDK has the version of Herald", () => {

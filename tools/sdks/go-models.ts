@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { $ } from "bun";
+import { names } from "./model-names.ts";
 import { type Models, pascal, type Schema, toModels } from "./models-document.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -20,51 +21,6 @@ const settings = {
     "name-normalizer": "ToCamelCaseWithInitialisms",
     "additional-initialisms": ["CID", "UID", "MID"],
   },
-};
-
-const names = {
-  BatchLine: "Send",
-  "PutScheduledRequest.request": "Send",
-  "Send.message": "NewMessage",
-  "Send.messageSystem": "NewSystemMessage",
-  "SendMessageRequest.message": "NewMessage",
-  "NewMessage.attachments": "NewAttachment",
-  "SendSystemMessageRequest.messageSystem": "NewSystemMessage",
-  "SendMessageResponse.ask": "Ask",
-  "SendSystemMessageResponse.ack": "Ack",
-  "BatchAnswer.ask": "Ask",
-  "BatchAnswer.ack": "Ack",
-  "DryRunResponse.dry_run": "DryRun",
-  "BatchAnswer.dry_run": "DryRun",
-  "EditMessageRequest.messageEdit": "Edit",
-  "RecallMessagesRequest.messageDelete": "Recall",
-  "MarkReadRequest.messageRead": "Read",
-  "Problem.errors": "FieldError",
-  "Problem.code": "ErrorCode",
-  "AuditEntry.code": "ErrorCode",
-  "AuditEntry.result": "AuditResult",
-  "ApiKey.scopes": "Scope",
-  "ApiKeyWithSecret.scopes": "Scope",
-  "OwnKey.scopes": "Scope",
-  "CreateKeyRequest.scopes": "Scope",
-  "ListedMessage.attachments": "Attachment",
-  "ReportedMessage.attachments": "Attachment",
-  "SystemMessageReport.system_message": "SystemMessage",
-  "SystemMessageDelivery.by_user": "UserDelivery",
-  "Organization.limits": "OrganizationLimits",
-  "Organization.usage": "OrganizationUsage",
-  "PutOrganizationRequest.limits": "LimitsChange",
-  "ScheduledSend.state": "ScheduledState",
-  "ImportMessage.attachments": "NewAttachment",
-  "ImportLine.user": "ImportUser",
-  "ImportLine.conversation": "ImportConversation",
-  "ImportLine.participant": "ImportParticipant",
-  "ImportLine.message": "ImportMessage",
-  "ExportLine.user": "ExportUser",
-  "ExportLine.conversation": "ExportConversation",
-  "ExportLine.participant": "ExportParticipant",
-  "ExportLine.message": "ExportMessage",
-  "ExportMessage.attachments": "ExportAttachment",
 };
 
 /** Members whose Go name is not theirs in camel case. */

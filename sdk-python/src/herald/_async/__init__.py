@@ -1,0 +1,1 @@
+"""The client that awaits; `_sync` is made from it."""

@@ -1,0 +1,61 @@
+"""The live feed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
+
+from .._core.answers import unreachable
+from .._core.calls import call_of
+from .._core.retries import Attempts
+from .._core.streams import EventReader
+from ..errors import HeraldError
+from ..models import Event, EventKind
+from .caller import AsyncCaller
+from .io import sleep
+
+
+class AsyncFeed(AsyncCaller):
+    """The call that shows what is delivered."""
+
+    async def events(
+        self,
+        org: str,
+        *,
+        kind: EventKind | None = None,
+        cid: str | None = None,
+        uid: str | None = None,
+        on_connect: Callable[[], None] | None = None,
+        on_interruption: Callable[[HeraldError, float], None] | None = None,
+        silence: float = 90,
+    ) -> AsyncGenerator[Event, None]:
+        """Yields everything that is delivered in the organization from now on, in the order of its log.
+
+        An event has one member, named as its kind. `kind`, `cid` and `uid` select events: `cid` what happens in a
+        conversation, `uid` what a user sends or receives. A feed that is interrupted connects again, and omits what is
+        delivered in the meantime: `on_interruption` hears why and in how many seconds, `on_connect` that the feed shows
+        everything from now on. `silence` is how many seconds nothing may arrive, not even a heartbeat. Raises `HeraldError`
+        if the server refuses the feed.
+        """
+        call = call_of("streamEvents", (org,), query={"kind": kind, "cid": cid, "uid": uid})
+        attempts = Attempts(replace(self._policy, deadline=None), is_safe=True)
+        has_connected = False
+        while True:
+            try:
+                reader = EventReader()
+                async with aclosing(self._stream(call, "text/event-stream", silence=silence)) as pieces:
+                    async for piece in pieces:
+                        if not piece:
+                            has_connected = True
+                            attempts.succeed()
+                            if on_connect is not None:
+                                on_connect()
+                        for event in reader.read(piece):
+                            yield event
+                raise unreachable(self._root, "the feed ended")
+            except HeraldError as error:
+                wait = attempts.wait_after(error, is_endless=has_connected)
+                if has_connected and on_interruption is not None:
+                    on_interruption(error, wait)
+                await sleep(wait)

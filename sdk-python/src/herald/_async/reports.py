@@ -1,0 +1,63 @@
+"""Who received what, and who is there to receive it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..models import (
+    Health,
+    MessageReport,
+    Node,
+    NodeList,
+    OnlineCount,
+    OnlineUser,
+    Recipient,
+    RecipientState,
+    SystemMessageReport,
+)
+from .caller import AsyncCaller, AsyncPages
+
+
+class AsyncReports(AsyncCaller):
+    """The calls that show deliveries, users who are online, and nodes."""
+
+    async def get_message(self, org: str, server_mid: str) -> MessageReport:
+        """Reads a message and its delivery, by the `server_mid` of the send."""
+        return await self._call(MessageReport, "getMessage", (org, server_mid))
+
+    async def get_system_message(self, org: str, mid: str, *, sender_id: str | None = None) -> SystemMessageReport:
+        """Reads a system message and its delivery, by the `mid` of the send. Name the sender if several used that id."""
+        return await self._call(SystemMessageReport, "getSystemMessage", (org, mid), query={"senderId": sender_id})
+
+    def recipients(
+        self, org: str, server_mid: str, *, state: RecipientState | None = None
+    ) -> AsyncPages[Recipient]:
+        """The recipients of a message, by id: those in one state, or all."""
+        return AsyncPages(self, "listRecipients", (org, server_mid), {"state": state})
+
+    def system_recipients(
+        self, org: str, mid: str, *, state: RecipientState | None = None, sender_id: str | None = None
+    ) -> AsyncPages[Recipient]:
+        """The recipients of a system message, in the order of its `uids`."""
+        return AsyncPages(self, "listSystemRecipients", (org, mid), {"state": state, "senderId": sender_id})
+
+    def online(
+        self, org: str, *, uids: Sequence[str] | None = None, devices: bool = False
+    ) -> AsyncPages[OnlineUser]:
+        """The users who are connected now, on all nodes, by id.
+
+        With `uids`, exactly those users; `connections` is 0 for who is offline or unknown. `devices` adds the `device_id`s.
+        """
+        return AsyncPages(self, "listOnline", (org,), {"uids": uids, "devices": devices})
+
+    async def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
+        """Counts the users who are connected now, on all nodes, or those of `uids`."""
+        return await self._call(OnlineCount, "listOnline", (org,), query={"count": True, "uids": uids})
+
+    async def nodes(self) -> list[Node]:
+        """The nodes, in the order in which they started."""
+        return (await self._call(NodeList, "listNodes"))["items"]
+
+    async def readiness(self) -> Health:
+        """Whether the node that answers can do its work. Raises `HeraldError` if it cannot."""
+        return await self._call(Health, "getReadiness")

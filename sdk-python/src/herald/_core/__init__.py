@@ -1,0 +1,1 @@
+"""What the clients share: everything that does no input or output."""

@@ -1,0 +1,103 @@
+"""What the server says."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import HeraldError
+from ..models import FieldError
+
+_DELIVERY = ("recipients", "online", "delivered", "acknowledged")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The JSON of a successful answer (`None` if it is empty), and its headers."""
+
+    body: Any
+    headers: Mapping[str, str]
+
+
+def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Answer:
+    """Reads an answer. Raises `HeraldError` if the server refused the call, or if it is not from a Herald server."""
+    if not 200 <= status < 300:
+        raise failure_of(status, headers, content)
+    if not content:
+        return Answer(None, headers)
+    try:
+        return Answer(json.loads(content), headers)
+    except ValueError:
+        raise failure_of(status, headers, content) from None
+
+
+def require_type(status: int, headers: Mapping[str, str], content_type: str) -> bool:
+    """Whether an answer is a successful stream of this type."""
+    return status == 200 and headers.get("content-type", "").startswith(content_type)
+
+
+def failure_of(status: int, headers: Mapping[str, str], content: bytes) -> HeraldError:
+    """The error of an answer (RFC 9457)."""
+    try:
+        problem = json.loads(content)
+    except ValueError:
+        problem = None
+    request_id = headers.get("x-request-id")
+    retry_after = read_retry_after(headers.get("retry-after"))
+    if 200 <= status < 300 or not isinstance(problem, dict) or not isinstance(problem.get("code"), str):
+        detail = f"the answer with the status {status} is not from a Herald server"
+        return HeraldError(status, "not_herald", detail, request_id, (), retry_after)
+    return problem_error(problem, status, request_id=request_id, retry_after=retry_after)
+
+
+def problem_error(
+    problem: Mapping[str, Any],
+    status: int,
+    *,
+    prefix: str = "",
+    request_id: str | None = None,
+    retry_after: float | None = None,
+) -> HeraldError:
+    """The error that a problem tells of."""
+    detail = prefix + str(problem.get("detail") or problem.get("title") or problem["code"])
+    errors: list[FieldError] = [
+        {"pointer": str(error.get("pointer", "")), "detail": str(error.get("detail", ""))}
+        for error in problem.get("errors") or ()
+    ]
+    return HeraldError(status, problem["code"], detail, request_id or problem.get("request_id"), errors, retry_after)
+
+
+def unreachable(origin: str, why: object) -> HeraldError:
+    """The error of a call that got no answer, or an incomplete one."""
+    reason = str(why) or type(why).__name__
+    return HeraldError(0, "unreachable", f"no answer from {origin}: {reason}")
+
+
+def read_retry_after(header: str | None, now: float | None = None) -> float | None:
+    """The seconds that `Retry-After` asks for, as a number or a date (RFC 9110, section 10.2.3)."""
+    if header is None:
+        return None
+    if header.isascii() and header.isdecimal():
+        return float(header)
+    try:
+        date = email.utils.parsedate_to_datetime(header).timestamp()
+    except ValueError:
+        return None
+    return max(0.0, date - (time.time() if now is None else now))
+
+
+def sent_of(answer: Answer) -> dict[str, Any]:
+    """The answer to a send, with what its headers tell."""
+    sent = dict(answer.body)
+    if answer.headers.get("idempotent-replayed") == "true":
+        sent["replayed"] = True
+    # A dictionary of whole numbers (RFC 8941, section 3.2).
+    counts = dict(re.findall(r"([a-z]+)=(\d+)(?=\s*(?:,|$))", answer.headers.get("herald-delivery", "")))
+    if all(name in counts for name in _DELIVERY):
+        sent["delivery"] = {name: int(counts[name]) for name in _DELIVERY}
+    return sent

@@ -1,0 +1,118 @@
+"""Verifies and reads the webhooks of a Herald server, which are signed as Standard Webhooks 1.0 says.
+
+    event = webhooks.read(request.body, request.headers, secret="whsec_…")
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypedDict, cast
+
+TOLERANCE_SECONDS: Final = 300
+"""How far the time of a webhook may be from now."""
+
+
+class WebhookError(ValueError):
+    """A webhook is not from the server, was changed, or is too old: answer it with 401."""
+
+
+class Unreached(TypedDict):
+    """A user who had not got the message in time, and why."""
+
+    uid: str
+    reason: Literal["offline", "unacknowledged"]
+
+
+class _UnreachedData(TypedDict):
+    organizationId: str
+    message: dict[str, Any]
+    unreached: list[Unreached]
+    waited_seconds: float
+    part: int
+    parts: int
+
+
+class UnreachedData(_UnreachedData, total=False):
+    """Who had not got a message, or a part of them if they are many. `message` is the event that recipients get."""
+
+    truncated: bool
+
+
+class WebhookEvent(TypedDict):
+    """A webhook, with its `webhook-id`, which is the same for each attempt to deliver it: ignore an id that you know."""
+
+    id: str
+    type: Literal["message.unreached", "system_message.unreached"]
+    timestamp: str
+    data: UnreachedData
+
+
+def read(
+    body: bytes | str,
+    headers: Mapping[str, str],
+    secret: str | Sequence[str],
+    *,
+    now: float | None = None,
+) -> WebhookEvent:
+    """Verifies a webhook, and reads it. Raises `WebhookError`. See `verify`."""
+    verify(body, headers, secret, now=now)
+    try:
+        event = json.loads(body)
+    except ValueError as cause:
+        raise WebhookError("the body is not JSON") from cause
+    return cast(WebhookEvent, {"id": _header(headers, "webhook-id"), **event})
+
+
+def verify(
+    body: bytes | str,
+    headers: Mapping[str, str],
+    secret: str | Sequence[str],
+    *,
+    now: float | None = None,
+) -> None:
+    """Raises `WebhookError` unless the body, exactly as it was received, is from somebody who has the secret, and of now.
+
+    With several secrets, any of them will do. `now` is in seconds since the Unix epoch.
+    """
+    content = body.encode() if isinstance(body, str) else body
+    timestamp = _header(headers, "webhook-timestamp")
+    if not (timestamp.isascii() and timestamp.isdecimal()):
+        raise WebhookError("the header webhook-timestamp is missing, or not a number")
+    if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE_SECONDS:
+        raise WebhookError("the webhook is too old, or from the future")
+    signed = f"{_header(headers, 'webhook-id')}.{timestamp}.".encode() + content
+    given = [_decoded(text) for text in _header(headers, "webhook-signature").split()]
+    secrets = [secret] if isinstance(secret, str) else secret
+    expected = [hmac.new(_key_of(text), signed, hashlib.sha256).digest() for text in secrets]
+    # Compares all of them: the time that it takes does not tell which one is nearly right.
+    if not sum(hmac.compare_digest(one, other) for one in given for other in expected):
+        raise WebhookError("the signature is wrong")
+
+
+def _header(headers: Mapping[str, str], name: str) -> str:
+    values = [value for key, value in headers.items() if key.lower() == name]
+    return values[0] if len(values) == 1 else ""
+
+
+def _decoded(signature: str) -> bytes:
+    version, _, encoded = signature.partition(",")
+    try:
+        return base64.b64decode(encoded, validate=True) if version == "v1" else b""
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _key_of(secret: str) -> bytes:
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except (binascii.Error, ValueError) as cause:
+        raise ValueError("the secret of a webhook is base64, after whsec_") from cause
+    if not key:
+        raise ValueError("the secret of a webhook is empty")
+    return key
