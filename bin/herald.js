@@ -7,16 +7,28 @@ import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The Bun of the `bun` dependency or, without one, the Bun on the PATH. */
+/**
+ * The Bun of the `bun` dependency or, without one, the Bun on the PATH. Where install scripts do not run, Bun is still in the
+ * package for this system, from which the script of `bun` would have moved it.
+ */
 function findBun() {
+  const folders = [];
   try {
-    const { resolve } = createRequire(import.meta.url);
-    const bun = join(dirname(resolve("bun/package.json")), "bin", "bun.exe"); // this name on every system
-    if (existsSync(bun)) return bun;
+    const manifest = createRequire(import.meta.url).resolve("bun/package.json");
+    const require = createRequire(manifest);
+    for (const name of Object.keys(require(manifest).optionalDependencies)) {
+      try {
+        folders.push(dirname(require.resolve(`${name}/package.json`)));
+      } catch {
+        // For another system.
+      }
+    }
+    folders.push(dirname(manifest));
   } catch {
     // Not installed with Herald.
   }
-  return "bun";
+  const files = folders.flatMap((folder) => ["bun", "bun.exe"].map((name) => join(folder, "bin", name)));
+  return files.find((file) => existsSync(file)) ?? "bun";
 }
 
 const script = fileURLToPath(new URL("../src/cli/herald.ts", import.meta.url));

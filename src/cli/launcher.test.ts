@@ -49,6 +49,21 @@ test("without the dependency it takes bun from the PATH", async () => {
   expect(stdout).toBe(`${join(path, "src/cli/herald.ts")}\nsend\ntwo words\n\n`);
 });
 
+test("where install scripts do not run, it takes Bun from the package for this system", async () => {
+  const { file, path } = installAlone();
+  const modules = join(path, "node_modules");
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    writeFileSync(join(modules, name), text, { mode: 0o755 });
+  };
+  const optionalDependencies = { "@oven/bun-elsewhere": "1.0.0", "@oven/bun-here": "1.0.0" };
+  write("bun/package.json", JSON.stringify({ name: "bun", optionalDependencies }));
+  write("bun/bin/bun.exe", "#!/bin/sh\necho 'the postinstall script was not run'; exit 1\n");
+  write("@oven/bun-here/package.json", '{"name":"@oven/bun-here"}');
+  write("@oven/bun-here/bin/bun", "#!/bin/sh\necho here\n");
+  expect(await launch(file, [], path).finished).toEqual([0, "here\n", ""]);
+});
+
 test("without any bun it says what to do", async () => {
   const { file, path } = installAlone();
   const [code, stdout, stderr] = await launch(file, ["version"], path).finished;

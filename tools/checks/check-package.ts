@@ -1,5 +1,5 @@
-// Checks the npm package @herald/sdk as it would be published: its manifest (publint), how its types resolve (attw), and the bytes
-// that it adds to a page.
+// Checks the npm packages as they would be published. Of @herald/sdk: its manifest (publint), how its types resolve (attw), and the
+// bytes that it adds to a page. Of herald: that it has what a server needs, and nothing else.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -15,8 +15,13 @@ const budgets = [{ what: "client", entries: ["index.js"], atMost: 5_500 }];
 const acceptedProblems = new Set(["CJSResolvesToESM", "NoResolution"]);
 const oldResolution = "node10";
 
+// What `herald` may have: the sources of the server, of the command line and of the console, which are bundled at the start.
+const ofServer = /^(bin|console|sdk|src)\/|^(CHANGELOG\.md|LICENSE|README\.md|package\.json|tsconfig\.json)$/;
+const ofTests = /\.test\.tsx?$|\/testing\//;
+const serverAtMost = 1_000_000;
+
 buildSdk();
-const problems = [...(await lintManifest()), ...(await resolveTypes()), ...(await weigh())];
+const problems = [...(await lintManifest()), ...(await resolveTypes()), ...(await weigh()), ...listServer()];
 if (problems.length > 0) {
   console.log(problems.join("\n"));
   process.exit(1);
@@ -27,11 +32,19 @@ async function lintManifest(): Promise<string[]> {
   return messages.map((message) => `publint: ${formatMessage(message, pkg) ?? message.code}`);
 }
 
+type Packed = { filename: string; size: number; files: { path: string }[] };
+
+function pack(cwd: string, ...options: string[]): Packed {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["npm", "pack", "--json", "--loglevel=error", ...options], {
+    cwd,
+  });
+  if (exitCode !== 0) throw new Error(`npm pack ended with ${exitCode}: ${stderr}`);
+  const [packed]: [Packed] = JSON.parse(stdout.toString());
+  return packed;
+}
+
 async function resolveTypes(): Promise<string[]> {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(["npm", "pack", "--json", "--loglevel=error"], { cwd: folder });
-  if (exitCode !== 0) return [`npm pack ended with ${exitCode}: ${stderr}`];
-  const [{ filename }]: [{ filename: string }] = JSON.parse(stdout.toString());
-  const file = join(folder, filename);
+  const file = join(folder, pack(folder).filename);
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(file)));
   rmSync(file);
   if (analysis.types === false) return ["attw: the package has no types"];
@@ -58,4 +71,14 @@ async function weigh(): Promise<string[]> {
       : [`${what}: ${bytes} bytes, and may have ${atMost}: make it smaller, or move what few apps need`];
   });
   return (await Promise.all(found)).flat();
+}
+
+function listServer(): string[] {
+  const { size, files } = pack(".", "--dry-run");
+  console.log(`herald: ${files.length} files, ${size} of ${serverAtMost} bytes`);
+  const foreign = files.filter(({ path }) => !ofServer.test(path) || ofTests.test(path));
+  return [
+    ...foreign.map(({ path }) => `herald: a server does not need ${path}: change \`files\` in package.json`),
+    ...(size <= serverAtMost ? [] : [`herald: ${size} bytes packed, and may have ${serverAtMost}`]),
+  ];
 }
