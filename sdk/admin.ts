@@ -1,8 +1,11 @@
 export { type AdminClient, createAdmin } from "./admin/admin.ts";
-export type { BatchAnswer, BatchEnvelope, BatchOptions } from "./admin/batch.ts";
-export type { AdminOptions } from "./admin/exchange.ts";
+export type { BatchAnswer, BatchEnvelope, BatchOptions } from "./admin/calls/batch.ts";
+export { eachOf } from "./admin/calls/pages.ts";
+export type { Health } from "./admin/calls/server.ts";
+export type { AdminOptions, CallOptions, RequestOptions } from "./admin/exchange.ts";
 export type { FeedEvent, FeedOptions, FeedState } from "./admin/feed.ts";
-export type { ImportOptions, ImportReport, LineBytes, LineProblem } from "./admin/lines.ts";
+export type { ImportOptions, ImportReport, LineBytes, LineProblem, Values } from "./admin/lines.ts";
+export type { ExportRecord, ImportRecord } from "./admin/records.ts";
 export { issueUserToken, type UserTokenFields } from "./admin/user-token.ts";
 export type { SendOptions } from "./admin/wait.ts";
 export { type FieldError, HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "./errors.ts";

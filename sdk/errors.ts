@@ -13,6 +13,14 @@ export type ApiErrorFields = {
   cause?: unknown;
 };
 
+/** What to do about errors of which no server can say it. */
+const advices: { [code: string]: string } = {
+  unreachable:
+    "Check the address, and that the server runs. A call with an id can be made again, as it takes effect once.",
+  not_herald:
+    "Check the address, and what answers there. Redirects are not followed, so that the key reaches nobody else.",
+};
+
 /**
  * A call to the admin API failed. `status` and `code` come from the response (`application/problem+json`). A `status` of 0 with the
  * code `unreachable` means that there was no response, so the outcome is unknown.
@@ -26,7 +34,9 @@ export class HeraldApiError extends Error {
   readonly errors: FieldError[];
 
   constructor({ status, code, detail, requestId, errors = [], cause }: ApiErrorFields) {
-    super(status === 0 ? detail : `${status} ${code}: ${detail}`, cause === undefined ? undefined : { cause });
+    const what = status === 0 ? detail : `${status} ${code}: ${detail}`;
+    const advice = advices[code];
+    super(advice === undefined ? what : `${what}. ${advice}`, cause === undefined ? undefined : { cause });
     this.status = status;
     this.code = code;
     this.detail = detail;

@@ -252,3 +252,29 @@ test("an edit and a recall are repeated until they are answered, and can be trie
   ]);
   expect(server.calls.map(({ body }) => JSON.parse(body))).toEqual([edit, edit, recall, recall, edit, recall]);
 });
+
+test("a call that is broken off rejects with the reason of the signal, also while it waits to be retried", async () => {
+  using server = startScript(problem(503, "unavailable", { "Retry-After": "30" }));
+  const over = new AbortController();
+  const reason = new Error("the user has left");
+  const call = server.client.sendMessage(envelope, { signal: over.signal });
+  while (server.calls.length === 0) await new Promise(setImmediate);
+  over.abort(reason);
+  await expect(call).rejects.toBe(reason);
+  await expect(server.client.getUser("o", "u", { signal: over.signal })).rejects.toBe(reason);
+  expect(server.calls).toHaveLength(1);
+});
+
+test("a node that is not ready says so, and that is no error; metrics may need a token", async () => {
+  const health = { status: "unavailable", checks: { store: "Connection closed" } };
+  using server = startScript(Response.json(health, { status: 503 }), problem(401, "unauthorized"));
+  expect(await server.client.getReadiness()).toEqual(health as Awaited<ReturnType<typeof server.client.getReadiness>>);
+  await expect(server.client.getMetrics()).rejects.toMatchObject({ status: 401, code: "unauthorized" });
+});
+
+test("the message of an error says what to do where no server can", async () => {
+  using server = startScript(new Response("<h1>hello</h1>"));
+  await expect(server.client.getUser("o", "u")).rejects.toThrow("Check the address, and what answers there.");
+  const nobody = createAdmin({ url: "http://127.0.0.1:1", key: "k", retries: 0 });
+  await expect(nobody.getUser("o", "u")).rejects.toThrow("ECONNREFUSED. Check the address, and that the server runs.");
+});

@@ -1,5 +1,5 @@
 import { withRetries } from "../waiting/retry.ts";
-import { call, type Fetch } from "./http.ts";
+import { type CallTraits, call, type Fetch } from "./http.ts";
 
 /** The options of an admin client. */
 export type AdminOptions = {
@@ -16,16 +16,30 @@ export type AdminOptions = {
   deadlineMs?: number | undefined;
 };
 
+/** The options of every call. */
+export type CallOptions = {
+  /** Breaks the call off: it rejects with the reason of the signal. What was sent may have taken effect. */
+  signal?: AbortSignal | undefined;
+};
+
 /** The options of `request`. `isSafe` says that the call is idempotent, so it may be retried. */
-export type RequestOptions = { isSafe?: boolean };
+export type RequestOptions = CallOptions & { isSafe?: boolean };
 
 /** Makes a call with its retries. Each of them, and all together, may take `waitMs` longer than usual. */
 export type Exchange = (
   method: string,
   path: string,
   body: unknown,
-  options: RequestOptions & { prefer?: string | undefined; waitMs?: number },
+  options: RequestOptions & CallTraits & { waitMs?: number },
 ) => Promise<{ body: unknown; headers: Headers }>;
+
+/** Makes a call, and resolves with its answer, of the type that the caller expects. */
+export type Request = <Answer>(
+  method: string,
+  path: string,
+  body?: unknown,
+  options?: RequestOptions,
+) => Promise<Answer>;
 
 type Settings = {
   /** The address of the server, without a slash at the end. */
@@ -44,7 +58,7 @@ const maxRetryAfterMs = 60_000;
 /** Creates the calls of a client. */
 export function createExchange(settings: Settings): Exchange {
   const { root, key, fetch, retries, timeoutMs, deadlineMs, minBackoffMs, maxBackoffMs } = settings;
-  return async (method, path, body, { isSafe = method !== "POST", prefer, waitMs = 0 }) => {
+  return async (method, path, body, { isSafe = method !== "POST", waitMs = 0, signal, ...traits }) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const startedAt = performance.now();
     const leftMs = () => startedAt + deadlineMs + waitMs - performance.now();
@@ -54,9 +68,10 @@ export function createExchange(settings: Settings): Exchange {
         method,
         key,
         body: text,
-        prefer,
+        ...traits,
         timeoutMs: Math.ceil(Math.max(1, Math.min(timeoutMs + waitMs, leftMs()))),
         fetch,
+        signal,
       });
     return await withRetries(attempt, {
       retries,
@@ -65,6 +80,7 @@ export function createExchange(settings: Settings): Exchange {
       maxMs: maxBackoffMs,
       maxRetryAfterMs,
       leftMs,
+      signal,
     });
   };
 }

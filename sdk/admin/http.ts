@@ -1,49 +1,68 @@
 import { type FieldError, HeraldApiError } from "../errors.ts";
 import { networkCode } from "../network-code.ts";
 import { type Failure, readRetryAfter } from "../waiting/retry.ts";
+import { limitTime } from "../waiting/timers.ts";
 
 const linesType = "application/x-ndjson";
 
 /** The part of `fetch` that the admin client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** What is particular to a call. */
+export type CallTraits = {
+  /** Further headers. */
+  headers?: Record<string, string>;
+  /** The type of a successful response (default JSON). */
+  as?: "json" | "text";
+  /** A status besides 2xx whose JSON is an answer, and no error. */
+  alsoAnswers?: number;
+};
+
 /** One call. `body` is sent unchanged. */
-export type HttpCall = {
+export type HttpCall = CallTraits & {
   url: string;
   method: string;
   key: string;
   body: string | undefined;
-  /** The `Prefer` header. */
-  prefer?: string | undefined;
   timeoutMs: number;
   fetch: Fetch;
+  signal?: AbortSignal | undefined;
 };
 
-/** Makes one call. Resolves with the JSON of a successful response (`undefined` if empty) and its headers, or with the failure. */
+/** Makes one call. Resolves with the value of a successful response (`undefined` if empty) and its headers, or with the failure. */
 export async function call({
   url,
   method,
   key,
   body,
-  prefer,
+  headers: further = {},
+  as = "json",
+  alsoAnswers,
   timeoutMs,
   fetch,
+  signal,
 }: HttpCall): Promise<{ body: unknown; headers: Headers } | Failure> {
-  const headers: Record<string, string> = { "Admin-Api-Key": key, Accept: "application/json" };
+  const accept = as === "json" ? "application/json" : "text/plain";
+  const headers: Record<string, string> = { "Admin-Api-Key": key, Accept: accept, ...further };
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  if (prefer !== undefined) headers.Prefer = prefer;
+  const limit = limitTime(timeoutMs, signal);
   let response: Response;
   let text: string;
   try {
     // Redirects are not followed: `fetch` would send the key to any address that the redirect names.
-    const init: RequestInit = { method, headers, redirect: "manual", signal: AbortSignal.timeout(timeoutMs) };
+    const init: RequestInit = { method, headers, redirect: "manual", signal: limit.signal };
     response = await fetch(url, body === undefined ? init : { ...init, body });
     text = await response.text();
   } catch (cause) {
     return unreachable(url, describe(cause, timeoutMs), cause);
+  } finally {
+    limit.end();
   }
+  if (as === "text" && response.ok && isOfType(response, accept)) return { body: text, headers: response.headers };
   const json = readJson(text);
-  if (response.ok && (text === "" || json !== undefined)) return { body: json, headers: response.headers };
+  const isJson = as === "json" && (text === "" || json !== undefined);
+  const isAnswer = response.ok || (response.status === alsoAnswers && isOfType(response, accept));
+  if (isAnswer && isJson) return { body: json, headers: response.headers };
   return failureOf(response, json);
 }
 
@@ -100,9 +119,12 @@ export async function openLines({
 
 /** The body of a successful response of this type, or the failure. */
 async function bodyOf(response: Response, type: string): Promise<{ body: ReadableStream<Uint8Array> } | Failure> {
-  const isOfType = response.headers.get("Content-Type")?.startsWith(type) === true;
-  if (response.ok && isOfType && response.body !== null) return { body: response.body };
+  if (response.ok && isOfType(response, type) && response.body !== null) return { body: response.body };
   return failureOf(response, readJson(await response.text()));
+}
+
+function isOfType(response: Response, type: string): boolean {
+  return response.headers.get("Content-Type")?.startsWith(type) === true;
 }
 
 /** The failure of a call that got no response, or an incomplete one. */

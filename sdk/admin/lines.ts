@@ -1,4 +1,5 @@
-import type { FieldError } from "../errors.ts";
+import { type FieldError, HeraldApiError } from "../errors.ts";
+import type { CallOptions } from "./exchange.ts";
 import { openLines, unreachable } from "./http.ts";
 
 /** A problem that the server reports of a line, or of a whole import. */
@@ -13,28 +14,47 @@ export type ImportReport =
   | { line: number; problem: LineProblem }
   | { done: boolean; lines: number; failed: number; problem?: LineProblem };
 
-/** The options of an import. */
-export type ImportOptions = {
+/** The options of an import. When `signal` breaks it off, what it has reported is stored. */
+export type ImportOptions = CallOptions & {
   /** Checks the lines and stores nothing. */
   dryRun?: boolean | undefined;
-  /** Breaks the import off. What it has reported is stored. */
+};
+
+/** Lines as bytes, however they are cut. */
+export type LineBytes = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** What is sent line by line: an array, or what a generator makes while it is sent. */
+export type Values<Value> = Iterable<Value> | AsyncIterable<Value>;
+
+type LinesCall = Omit<Parameters<typeof openLines>[0], "body" | "signal"> & {
+  /** The lines to send. */
+  lines?: LineBytes | undefined;
   signal?: AbortSignal | undefined;
 };
 
-/** The lines of an import: bytes, however they are cut. */
-export type LineBytes = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+const valuesOfPiece = 50;
 
 /**
- * Yields the bytes of a response of lines as they come. Throws `HeraldApiError` if the server refuses the call, and `unreachable`
- * if the response breaks off.
+ * Yields the bytes of a response of lines as they come. Throws `HeraldApiError` if the server refuses the call, `unreachable` if the
+ * response breaks off, the reason of `signal`, or what `lines` throws. Nothing more is taken from `lines` once the caller stops.
  */
-export async function* callForLines(call: Parameters<typeof openLines>[0]): AsyncGenerator<Uint8Array, void> {
-  const opened = await openLines(call);
-  if ("error" in opened) throw opened.error;
+export async function* callForLines({ lines, signal, ...call }: LinesCall): AsyncGenerator<Uint8Array, void> {
+  signal?.throwIfAborted();
+  const over = new AbortController();
+  const abort = () => over.abort(signal?.reason);
+  signal?.addEventListener("abort", abort);
+  const upload = lines === undefined ? undefined : startUpload(lines, over.signal);
   try {
+    const opened = await openLines({ ...call, body: upload?.body, signal: over.signal });
+    if ("error" in opened) throw opened.error;
     yield* readBytes(opened.body);
   } catch (cause) {
-    throw unreachable(call.url, "the response broke off", cause).error;
+    signal?.throwIfAborted();
+    if (upload?.failure !== undefined) throw upload.failure.error;
+    throw cause instanceof HeraldApiError ? cause : unreachable(call.url, "the response broke off", cause).error;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+    over.abort(); // else the upload goes on: in Node 20 for ever, and without a turn for anything else
   }
 }
 
@@ -62,23 +82,65 @@ export async function* readLines<Line>(bytes: AsyncGenerator<Uint8Array, void>):
   }
 }
 
-/** A stream of the bytes, which are taken as fast as they are sent. */
-export function toStream(bytes: LineBytes): ReadableStream<Uint8Array> {
-  if (bytes instanceof ReadableStream) return bytes;
-  const iterator = bytes[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
+/** Yields the lines of values, as bytes: one at a time if they may be long in coming, else many. */
+export async function* writeLines(values: Values<object>): AsyncGenerator<Uint8Array, void> {
+  const encoder = new TextEncoder();
+  const isAsync = Symbol.asyncIterator in values;
+  let text = "";
+  let count = 0;
+  for await (const value of values) {
+    text += `${JSON.stringify(value)}\n`;
+    count++;
+    if (!isAsync && count % valuesOfPiece !== 0) continue;
+    yield encoder.encode(text);
+    text = "";
+  }
+  if (text !== "") yield encoder.encode(text);
+}
+
+/**
+ * The body of a request, which takes the lines as fast as they are sent, and no more once `signal` aborts. `failure` holds what
+ * `lines` threw.
+ */
+function startUpload(lines: LineBytes, signal: AbortSignal) {
+  const iterator = lines instanceof ReadableStream ? readBytes(lines) : lines[Symbol.asyncIterator]();
+  const upload: { body: ReadableStream<Uint8Array>; failure: { error: unknown } | undefined } = {
+    failure: undefined,
+    body: new ReadableStream<Uint8Array>(
+      {
+        start(controller) {
+          signal.addEventListener("abort", () => {
+            controller.error(signal.reason);
+            void finish();
+          });
+        },
+        async pull(controller) {
+          try {
+            const { done, value } = await iterator.next();
+            if (signal.aborted) return;
+            if (done === true) controller.close();
+            else controller.enqueue(value);
+          } catch (error) {
+            if (signal.aborted) return;
+            upload.failure = { error };
+            controller.error(error);
+          }
+        },
+        cancel: finish,
       },
-      async cancel() {
-        await iterator.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+      { highWaterMark: 0 },
+    ),
+  };
+
+  async function finish(): Promise<void> {
+    try {
+      await iterator.return?.();
+    } catch {
+      // The call has ended already, with a result or an error of its own.
+    }
+  }
+
+  return upload;
 }
 
 async function* readBytes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {

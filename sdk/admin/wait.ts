@@ -1,8 +1,9 @@
 import { HeraldArgumentError } from "../errors.ts";
 import type { DeliveryCounts, Waited } from "../types.ts";
+import type { CallOptions } from "./exchange.ts";
 
 /** The options of a send. */
-export type SendOptions = {
+export type SendOptions = CallOptions & {
   /**
    * Waits for the delivery: resolves when everyone who is online has the message and every connection that acknowledges has
    * acknowledged it, or after this many seconds (a whole number from 1; the server waits 30 at most). The result then has
@@ -14,12 +15,12 @@ export type SendOptions = {
 const mostSeconds = 30;
 const names = ["recipients", "online", "delivered", "acknowledged"] as const;
 
-/** The `Prefer` header of a send, and how much longer it may take. Throws `HeraldArgumentError`. */
-export function preferenceOf({ wait }: SendOptions): { prefer: string | undefined; waitMs: number } {
-  if (wait === undefined) return { prefer: undefined, waitMs: 0 };
+/** The headers of a send, and how much longer it may take. Throws `HeraldArgumentError`. */
+export function preferenceOf({ wait }: SendOptions): { headers: Record<string, string>; waitMs: number } {
+  if (wait === undefined) return { headers: {}, waitMs: 0 };
   if (!Number.isInteger(wait) || wait < 1)
     throw new HeraldArgumentError(`wait must be a whole number of seconds from 1, not ${wait}`);
-  return { prefer: `wait=${wait}`, waitMs: Math.min(wait, mostSeconds) * 1000 };
+  return { headers: { Prefer: `wait=${wait}` }, waitMs: Math.min(wait, mostSeconds) * 1000 };
 }
 
 /** Adds what the headers of a response tell of the wait. */

@@ -16,6 +16,8 @@ export type RetryOptions = {
   maxMs: number;
   maxRetryAfterMs: number;
   leftMs: () => number;
+  /** Ends the attempts: nothing begins after it. */
+  signal?: AbortSignal | undefined;
 };
 
 const unknownOutcomes = new Set([0, 500, 502, 503, 504, 507]);
@@ -27,7 +29,7 @@ export function isUnknownOutcome(status: number): boolean {
 
 /**
  * Runs `attempt` until it succeeds. Throws its last error once a failure is final or no retries are left. Honours `Retry-After`, but
- * treats the failure as final if it asks for more than `maxRetryAfterMs`.
+ * treats the failure as final if it asks for more than `maxRetryAfterMs`. Throws the reason of `signal` once that aborts.
  */
 export async function withRetries<Value>(
   attempt: () => Promise<Value | Failure>,
@@ -35,14 +37,16 @@ export async function withRetries<Value>(
 ): Promise<Value> {
   const backoff = createBackoff({ minMs: options.minMs, maxMs: options.maxMs });
   for (let left = options.retries; ; left -= 1) {
+    options.signal?.throwIfAborted();
     const outcome = await attempt();
     if (!isFailure(outcome)) return outcome;
+    options.signal?.throwIfAborted();
     const { error, retryAfterMs } = outcome;
     const mayRetry = error.status === 429 || (options.isSafe && isUnknownOutcome(error.status));
     if (!mayRetry || left <= 0 || (retryAfterMs ?? 0) > options.maxRetryAfterMs) throw error;
     const waitMs = (retryAfterMs ?? 0) + backoff.next();
     if (waitMs >= options.leftMs()) throw error;
-    await sleep(waitMs);
+    await sleep(waitMs, options.signal);
   }
 }
 

@@ -22,3 +22,25 @@ export function withTimeout<Value>(promise: Promise<Value>, ms: number, timeout:
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/**
+ * A signal that aborts like `signal`, or with a `TimeoutError` after `ms`. `end` frees it. (`AbortSignal.any` is missing in Node
+ * 20.0 and in browsers of 2023.)
+ */
+export function limitTime(ms: number, signal?: AbortSignal): { signal: AbortSignal; end(): void } {
+  const over = new AbortController();
+  const abort = () => over.abort(signal?.reason);
+  const timer = setTimeout(
+    () => over.abort(new DOMException("timed out", "TimeoutError")),
+    Math.min(ms, longestTimerMs),
+  );
+  signal?.addEventListener("abort", abort);
+  if (signal?.aborted) abort();
+  return {
+    signal: over.signal,
+    end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    },
+  };
+}

@@ -28,7 +28,7 @@ async function explanationOf(error: unknown, target: Target): Promise<Explanatio
   if (error instanceof ConfigError) return { exitCode: exitCodes.usage, message: error.message };
   const hasNoResponse = error instanceof HeraldApiError && error.status === 0;
   if (hasNoResponse || error instanceof HeraldConnectionError) {
-    const message = await explainNoResponse(error.cause, error.message, target);
+    const message = await explainNoResponse(error.cause, hasNoResponse ? error.detail : error.message, target);
     return { exitCode: exitCodes.unreachable, message };
   }
   if (error instanceof HeraldApiError) return explainRefusal(error, target);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAdmin } from "./admin.ts";
+import { createAdmin } from "../admin.ts";
 import type { BatchAnswer } from "./batch.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

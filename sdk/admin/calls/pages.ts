@@ -1,4 +1,4 @@
-import type { Page, PageOptions } from "../types.ts";
+import type { Page, PageOptions } from "../../types.ts";
 
 const perPage = 1_000;
 

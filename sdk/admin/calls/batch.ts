@@ -1,14 +1,15 @@
-import { HeraldApiError } from "../errors.ts";
+import { HeraldApiError } from "../../errors.ts";
 import type {
   DryRunAnswer,
   MessageAnswer,
   MessageEnvelope,
   SystemMessageAnswer,
   SystemMessageEnvelope,
-} from "../types.ts";
-import { createUuid } from "../uuid.ts";
-import { type Fetch, unreachable } from "./http.ts";
-import { callForLines, type LineBytes, type LineProblem, readLines, toStream } from "./lines.ts";
+} from "../../types.ts";
+import { createUuid } from "../../uuid.ts";
+import type { CallOptions } from "../exchange.ts";
+import { type Fetch, unreachable } from "../http.ts";
+import { callForLines, type LineBytes, type LineProblem, readLines, type Values, writeLines } from "../lines.ts";
 import { query } from "./paths.ts";
 
 /** A send of a batch. */
@@ -23,25 +24,21 @@ export type BatchAnswer = { line: number; status: number } & (
   | { problem: LineProblem }
 );
 
-/** The options of a batch. */
-export type BatchOptions = {
+/** The options of a batch. When `signal` breaks it off, what it has answered is stored. */
+export type BatchOptions = CallOptions & {
   /** Sends at most so many a second. */
   rate?: number | undefined;
   /** Checks the sends, and stores and sends nothing. */
   dryRun?: boolean | undefined;
-  /** Breaks the batch off. What it has answered is stored. */
-  signal?: AbortSignal | undefined;
 };
 
 type LastLine = { done: false; line: number; problem: LineProblem };
-
-const sendsOfPiece = 50;
 
 /** Creates the calls of an admin client that send many messages in one request. `root` is the server address. */
 export function createBatchCalls({ root, key, fetch }: { root: string; key: string; fetch: Fetch }) {
   function callBatch(lines: LineBytes, { rate, dryRun, signal }: BatchOptions): AsyncGenerator<Uint8Array, void> {
     const target = `${root}/admin/message/batch${query({ rate, dry_run: dryRun })}`;
-    return callForLines({ url: target, method: "POST", key, fetch, body: toStream(lines), signal });
+    return callForLines({ url: target, method: "POST", key, fetch, lines, signal });
   }
 
   return {
@@ -50,12 +47,9 @@ export function createBatchCalls({ root, key, fetch }: { root: string; key: stri
      * send is an answer with a `problem`; the others are sent. Throws if the batch ends early: then send all again with the same ids,
      * and nothing is sent twice. Sends are taken as fast as the server stores them, and no faster than the answers are read.
      */
-    sendBatch(
-      sends: Iterable<BatchEnvelope> | AsyncIterable<BatchEnvelope>,
-      options: BatchOptions = {},
-    ): AsyncGenerator<BatchAnswer, void> {
+    sendBatch(sends: Values<BatchEnvelope>, options: BatchOptions = {}): AsyncGenerator<BatchAnswer, void> {
       let sent = 0;
-      const lines = toLines(sends, () => sent++);
+      const lines = writeLines(withIds(sends, () => sent++));
       return readBatch(callBatch(lines, options), root, () => sent);
     },
     /** Like `sendBatch`, for lines that are written already: one JSON object each, with ids of their own. */
@@ -65,24 +59,26 @@ export function createBatchCalls({ root, key, fetch }: { root: string; key: stri
   };
 }
 
-/** The lines of sends, as bytes. A send without an id gets a random one. `onSend` is called for each. */
-async function* toLines(
-  sends: Iterable<BatchEnvelope> | AsyncIterable<BatchEnvelope>,
+/** Gives a random id to each send that has none. `onSend` is called for each. */
+function withIds(sends: Values<BatchEnvelope>, onSend: () => void): Values<BatchEnvelope> {
+  return Symbol.asyncIterator in sends ? eachLater(sends, onSend) : eachNow(sends, onSend);
+}
+
+function* eachNow(sends: Iterable<BatchEnvelope>, onSend: () => void): Generator<BatchEnvelope, void> {
+  for (const send of sends) {
+    onSend();
+    yield withId(send);
+  }
+}
+
+async function* eachLater(
+  sends: AsyncIterable<BatchEnvelope>,
   onSend: () => void,
-): AsyncGenerator<Uint8Array, void> {
-  const encoder = new TextEncoder();
-  const isAsync = Symbol.asyncIterator in sends; // then the next may be long in coming
-  let text = "";
-  let count = 0;
+): AsyncGenerator<BatchEnvelope, void> {
   for await (const send of sends) {
     onSend();
-    text += `${JSON.stringify(withId(send))}\n`;
-    count++;
-    if (!isAsync && count % sendsOfPiece !== 0) continue;
-    yield encoder.encode(text);
-    text = "";
+    yield withId(send);
   }
-  if (text !== "") yield encoder.encode(text);
 }
 
 /**

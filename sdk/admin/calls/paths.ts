@@ -1,4 +1,4 @@
-import { HeraldArgumentError } from "../errors.ts";
+import { HeraldArgumentError } from "../../errors.ts";
 
 /**
  * A path of percent-encoded identifiers: path`/admin/organizations/${org}`.

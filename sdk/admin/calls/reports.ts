@@ -1,0 +1,92 @@
+import type {
+  ListedMessage,
+  MessageReport,
+  Page,
+  PageOptions,
+  Recipient,
+  RecipientState,
+  SystemMessageReport,
+} from "../../types.ts";
+import type { CallOptions, Request } from "../exchange.ts";
+import { eachOf } from "./pages.ts";
+import { path, query } from "./paths.ts";
+
+type RecipientFilter = { state?: RecipientState };
+type SystemRecipientFilter = RecipientFilter & { senderId?: string };
+
+/** Creates the calls that read what was sent, and who has it. */
+export function createReportCalls(request: Request) {
+  async function listRecipients(
+    org: string,
+    serverMid: string,
+    page: RecipientFilter & PageOptions = {},
+    options: CallOptions = {},
+  ): Promise<Page<Recipient>> {
+    const target = path`/admin/organizations/${org}/messages/${serverMid}/recipients` + query(page);
+    return request("GET", target, undefined, options);
+  }
+
+  async function listSystemRecipients(
+    org: string,
+    mid: string,
+    page: SystemRecipientFilter & PageOptions = {},
+    options: CallOptions = {},
+  ): Promise<Page<Recipient>> {
+    const target = path`/admin/organizations/${org}/system-messages/${mid}/recipients` + query(page);
+    return request("GET", target, undefined, options);
+  }
+
+  return {
+    /** The history of a conversation, newest first, or oldest first with `after`. */
+    async listMessages(
+      org: string,
+      cid: string,
+      page: PageOptions & { before?: string; after?: string } = {},
+      options: CallOptions = {},
+    ): Promise<Page<ListedMessage>> {
+      const target = path`/admin/organizations/${org}/conversations/${cid}/messages` + query(page);
+      return request("GET", target, undefined, options);
+    },
+    /** Reads a message and its delivery report, by the `server_mid` of the send. */
+    async getMessage(org: string, serverMid: string, options: CallOptions = {}): Promise<MessageReport> {
+      return request("GET", path`/admin/organizations/${org}/messages/${serverMid}`, undefined, options);
+    },
+    /** Reads a system message and its delivery report, by the `mid` of the send. If several senders used the same id, give `senderId`. */
+    async getSystemMessage(
+      org: string,
+      mid: string,
+      sender: { senderId?: string } = {},
+      options: CallOptions = {},
+    ): Promise<SystemMessageReport> {
+      return request(
+        "GET",
+        path`/admin/organizations/${org}/system-messages/${mid}` + query(sender),
+        undefined,
+        options,
+      );
+    },
+
+    /** A page of the recipients of a message, by id. It may hold fewer than `limit`; the list ends only when `cursor` is `null`. */
+    listRecipients,
+    /** Like `listRecipients`, for a system message, in the order of its `uids`. If several senders used the same id, give `senderId`. */
+    listSystemRecipients,
+    /** Yields the recipients of a message, by id: all, or those in one state. */
+    recipients(
+      org: string,
+      serverMid: string,
+      filter: RecipientFilter = {},
+      options: CallOptions = {},
+    ): AsyncGenerator<Recipient, void> {
+      return eachOf((page) => listRecipients(org, serverMid, { ...filter, ...page }, options));
+    },
+    /** Like `recipients`, for a system message. */
+    systemRecipients(
+      org: string,
+      mid: string,
+      filter: SystemRecipientFilter = {},
+      options: CallOptions = {},
+    ): AsyncGenerator<Recipient, void> {
+      return eachOf((page) => listSystemRecipients(org, mid, { ...filter, ...page }, options));
+    },
+  };
+}
