@@ -1,9 +1,11 @@
 import type { Ending } from "./connection/connection.ts";
 import type { MissedPage } from "./connection/missed.ts";
+import type { Store } from "./connection/saved.ts";
 import type { Timing } from "./connection/session.ts";
 import type { WebSocketConstructor } from "./connection/websocket.ts";
 import type {
   ConversationSummary,
+  CustomParameters,
   ListedMessage,
   Message,
   MessageDelete,
@@ -11,6 +13,7 @@ import type {
   MessageRead,
   SystemMessage,
 } from "./types.ts";
+import type { ConversationsView, ConversationView } from "./views/views.ts";
 
 /**
  * `stopped`: not started, or stopped by the app. `connecting`: first attempt. `connected`. `reconnecting`: the connection was lost
@@ -24,7 +27,7 @@ export type ClientState = "stopped" | "connecting" | "connected" | "reconnecting
 export type StateDetail = Partial<Ending> & { retryInMs?: number };
 
 /** The options of a client. Callbacks are called in order of arrival and are not awaited. */
-export type ClientOptions = {
+export type ClientOptions<X = CustomParameters> = {
   /**
    * The server address, `http(s)` or `ws(s)`, with or without `/ws`. Of several, the client tries the next one whenever it loses its
    * connection or gets none.
@@ -38,16 +41,21 @@ export type ClientOptions = {
   deviceId?: string | undefined;
   /** The `_id` of the last message that the app has. The client first receives the messages after it. */
   since?: string | undefined;
+  /**
+   * Keeps `since` and the last ids across reloads, such as `localStorage`, for each user by itself. Tabs may share it, as they may
+   * share what your app keeps; it is written to at most once a second. `since` in these options goes before what is stored.
+   */
+  store?: Store | undefined;
   /** A WebSocket implementation, such as that of the package `ws`. Required without a global WebSocket (Node before 22). */
   WebSocket?: WebSocketConstructor | undefined;
   /** Called once for each message, in order. `client.since` is then already its `_id`, which the app may save. */
-  onMessage: (message: Message) => void;
-  onSystemMessage: (message: SystemMessage) => void;
+  onMessage?: ((message: Message<X>) => void) | undefined;
+  onSystemMessage?: ((message: SystemMessage<X>) => void) | undefined;
   /**
    * Called, in order among the messages, for each edit of a message, which may be one that the app does not have. After a
    * reconnect, an edit may be called again, which changes nothing.
    */
-  onMessageEdit?: ((edit: MessageEdit) => void) | undefined;
+  onMessageEdit?: ((edit: MessageEdit<X>) => void) | undefined;
   /** Called like `onMessageEdit` for each recall: the app removes those of the messages that it has. */
   onMessageDelete?: ((recall: MessageDelete) => void) | undefined;
   /** Called when a participant has read messages of this user. A read while the client is away is not made up for. */
@@ -67,7 +75,7 @@ export type ClientOptions = {
 };
 
 /** A client that stays connected. Requests reject without a connection, when the connection is lost, and after 10 s. */
-export type Client = {
+export type Client<X = CustomParameters> = {
   readonly state: ClientState;
   /**
    * How the client is connected. Server-sent events replace a WebSocket that does not open, with the same promises; only requests
@@ -81,18 +89,29 @@ export type Client = {
   ping(): Promise<void>;
   listConversations(options?: { limit?: number; cursor?: string }): Promise<ConversationPage>;
   /** The history of a conversation, newest first, or oldest first with `after`. */
-  listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage[]>;
+  listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage<X>[]>;
   /**
    * Reads the messages that a gap left out from the history of each conversation, in pages, newest first: `for await (const { cid,
    * messages } of client.listMissed(gap))`. Sort them in by `created_at`. Messages that were already delivered may be among them;
    * new ones still arrive through `onMessage`. Rejects if the connection is lost: start over with the same gap.
    */
-  listMissed(gap: { since: string | undefined }): AsyncGenerator<MissedPage, void>;
+  listMissed(gap: { since: string | undefined }): AsyncGenerator<MissedPage<X>, void>;
   /**
    * Acknowledges messages and system messages by their `_id`, so that their delivery reports count this user. Resolves when the
    * acknowledgement is stored. Repeating it has no effect.
    */
   ack(ids: string | string[]): Promise<void>;
+  /** Marks a conversation as read by the user, up to the given messages or to its end. Their authors hear of it. */
+  markRead(cid: string, ids?: string[]): Promise<void>;
+  /**
+   * Calls back with when a user was last connected, now and whenever that changes: 0 while the user is, otherwise in seconds.
+   * Watches one user at a time: another call ends the previous one. Returns the function that ends it.
+   */
+  presence(uid: string, callback: (activity: number) => void): () => void;
+  /** A conversation, as an app shows it. Calls with the same id return the same view while it is in use. */
+  conversation(cid: string): ConversationView<X>;
+  /** The user's conversations, as an app lists them. */
+  readonly conversations: ConversationsView;
 };
 
 /** A page of the user's conversations. `cursor` is `null` on the last page. */

@@ -1,12 +1,13 @@
 import type { Client, ClientOptions, ClientState, StateDetail } from "./client-options.ts";
 import { addressOf } from "./connection/addresses.ts";
 import { type Connection, openSocket } from "./connection/connection.ts";
-import { readMissed } from "./connection/missed.ts";
-import { createSeenIds } from "./connection/seen-ids.ts";
+import { noteId, type Progress } from "./connection/progress.ts";
+import type { Saved } from "./connection/saved.ts";
 import { playSession, type SessionOptions, type Timing } from "./connection/session.ts";
-import { openStream } from "./connection/stream.ts";
-import { globalWebSocket } from "./connection/websocket.ts";
+import { globalWebSocket, type WebSocketConstructor } from "./connection/websocket.ts";
 import { HeraldConnectionError } from "./errors.ts";
+import type { CustomParameters } from "./types.ts";
+import { createViews } from "./views/views.ts";
 import { createBackoff } from "./waiting/backoff.ts";
 import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
 import { sleep } from "./waiting/timers.ts";
@@ -20,44 +21,40 @@ const defaultTiming: Timing = {
   stableAfterMs: 10_000,
   tooManyMs: 5_000,
 };
-/** More than a server replays at once (1,000), so that the client recognizes every duplicate. */
-const rememberedIds = 2_000;
 /** The maximum that a server accepts in one request. */
 const idsPerAck = 100;
+/** The close code of a session whose token expired. The next connection gets a fresh token, so it may succeed. */
+const badToken = 4401;
 
 /** Creates a client that connects as a user, stays connected, and delivers each message once and in order. */
-export function createClient(options: ClientOptions): Client {
+export function createClient<X = CustomParameters>(options: ClientOptions<X>): Client<X> {
+  const { fallback = true, store } = options;
   const addresses = [options.url].flat().map(addressOf); // those that come after `address`
   let address = addresses.shift() ?? addressOf("");
-  const WebSocket = options.WebSocket ?? globalWebSocket();
   const timing = { ...defaultTiming, ...options.timing };
   const backoff = createBackoff({ minMs: timing.minBackoffMs, maxMs: timing.maxBackoffMs });
-  const seenMessages = createSeenIds(rememberedIds);
-  const seenSystemMessages = createSeenIds(rememberedIds);
+  const progress: Progress = { since: options.since, ids: new Set() };
+  let saved: Saved | undefined;
   let state: ClientState = "stopped";
-  let since = options.since;
+  let user: unknown;
   let hasConnected = false;
-  let connectedAt: number | undefined;
+  let connectedAt = 0;
   let connection: Connection | undefined;
   let transport: Client["transport"];
+  let watched: { uid: string; callback: (activity: number) => void } | undefined;
   let running: AbortController | undefined;
 
   /** Calls a callback. An error that it throws must neither break the connection nor vanish: it goes to `onError`, or is thrown uncaught. */
-  function call(callback: () => void) {
+  function call(callback: () => void, onThrown = options.onError ? onError : throwUncaught) {
     try {
       callback();
     } catch (error) {
-      if (options.onError === undefined) throwUncaught(error);
-      else onError(error);
+      onThrown(error);
     }
   }
 
   function onError(error: unknown) {
-    try {
-      options.onError?.(error);
-    } catch (cause) {
-      throwUncaught(cause);
-    }
+    call(() => options.onError?.(error), throwUncaught);
   }
 
   function setState(next: ClientState, detail: StateDetail = {}) {
@@ -65,51 +62,96 @@ export function createClient(options: ClientOptions): Client {
     call(() => options.onStateChange?.(next, detail));
   }
 
-  const handlers: SessionOptions["handlers"] = {
+  const since = () => progress.since;
+
+  function isNew(id: string): boolean {
+    saved?.changed();
+    return noteId(progress, id);
+  }
+
+  const handlers: SessionOptions<X>["handlers"] = {
     message(message) {
-      if (!seenMessages.add(message._id)) return;
-      since = message._id;
-      call(() => options.onMessage(message));
+      if (!isNew(message._id)) return;
+      progress.since = message._id;
+      views.handlers.message(message);
+      call(() => options.onMessage?.(message));
     },
     system_message(message) {
       // Two senders may use the same id, so the key includes the sender. No identifier contains U+0000.
-      if (seenSystemMessages.add(`${message.from}\u0000${message._id}`)) call(() => options.onSystemMessage(message));
+      if (isNew(`${message.from}\u0000${message._id}`)) call(() => options.onSystemMessage?.(message));
     },
-    message_edit: (edit) => call(() => options.onMessageEdit?.(edit)),
-    message_delete: (recall) => call(() => options.onMessageDelete?.(recall)),
+    message_edit(edit) {
+      views.handlers.message_edit(edit);
+      call(() => options.onMessageEdit?.(edit));
+    },
+    message_delete(recall) {
+      views.handlers.message_delete(recall);
+      call(() => options.onMessageDelete?.(recall));
+    },
     message_read: (read) => call(() => options.onMessageRead?.(read)),
+    last_activity(activities) {
+      const { uid = "", callback } = watched ?? {};
+      const activity = activities[uid];
+      if (typeof activity === "number") call(() => callback?.(activity));
+    },
   };
 
-  function onConnected(opened: Connection, answer: Record<string, unknown>, askedSince: string | undefined) {
+  function watch() {
+    if (watched && connection) request("user_last_activity_subscribe", { id: watched.uid }).catch(onError);
+  }
+
+  const onConnected: SessionOptions<X>["onConnected"] = (opened, answer, askedSince) => {
     // Without `since` the server replays nothing. After a disconnect that is a gap, too, whether or not anything was sent.
-    const isGap = answer.recovered === false || (answer.recovered === undefined && hasConnected);
+    const isGap = !(answer.recovered ?? !hasConnected);
     hasConnected = true;
     connectedAt = performance.now();
     connection = opened;
+    user = answer.user_id;
     setState("connected");
+    views.reload(isGap);
+    watch();
     if (isGap) call(() => options.onGap?.({ since: askedSince }));
+  };
+
+  /** A user token, whose progress is loaded. */
+  async function token(): Promise<string> {
+    const fresh = await options.token();
+    try {
+      if (store) saved ??= (await import("./connection/saved.ts")).createSaved(progress, store, onError);
+      saved?.begin(fresh);
+    } catch (error) {
+      onError(error);
+    }
+    return fresh;
   }
 
-  async function run(signal: AbortSignal): Promise<void> {
+  function noStreams(error: unknown): undefined {
+    onError(error);
+  }
+
+  async function run(signal: AbortSignal, WebSocket: WebSocketConstructor): Promise<void> {
     let failures = 0; // addresses that failed since the last wait
     let unopened = 0; // WebSockets in a row that did not open
+    globalThis.addEventListener?.("pagehide", () => saved?.save(), { signal });
     while (!signal.aborted) {
       const { webSocket, stream } = address;
-      const isStream = unopened > 1 && options.fallback !== false;
-      unopened = isStream ? 0 : unopened + 1;
+      // Few networks need it.
+      const streams = unopened > 1 ? await import("./connection/stream.ts").catch(noStreams) : undefined;
+      unopened = streams ? 0 : unopened + 1;
       const ending = await playSession({
+        ...options,
         open: (opening) =>
-          isStream ? openStream(stream, () => since, opening) : openSocket(webSocket, WebSocket, opening),
-        token: options.token,
-        deviceId: options.deviceId,
-        since: () => since,
+          streams ? streams.openStream(stream, since, opening) : openSocket(webSocket, WebSocket, opening),
+        token,
+        since,
         timing,
+        backoff,
         signal,
         onOpen() {
           unopened = 0;
         },
         onConnected(...connected) {
-          transport = isStream ? "sse" : "websocket";
+          transport = streams ? "sse" : "websocket";
           onConnected(...connected);
         },
         handlers,
@@ -117,55 +159,55 @@ export function createClient(options: ClientOptions): Client {
       });
       if (signal.aborted) return;
       // A WebSocket that does not open may be blocked, or the server restarts; a stream is for the first case.
-      if (unopened > 1 && options.fallback !== false && !isOffline()) continue;
+      if (!fallback || isOffline()) unopened = 0;
+      if (unopened > 1) continue;
+      const { code } = ending;
       const wasConnected = connection !== undefined;
       connection = transport = undefined;
-      if (connectedAt !== undefined && performance.now() - connectedAt >= timing.stableAfterMs) backoff.reset();
-      connectedAt = undefined;
-      if (isFinal(ending.code) && !(ending.code === badToken && wasConnected)) {
+      if (wasConnected && performance.now() - connectedAt >= timing.stableAfterMs) backoff.reset();
+      if (/^44(?!08|29)/.test(`${code}`) && !(code === badToken && wasConnected)) {
         running = undefined;
         return setState("closed", ending);
       }
       addresses.push(address);
       address = addresses.shift() ?? address;
-      failures = wasConnected ? 0 : failures + 1;
-      const isNextAtOnce = failures > 0 && failures <= addresses.length && ending.code !== tooMany;
-      if (!isNextAtOnce) failures = 0;
-      const retryInMs = isNextAtOnce ? 0 : returnWaitMs(ending, backoff, timing);
+      // Of several addresses, the others are tried before the client waits.
+      failures = wasConnected || code === tooMany || failures >= addresses.length ? 0 : failures + 1;
+      const retryInMs = failures > 0 ? 0 : returnWaitMs(ending, backoff, timing);
       setState(isOffline() ? "offline" : "reconnecting", { ...ending, retryInMs });
       // After 4429, wait as long as the server asked, even if the network comes back earlier.
-      await (ending.code === tooMany ? sleep : sleepUntilAwake)(retryInMs, signal);
+      await (code === tooMany ? sleep : sleepUntilAwake)(retryInMs, signal);
     }
   }
 
-  function request(name: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>> {
-    if (connection !== undefined) return connection.request(name, parameters);
-    return Promise.reject(new HeraldConnectionError(`The client is not connected (${state}).`));
+  async function request(name: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>> {
+    if (connection) return await connection.request(name, parameters);
+    throw new HeraldConnectionError(`The client is not connected (${state}).`);
   }
 
-  const client: Client = {
+  const client: Client<X> = {
     get state() {
       return state;
     },
     get since() {
-      return since;
+      return progress.since;
     },
     get transport() {
       return transport;
     },
     start() {
-      if (running !== undefined) return;
+      if (running) return;
+      const WebSocket = options.WebSocket ?? globalWebSocket();
       running = new AbortController();
       backoff.reset();
       setState("connecting");
-      void run(running.signal);
+      void run(running.signal, WebSocket);
     },
     stop() {
       if (state === "stopped") return;
       running?.abort();
-      running = undefined;
-      connection = transport = undefined;
-      connectedAt = undefined;
+      running = connection = transport = undefined;
+      saved?.save();
       setState("stopped");
     },
     async ping() {
@@ -182,13 +224,34 @@ export function createClient(options: ClientOptions): Client {
       const { messages } = await request("message_list", page);
       return Array.isArray(messages) ? messages : [];
     },
-    listMissed: ({ since: after }) => readMissed({ ...client, isKnown: seenMessages.has }, after),
+    async *listMissed(gap) {
+      const { readMissed } = await import("./connection/missed.ts"); // few apps need it
+      yield* readMissed({ ...client, isKnown: (id) => progress.ids.has(id) }, gap.since);
+    },
     async ack(ids) {
       const all = [ids].flat();
-      for (let start = 0; start < all.length; start += idsPerAck)
-        await request("ack", { ids: all.slice(start, start + idsPerAck) });
+      while (all.length > 0) await request("ack", { ids: all.splice(0, idsPerAck) });
+    },
+    async markRead(cid, ids) {
+      await request("message_read", { cid, ids });
+      views.onRead(cid, ids);
+    },
+    presence(uid, callback) {
+      const mine = { uid, callback };
+      watched = mine;
+      watch();
+      return () => {
+        if (watched !== mine) return;
+        watched = undefined;
+        if (connection) request("user_last_activity_unsubscribe", {}).catch(onError);
+      };
+    },
+    conversation: (cid) => views.conversation(cid),
+    get conversations() {
+      return views.conversations;
     },
   };
+  const views = createViews<X>(client, () => user);
   return client;
 }
 
@@ -196,12 +259,4 @@ function throwUncaught(error: unknown) {
   queueMicrotask(() => {
     throw error;
   });
-}
-
-/** The close code of a session whose token expired. The next connection gets a fresh token, so it may succeed. */
-const badToken = 4401;
-
-/** Whether a reconnect after this close code would be refused again. */
-function isFinal(code: number): boolean {
-  return code >= 4400 && code <= 4499 && code !== 4408 && code !== tooMany;
 }

@@ -16,7 +16,7 @@ function show({ _id }) {
 let error;
 const { WebSocket } = globalThis;
 globalThis.WebSocket = undefined;
-try { createClient(options); } catch (thrown) { error = thrown; }
+try { createClient(options).start(); } catch (thrown) { error = thrown; }
 console.log(error?.constructor.name, error?.message.includes("ws"));
 const failure = await createAdmin({ url: process.argv[2], key: "k", retries: 0 }).getUser("o", "u").catch((thrown) => thrown);
 console.log(failure instanceof HeraldApiError, failure.code);
@@ -46,7 +46,7 @@ test("in Node it works with a WebSocket that is handed in, says so without one, 
     ]);
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: "HeraldArgumentError true\ntrue not_herald\nm1\n",
+      stdout: "TypeError true\ntrue not_herald\nm1\n",
       stderr: "",
     });
   } finally {

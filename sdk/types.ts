@@ -8,22 +8,29 @@ export type CustomParameters = { [member: string]: Json };
 export type DeliveredAttachment = { file_id: string; file_name: string };
 
 /** A conversation message as it is delivered. `t` is in Unix seconds, `created_at` is ISO 8601 UTC. */
-export type Message = {
+export type Message<X = CustomParameters> = {
   _id: string;
   t: number;
   from: string;
   body: string;
   cid: string;
-  x: CustomParameters;
+  x: X;
   attachments: DeliveredAttachment[];
   created_at: string;
 };
 
 /** A message in a list: with the time of its last edit (ISO 8601), if there was one. */
-export type ListedMessage = Message & { edited_at?: string };
+export type ListedMessage<X = CustomParameters> = Message<X> & { edited_at?: string };
 
 /** An edit: from now on, the message `id` says this. `t` is in Unix seconds. */
-export type MessageEdit = { id: string; cid: string; from: string; body: string; x: CustomParameters; t: number };
+export type MessageEdit<X = CustomParameters> = {
+  id: string;
+  cid: string;
+  from: string;
+  body: string;
+  x: X;
+  t: number;
+};
 
 /** A recall: these messages were taken back by `from`, and are gone for everyone. `t` is in Unix seconds. */
 export type MessageDelete = { ids: string[]; cid: string; from: string; type: "all"; t: number };
@@ -32,7 +39,7 @@ export type MessageDelete = { ids: string[]; cid: string; from: string; type: "a
  * A system message as it is delivered. `_id` is the sender's `messageSystem.id`. `cid` is present if it was sent to a
  * conversation. System messages are never replayed.
  */
-export type SystemMessage = { _id: string; t: number; from: string; x: CustomParameters; cid?: string };
+export type SystemMessage<X = CustomParameters> = { _id: string; t: number; from: string; x: X; cid?: string };
 
 /**
  * A participant has read messages of the user: `from` has read `ids`, which are the user's, and everything before them in `cid`.
@@ -51,6 +58,7 @@ export type ConversationSummary = {
   created_at: string;
   updated_at: string;
   unread_messages_count: number;
+  last_message?: Message<unknown> | null;
 };
 
 /** The response to `connect`. `recovered` is present only if `since` was sent. */

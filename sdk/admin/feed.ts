@@ -1,7 +1,7 @@
 import { type Handlers, readFrame } from "../connection/frames.ts";
 import type { HeraldApiError } from "../errors.ts";
 
-import type { Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../types.ts";
+import type { CustomParameters, Message, MessageDelete, MessageEdit, MessageRead, SystemMessage } from "../types.ts";
 
 import { createBackoff } from "../waiting/backoff.ts";
 import { type Failure, isUnknownOutcome } from "../waiting/retry.ts";
@@ -91,13 +91,14 @@ async function* readFeed(
   const decoder = new TextDecoder();
   const events = createEventReader();
   const read: FeedEvent[] = [];
-  const handlers: Handlers = {
+  const handlers: Handlers<CustomParameters> = {
     message: (message) => read.push({ message }),
     system_message: (system_message) => read.push({ system_message }),
     message_edit: (message_edit) => read.push({ message_edit }),
     message_delete: (message_delete) => read.push({ message_delete }),
     message_read: (message_read) => read.push({ message_read }),
     session: () => undefined,
+    last_activity: () => undefined,
     response: () => undefined,
   };
   for (;;) {

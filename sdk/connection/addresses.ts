@@ -1,5 +1,3 @@
-import { HeraldArgumentError } from "../errors.ts";
-
 /** Where a server is reached by WebSocket, and for server-sent events. */
 export type Address = { webSocket: string; stream: string };
 
@@ -10,10 +8,8 @@ export type Address = { webSocket: string; stream: string };
 export function addressOf(url: string): Address {
   const { protocol, search, hash, username, password, host, pathname } = new URL(url);
   const [, isSecure] = /^(?:http|ws)(s?):$/.exec(protocol) ?? [];
-  if (isSecure === undefined)
-    throw new HeraldArgumentError(`url must begin with http:, https:, ws: or wss:, not ${protocol}`);
-  if (search + hash + username + password !== "")
-    throw new HeraldArgumentError("url must not contain a query, a fragment or credentials");
+  if (isSecure === undefined || search + hash + username + password)
+    throw new TypeError("url must begin with http(s): or ws(s):, without a query, a fragment or credentials");
   const base = `${isSecure}://${host}${pathname.replace(/\/+$|\/ws\/*$/, "")}`;
   return { webSocket: `ws${base}/ws`, stream: `http${base}/sse` };
 }

@@ -83,8 +83,7 @@ export function openSocket(url: string, WebSocket: WebSocketConstructor, options
         pending.set(id, { resolve, reject });
         socket?.send(JSON.stringify({ request: { [name]: parameters, id } }));
       });
-      const timeout = () => new HeraldConnectionError(`No response to ${name} within ${requestTimeoutMs / 1000} s.`);
-      return withTimeout(answer, requestTimeoutMs, timeout).finally(() => pending.delete(id));
+      return withTimeout(answer, requestTimeoutMs, `response to ${name}`).finally(() => pending.delete(id));
     },
     settle({ id, error, body }) {
       const request = pending.get(id ?? "");

@@ -1,15 +1,16 @@
-import type { ConversationSummary, ListedMessage } from "../types.ts";
+import type { ConversationSummary, CustomParameters, ListedMessage } from "../types.ts";
 import { sleep } from "../waiting/timers.ts";
+import { isLastPage } from "./pages.ts";
 
 /** Messages of one conversation that a gap left out, newest first. */
-export type MissedPage = { cid: string; messages: ListedMessage[] };
+export type MissedPage<X = CustomParameters> = { cid: string; messages: ListedMessage<X>[] };
 
-type Source = {
+type Source<X> = {
   listConversations(page: { limit: number; cursor?: string }): Promise<{
     conversations: ConversationSummary[];
     cursor: string | null;
   }>;
-  listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage[]>;
+  listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage<X>[]>;
   /** Whether the message was already delivered. */
   isKnown(id: string): boolean;
 };
@@ -25,7 +26,10 @@ const clocksDifferMs = 60_000;
  * server assigned, it reads the whole history: leave the loop once you have enough. It slows down after the first requests, because
  * a connection may only send 120 per minute.
  */
-export async function* readMissed(source: Source, since: string | undefined): AsyncGenerator<MissedPage, void> {
+export async function* readMissed<X>(
+  source: Source<X>,
+  since: string | undefined,
+): AsyncGenerator<MissedPage<X>, void> {
   const fromMs = timeOf(since) - clocksDifferMs;
   const isNewer = (time: string) => Date.parse(time) >= fromMs;
   let requests = 0;
@@ -33,14 +37,14 @@ export async function* readMissed(source: Source, since: string | undefined): As
     if (requests++ >= hurriedRequests) await sleep(pauseMs);
   };
 
-  async function* ofConversation(cid: string): AsyncGenerator<MissedPage, void> {
+  async function* ofConversation(cid: string): AsyncGenerator<MissedPage<X>, void> {
     for (let before: string | undefined; ; ) {
       await pace();
       const page = await source.listMessages({ cid, limit: pageSize, ...(before !== undefined && { before }) });
       const messages = page.filter(({ _id, created_at }) => isNewer(created_at) && !source.isKnown(_id));
       if (messages.length > 0) yield { cid, messages };
       const last = page.at(-1);
-      if (last === undefined || page.length < pageSize || !isNewer(last.created_at)) return;
+      if (last === undefined || isLastPage(page, pageSize) || !isNewer(last.created_at)) return;
       before = last._id;
     }
   }

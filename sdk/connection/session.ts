@@ -1,5 +1,5 @@
-import { HeraldConnectionError, HeraldRequestError } from "../errors.ts";
-import { createBackoff } from "../waiting/backoff.ts";
+import { HeraldRequestError } from "../errors.ts";
+import type { Backoff } from "../waiting/backoff.ts";
 import { tooMany } from "../waiting/return-wait.ts";
 import { sleep, withTimeout } from "../waiting/timers.ts";
 import type { Connection, ConnectionOptions, Ending } from "./connection.ts";
@@ -17,17 +17,18 @@ export type Timing = {
 };
 
 /** The options of a session. `signal` ends it. */
-export type SessionOptions = {
+export type SessionOptions<X> = {
   open: (options: ConnectionOptions) => Connection;
-  token: () => string | Promise<string>;
-  deviceId: string | undefined;
+  token: () => Promise<string>;
+  deviceId?: string | undefined;
   since: () => string | undefined;
   timing: Timing;
+  backoff: Backoff;
   signal: AbortSignal;
   onOpen: () => void;
   onConnected: (connection: Connection, answer: Record<string, unknown>, since: string | undefined) => void;
   /** Handlers of events. */
-  handlers: Omit<Handlers, "response" | "session">;
+  handlers: Omit<Handlers<X>, "response" | "session">;
   onError: (error: unknown) => void;
 };
 
@@ -38,18 +39,13 @@ const lastWordMs = 1_000;
  * Runs one connection from the token to its close, and resolves with why it ended. Pings when the connection is quiet, and sends
  * a fresh token when the server announces that the session is about to expire. Never rejects.
  */
-export async function playSession(options: SessionOptions): Promise<Ending> {
+export async function playSession<X>(options: SessionOptions<X>): Promise<Ending> {
   const { timing, signal, onError } = options;
   const over = new AbortController();
   let heard: (() => void) | undefined;
   let isRenewing = false;
 
-  const freshToken = () =>
-    withTimeout(
-      Promise.resolve().then(() => options.token()),
-      timing.requestTimeoutMs,
-      () => new HeraldConnectionError(`token() returned no token within ${timing.requestTimeoutMs / 1000} s.`),
-    );
+  const freshToken = () => withTimeout(options.token(), timing.requestTimeoutMs, "token");
 
   async function authenticate(connection: Connection, token: string): Promise<void> {
     const since = options.since();
@@ -78,7 +74,6 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
   async function renew(connection: Connection): Promise<void> {
     if (isRenewing) return;
     isRenewing = true;
-    const backoff = createBackoff({ minMs: timing.minBackoffMs, maxMs: timing.maxBackoffMs });
     while (!over.signal.aborted) {
       try {
         await connection.request("connect", { token: await freshToken() });
@@ -86,7 +81,7 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
       } catch (error) {
         if (over.signal.aborted) break;
         onError(error);
-        await sleep(backoff.next(), over.signal);
+        await sleep(options.backoff.next(), over.signal);
       }
     }
     isRenewing = false;
@@ -101,7 +96,7 @@ export async function playSession(options: SessionOptions): Promise<Ending> {
   }
   const ending = await new Promise<Ending>((resolve) => {
     if (signal.aborted) return resolve({ code: 1000, reason: "stopped" });
-    const handlers: Handlers = {
+    const handlers: Handlers<X> = {
       ...options.handlers,
       response: (answer) => connection.settle(answer),
       session: () => void renew(connection),

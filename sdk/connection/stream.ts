@@ -14,11 +14,11 @@ async function fetchEvents(
   url: string,
   { ms, over, headers: asked = {} }: { ms: number; over: AbortController; headers?: Record<string, string> },
 ): Promise<Response> {
-  const late = () => {
+  const answer = fetch(url, { headers: asked, signal: over.signal });
+  const response = await withTimeout(answer, ms, "response").catch((error: unknown) => {
     over.abort();
-    return new HeraldConnectionError("the server did not respond in time");
-  };
-  const response = await withTimeout(fetch(url, { headers: asked, signal: over.signal }), ms, late);
+    throw error;
+  });
   const { ok, status, headers } = response;
   if (ok) return response;
   const problem: unknown = await response.json().catch(() => undefined);

@@ -1,5 +1,3 @@
-import { HeraldArgumentError } from "../errors.ts";
-
 /** The part of the standard WebSocket that the client uses. `globalThis.WebSocket` and the package `ws` provide it. */
 export type WebSocketLike = {
   send(data: string): void;
@@ -16,7 +14,5 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike;
 /** The global WebSocket. If there is none (Node before 22), throws an error that says what to do. */
 export function globalWebSocket(): WebSocketConstructor {
   if (globalThis.WebSocket) return globalThis.WebSocket;
-  throw new HeraldArgumentError(
-    "There is no global WebSocket. Pass one as `WebSocket`, such as that of the package `ws`.",
-  );
+  throw new TypeError("There is no WebSocket here. Pass one in the options, such as that of the package `ws`.");
 }

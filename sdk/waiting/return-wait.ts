@@ -27,6 +27,5 @@ export function returnWaitMs(
 ): number {
   if (code !== tooMany) return backoff.next();
   const askedMs = readRetryIn(reason);
-  if (askedMs === undefined) return tooManyMs + backoff.next();
-  return askedMs === 0 ? backoff.next() : askedMs * (1 + random());
+  return askedMs === undefined ? tooManyMs + backoff.next() : askedMs * (1 + random()) || backoff.next();
 }

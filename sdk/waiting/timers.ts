@@ -1,3 +1,5 @@
+import { HeraldConnectionError } from "../errors.ts";
+
 /** The longest timer that is possible. A longer one would fire immediately. */
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -15,12 +17,13 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles like `promise`, or rejects with `timeout()` after `ms`. */
-export function withTimeout<Value>(promise: Promise<Value>, ms: number, timeout: () => Error): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timeout()), ms);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+/** Settles like `promise`, or rejects with a `HeraldConnectionError` that names what is missing after `ms`. */
+export async function withTimeout<Value>(promise: Promise<Value>, ms: number, what: string): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new HeraldConnectionError(`No ${what} within ${ms / 1000} s.`)), ms);
   });
+  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /**

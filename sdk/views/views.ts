@@ -1,0 +1,240 @@
+import type { Handlers } from "../connection/frames.ts";
+import { isLastPage } from "../connection/pages.ts";
+import type { ConversationSummary, CustomParameters, ListedMessage } from "../types.ts";
+import { createView, type View } from "./view.ts";
+
+/**
+ * A conversation as it is now. `messages` are in the server's order, oldest first, with edits applied and without what was recalled;
+ * there are at most 1,000. `isLoaded` becomes true when the last messages have been read, and `error` says why that failed.
+ * `unread` counts messages of others, up to 100; it is known of the conversations in `client.conversations`.
+ */
+export type ConversationSnapshot<X = CustomParameters> = {
+  messages: readonly ListedMessage<X>[];
+  hasOlder: boolean;
+  isLoaded: boolean;
+  unread: number | undefined;
+  error: unknown;
+};
+
+/** A conversation that follows what happens in it while it has a listener. */
+export type ConversationView<X = CustomParameters> = View<ConversationSnapshot<X>> & {
+  readonly cid: string;
+  /** Reads 50 more messages from the history. One call at a time reads; the others wait for it. */
+  loadOlder(): Promise<void>;
+  /** Marks the conversation as read, up to the given messages or to its end. */
+  markRead(ids?: string[]): Promise<void>;
+};
+
+/** The user's conversations, most recently active first. */
+export type ConversationsSnapshot = {
+  conversations: readonly ConversationSummary[];
+  hasMore: boolean;
+  isLoaded: boolean;
+  error: unknown;
+};
+
+/** The user's conversations, which follow new messages while the view has a listener. */
+export type ConversationsView = View<ConversationsSnapshot> & { loadMore(): Promise<void> };
+
+/** The client that the views read from. */
+type Source<X> = {
+  readonly state: string;
+  listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage<X>[]>;
+  listConversations(page: { limit: number; cursor?: string }): Promise<{
+    conversations: ConversationSummary[];
+    cursor: string | null;
+  }>;
+  markRead(cid: string, ids?: string[]): Promise<void>;
+};
+type Messages<X> = readonly ListedMessage<X>[];
+/** An event, as what it does to the messages of its conversation. Repeated, it changes nothing. */
+type Change<X> = (messages: Messages<X>) => Messages<X>;
+
+const pageSize = 50;
+const mostMessages = 1_000;
+const mostViews = 100;
+const listSize = 100;
+const mostUnread = 100;
+const unloaded = { isLoaded: false, error: undefined };
+const loaded = { isLoaded: true, error: undefined };
+
+/** Creates the views of a client, which passes them all events, and calls `reload` when it is connected, with whether there is a gap. */
+export function createViews<X>(source: Source<X>, user: () => unknown) {
+  const views = new Map<string, ConversationView<X>>();
+  /** Those with listeners. */
+  const live = new Set<{ cid: string; hear(change: Change<X>): void; reload(isGap: boolean): void }>();
+  let isListed = false; // the list has listeners
+  let isListing = false;
+  let isListStale = false;
+  let cursor: string | null = null;
+
+  const list = createView<ConversationsSnapshot>({ conversations: [], hasMore: false, ...unloaded }, () => {
+    isListed = true;
+    void loadList();
+    return () => {
+      isListed = false;
+      list.set(unloaded);
+    };
+  });
+
+  /** Reads the first page, again if anything happens meanwhile. */
+  async function loadList() {
+    isListStale = true;
+    if (isListing || !isListed || source.state !== "connected") return;
+    isListing = true;
+    try {
+      while (isListStale) {
+        isListStale = false;
+        const page = await source.listConversations({ limit: listSize });
+        showList(page.conversations, page.cursor);
+      }
+    } catch (error) {
+      list.set({ error });
+    }
+    isListing = false;
+  }
+
+  function showList(conversations: ConversationSummary[], next: string | null) {
+    cursor = next;
+    list.set({ conversations, hasMore: next !== null, ...loaded });
+  }
+
+  const summaryOf = (cid: string) => list.getSnapshot().conversations.find(({ _id }) => _id === cid);
+
+  /** Changes the entry of a conversation, and moves it to the top if it is given a message. */
+  function changeSummary(cid: string, change: Partial<ConversationSummary>) {
+    const summary = summaryOf(cid);
+    if (isListing || !summary) return void loadList();
+    const { conversations } = list.getSnapshot();
+    const changed = { ...summary, ...change };
+    list.set({
+      conversations: change.last_message
+        ? [changed, ...conversations.filter((other) => other !== summary)]
+        : conversations.map((other) => (other === summary ? changed : other)),
+    });
+  }
+
+  function createConversation(cid: string): ConversationView<X> {
+    /** Events since a read began, for each read. */
+    const reads = new Set<Change<X>[]>();
+    let older: Promise<void> | undefined;
+    const { set, getSnapshot, subscribe } = createView<ConversationSnapshot<X>>(
+      { messages: [], hasOlder: false, unread: undefined, ...unloaded },
+      () => {
+        const showUnread = () => {
+          const unread = summaryOf(cid)?.unread_messages_count;
+          if (unread !== getSnapshot().unread) set({ unread });
+        };
+        const leave = list.subscribe(showUnread);
+        live.add(entry);
+        showUnread();
+        entry.reload(true);
+        return () => {
+          leave();
+          live.delete(entry);
+          reads.clear();
+        };
+      },
+    );
+    const entry = {
+      cid,
+      hear(change: Change<X>) {
+        for (const changes of reads) changes.push(change);
+        const { messages, hasOlder } = getSnapshot();
+        const changed = change(messages);
+        set({ messages: changed.slice(-mostMessages), hasOlder: hasOlder || changed.length > mostMessages });
+      },
+      reload(isGap: boolean) {
+        if (source.state !== "connected" || !(isGap || !getSnapshot().isLoaded)) return;
+        reads.clear();
+        read().catch((error: unknown) => set({ error }));
+      },
+    };
+
+    /** Reads a page of history and adds the messages that are shown, if they still begin with `before`. */
+    async function read(before?: string) {
+      const changes: Change<X>[] = [];
+      reads.add(changes);
+      try {
+        const found = await source.listMessages({ cid, limit: pageSize, ...(before && { before }) });
+        const shown = before ? getSnapshot().messages : [];
+        if (!reads.has(changes) || shown[0]?._id !== before) return;
+        const messages = changes.reduce<Messages<X>>((all, change) => change(all), [...[...found].reverse(), ...shown]);
+        set({ messages, hasOlder: !isLastPage(found, pageSize) && messages.length < mostMessages, ...loaded });
+      } finally {
+        reads.delete(changes);
+      }
+    }
+
+    return {
+      cid,
+      getSnapshot,
+      subscribe,
+      async loadOlder() {
+        const { hasOlder, messages } = getSnapshot();
+        if (!hasOlder) return;
+        older ??= read(messages[0]?._id).finally(() => {
+          older = undefined;
+        });
+        await older;
+      },
+      markRead: (ids) => source.markRead(cid, ids),
+    };
+  }
+
+  function hear(cid: string, change: Change<X>) {
+    for (const view of live) if (view.cid === cid) view.hear(change);
+  }
+
+  const handlers: Pick<Handlers<X>, "message" | "message_edit" | "message_delete"> = {
+    message(message) {
+      const { _id, cid, from, created_at } = message;
+      hear(cid, (messages) => (messages.some((other) => other._id === _id) ? messages : [...messages, message]));
+      const unread = (summaryOf(cid)?.unread_messages_count ?? 0) + (from === user() ? 0 : 1);
+      changeSummary(cid, {
+        updated_at: created_at,
+        last_message: message,
+        unread_messages_count: Math.min(unread, mostUnread),
+      });
+    },
+    message_edit({ id, cid, body, x, t }) {
+      const edit = { body, x, edited_at: new Date(t * 1000).toISOString() };
+      hear(cid, (messages) => messages.map((message) => (message._id === id ? { ...message, ...edit } : message)));
+    },
+    message_delete({ ids, cid }) {
+      hear(cid, (messages) => messages.filter(({ _id }) => !ids.includes(_id)));
+      void loadList(); // unread messages may be among them
+    },
+  };
+
+  return {
+    handlers,
+    /** The view of a conversation, the same as before if it is among the last hundred. */
+    conversation(cid: string): ConversationView<X> {
+      const view = views.get(cid) ?? createConversation(cid);
+      views.delete(cid);
+      views.set(cid, view);
+      if (views.size > mostViews) views.delete(views.keys().next().value ?? "");
+      return view;
+    },
+    /** Notes that the user has read a conversation, to its end without `ids`. */
+    onRead(cid: string, ids?: string[]) {
+      if (ids) void loadList();
+      else changeSummary(cid, { unread_messages_count: 0 });
+    },
+    reload(isGap: boolean) {
+      if (isGap || !list.getSnapshot().isLoaded) void loadList();
+      for (const view of live) view.reload(isGap);
+    },
+    conversations: {
+      getSnapshot: list.getSnapshot,
+      subscribe: list.subscribe,
+      async loadMore() {
+        if (cursor === null) return;
+        const page = await source.listConversations({ limit: listSize, cursor });
+        const more = page.conversations.filter(({ _id }) => !summaryOf(_id));
+        showList([...list.getSnapshot().conversations, ...more], page.cursor);
+      },
+    },
+  };
+}
