@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"time"
@@ -50,9 +51,12 @@ func main() {
 		w.WriteHeader(http.StatusCreated)
 		json.NewEncoder(w).Encode(map[string]any{"message": sent.ServerMID, "replayed": sent.Replayed})
 	})
-	address := or("ADDRESS", "127.0.0.1:8080")
-	log.Print("the shop listens on ", address)
-	log.Fatal(http.ListenAndServe(address, nil))
+	listener, err := net.Listen("tcp", or("ADDRESS", "127.0.0.1:8080"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Print("the shop listens on ", listener.Addr())
+	log.Fatal(http.Serve(listener, nil))
 }
 
 // tell sends a message. Its id names what happened, to whom, and which order it was: however often the order is submitted, also

@@ -73,12 +73,18 @@ async function* listen(stream: ReadableStream<Uint8Array>): AsyncGenerator<strin
   }
 }
 
-async function readUntil(stream: ReadableStream<Uint8Array>, words: string): Promise<void> {
-  let said = "";
-  for await (said of listen(stream)) {
-    if (said.includes(words)) return;
-  }
-  throw new Error(said);
+/** Resolves with the first match in what a program says, and goes on reading: a program that cannot speak dies. */
+async function hear(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  void (async () => {
+    let said = "";
+    for await (said of listen(stream)) {
+      const match = pattern.exec(said)?.[1];
+      if (match !== undefined) resolve(match);
+    }
+    reject(new Error(`it ended: ${said}`));
+  })();
+  return await promise;
 }
 
 describe.skipIf(go === undefined)("the Go SDK", () => {
@@ -132,11 +138,10 @@ describe.skipIf(go === undefined)("the Go SDK", () => {
       .quiet();
     const shop = await build(go, example);
     await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
-    const address = `127.0.0.1:${freePort()}`;
-    const env = { HERALD_URL: server.url, HERALD_ADMIN_API_KEY: server.key, ADDRESS: address };
+    const env = { HERALD_URL: server.url, HERALD_ADMIN_API_KEY: server.key, ADDRESS: "127.0.0.1:0" };
     const child = Bun.spawn([shop], { env, stdout: "ignore", stderr: "pipe" });
     try {
-      await readUntil(child.stderr, "the shop listens");
+      const address = await hear(child.stderr, /the shop listens on (\S+)\n/);
       const order = (body: object) => fetch(`http://${address}/orders`, { method: "POST", body: JSON.stringify(body) });
       const placed = { user: "bob", order: "456" };
       const answers = [await order(placed), await order(placed), await order({ user: "bob" })];
