@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buildSdk } from "../../tools/build/sdk.ts";
@@ -9,20 +9,27 @@ const root = join(import.meta.dir, "../..");
 /** What `npm publish` would send. */
 export type Tarball = { file: string; [Symbol.dispose](): void };
 
-/** Builds and packs `@herald/sdk`. */
+/** Builds and packs `@herald/sdk`, beside what other tests build at the same time. */
 export function packSdk(): Tarball {
-  buildSdk();
-  return pack("sdk");
+  const folder = mkdtempSync(join(tmpdir(), "herald-sdk-"));
+  buildSdk(join(folder, "dist"));
+  for (const name of ["package.json", "README.md", "LICENSE"])
+    copyFileSync(join(root, "sdk", name), join(folder, name));
+  try {
+    return pack(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Packs `herald`. */
 export function packHerald(): Tarball {
-  return pack(".");
+  return pack(root);
 }
 
 function pack(path: string): Tarball {
   const folder = mkdtempSync(join(tmpdir(), "herald-packed-"));
-  run(["npm", "pack", "--silent", "--pack-destination", folder], join(root, path));
+  run(["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", folder], path);
   const [name = "nothing was packed"] = readdirSync(folder);
   return { file: join(folder, name), [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }

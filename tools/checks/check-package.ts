@@ -45,7 +45,7 @@ function pack(cwd: string, ...options: string[]): Packed {
 }
 
 async function resolveTypes(): Promise<string[]> {
-  const file = join(folder, pack(folder).filename);
+  const file = join(folder, pack(folder, "--ignore-scripts").filename);
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(file)));
   rmSync(file);
   if (analysis.types === false) return ["attw: the package has no types"];
