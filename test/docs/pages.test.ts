@@ -10,12 +10,13 @@ setDefaultTimeout(40_000);
 const pages = allPages();
 /** How a block of each language may be tested. A `text` block without a word is a picture and is not tested. */
 const ways: Record<string, string[]> = {
-  sh: ["start", "run", "background", "manual"],
-  ts: ["run", "background"],
+  sh: ["start", "run", "background", "page", "manual"],
+  ts: ["run", "background", "page"],
   js: ["run", "background"],
   json: [...contractSchemas().keys()],
   text: ["", "output", "heard"],
   ini: ["settings"],
+  html: ["page"], // run by test/packages, like every `page`
   go: ["main"], // run by test/sdk-languages
 };
 

@@ -23,10 +23,10 @@ export function createWorkspace(): Workspace {
   return workspace;
 }
 
-/** What a reader has after cloning the repository. */
-export function createFreshCopy(): Workspace {
+/** What a reader has after cloning the repository, into the workspace itself or a folder in it. */
+export function createFreshCopy(name = ""): Workspace {
   const workspace = createFolder();
-  cpSync(root, workspace.folder, {
+  cpSync(root, join(workspace.folder, name), {
     recursive: true,
     filter: (source) => !notCopied.has(source.slice(root.length + 1)),
   });
