@@ -17,7 +17,8 @@ const ways: Record<string, string[]> = {
   text: ["", "output", "heard"],
   ini: ["settings"],
   html: ["page"], // run by test/packages, like every `page`
-  go: ["main"], // run by test/sdk-languages
+  go: ["main"], // run by test/sdk-languages, as are those of Python
+  python: ["main"],
 };
 
 const blocks = (how: (block: Block) => boolean): [string, Block][] =>

@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { $ } from "bun";
 import { generatePythonModels, generatorPins, pythonModelsFile } from "../../tools/sdks/python-models.ts";
+import { readPage } from "../docs/markdown.ts";
+import { eventually } from "../harness/deadline.ts";
+import { freePort } from "../harness/engines/installed.ts";
 import { findPython, keepEnvironment } from "../harness/engines/python.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 
@@ -38,13 +41,21 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
   cpSync(join(root, "sdk-python/tests"), tests, { recursive: true });
   cpSync(join(root, "sdk-python/pyproject.toml"), join(folder, "pyproject.toml"));
 
+  const page = join(folder, "page.py");
+  const { blocks } = readPage("docs/how-to/send-from-python.md");
+  const programs = blocks.filter(({ language }) => language === "python").map(({ text }) => text);
+  writeFileSync(page, programs.join("\n\n"));
+
   test("has the models that its generator makes", async () => {
     const generator = await keepEnvironment(found, generatorPins);
     expect(await generatePythonModels(generator)).toBe(readFileSync(pythonModelsFile, "utf8"));
   });
 
   test("is typed, as a program elsewhere sees it", async () => {
-    for (const what of [["-p", "herald"], [tests]]) {
+    for (const what of [
+      ["-p", "herald"],
+      [tests, page, join(root, "examples/fastapi")],
+    ]) {
       const { stdout } = await $`${python} -m mypy ${what}`.cwd(folder).nothrow().quiet();
       expect(stdout.toString()).toStartWith("Success");
     }
@@ -61,4 +72,72 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
     const run = await $`${python} -W error -m pytest --no-header ${tests}`.cwd(folder).env(variables).nothrow().quiet();
     expect([run.exitCode, run.stdout.toString()]).toEqual([0, expect.stringMatching(/^\.+ .*\d+ passed in/s)]);
   });
+
+  test("does what its page shows", async () => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1", HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET } });
+    const variables = {
+      HERALD_URL: server.url,
+      HERALD_ADMIN_API_KEY: server.key,
+      HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET,
+    };
+    const run = await $`${python} ${page}`.cwd(folder).env(variables).nothrow().quiet();
+    const lines = [
+      /stored as [0-9a-f-]{36}/,
+      /online: 0/,
+      /True True/,
+      /there is no such conversation/,
+      /alice News/,
+      /\['alice'\] True/,
+      /None/,
+      /2/,
+      /Live/,
+      /answer 401: .+/,
+    ].map(({ source }) => source);
+    expect([run.stderr.toString(), run.stdout.toString()]).toEqual([
+      "",
+      expect.stringMatching(new RegExp(`^${lines.join("\n")}\n$`)),
+    ]);
+  });
+
+  test.each([
+    ["FastAPI", "fastapi", (port: number) => ["-m", "uvicorn", "main:app", "--port", String(port)], 422],
+    ["Django", "django", (port: number) => ["manage.py", "runserver", "--noreload", String(port)], 400],
+  ])(
+    "is what the example of %s uses: an order that is placed twice is told once",
+    async (_name, example, start, refused) => {
+      const place = join(folder, example);
+      cpSync(join(root, "examples", example), place, { recursive: true });
+      if (example === "fastapi") {
+        const { stdout } = await $`${python} -m mypy --strict main.py`.cwd(place).nothrow().quiet();
+        expect(stdout.toString()).toStartWith("Success");
+      }
+      await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+      const port = freePort();
+      const env = { HERALD_URL: server.url, HERALD_ADMIN_API_KEY: server.key, PYTHONUNBUFFERED: "1" };
+      const child = Bun.spawn([python, ...start(port)], { cwd: place, env, stdout: "ignore", stderr: "ignore" });
+      try {
+        const order = (body: object) =>
+          fetch(`http://127.0.0.1:${port}/orders`, {
+            method: "POST",
+            headers: { "Content-Type": "application/json" },
+            body: JSON.stringify(body),
+          });
+        const placed = { user: "bob", order: "456" };
+        const first = await eventually(() => order(placed).catch(() => undefined), "the shop to listen");
+        const answers = [first, await order(placed), await order({ user: "bob" })];
+        expect(answers.map(({ status }) => status)).toEqual([201, 201, refused]);
+        const [sent, again] = await Promise.all(answers.slice(0, 2).map((answer) => answer.json()));
+        expect(sent).toEqual({ message: expect.any(String), replayed: false });
+        expect(again).toEqual({ ...sent, replayed: true });
+        const { body } = await server.admin<{ items: { body: string }[] }>(
+          "GET",
+          "/admin/organizations/demo/conversations/welcome/messages",
+        );
+        expect(body.items.filter(({ body }) => body === "Order 456 is placed.")).toHaveLength(1);
+      } finally {
+        child.kill();
+        await child.exited;
+      }
+    },
+  );
 });
