@@ -25,12 +25,13 @@ export async function eventually<T>(
   ask: () => Promise<T | undefined> | T | undefined,
   what: string | (() => string),
   ms: number = DEADLINE_MS,
+  everyMs = 20,
 ): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > end) throw new Error(`waited ${ms} ms for ${typeof what === "string" ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

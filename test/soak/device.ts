@@ -1,23 +1,33 @@
 // Runs clients in a process of their own, which the soak freezes, as a computer that sleeps. Orders come over Bun's channel
 // between processes.
+import { goodClaims, signToken } from "../harness/servers/tokens.ts";
 import { type Ledger, type Listener, listen, type Place } from "./listener.ts";
 
-type Order = { method: "listen"; places: Place[] } | { method: "account"; last: Record<string, string[]>; ms: number };
-type Answer = { id: number; ledgers?: Ledger[]; error?: string };
+/** A place, and the tokens that the app has for it. */
+export type Seat = Place & { org: string; tokenSeconds: number };
 
-/** A process with clients. */
+/** What runs clients, and can be put to sleep. */
 export type Device = {
   /** Starts clients; resolves once all are connected. */
-  listen(places: Place[]): Promise<void>;
+  listen(seats: Seat[]): Promise<void>;
   /** Waits until each user shows these messages, and at most `ms`. Resolves with what the clients heard. */
   account(last: Record<string, string[]>, ms: number): Promise<Ledger[]>;
-  sleep(): void;
-  wake(): void;
-  [Symbol.dispose](): void;
+  sleep(): Promise<void>;
+  wake(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
+type Order = { method: "listen"; seats: Seat[] } | { method: "account"; last: Record<string, string[]>; ms: number };
+type Answer = { id: number; ledgers?: Ledger[]; error?: string };
+
+/** Creates a token that lives from now on. */
+export function createToken({ org, uid, tokenSeconds }: Seat): Promise<string> {
+  const { iat = 0, ...claims } = goodClaims(org, uid);
+  return signToken({ ...claims, iat, exp: iat + tokenSeconds });
+}
+
 /** Starts a process without clients. */
-export function startDevice(): Device {
+export function startProcess(): Device {
   const waiting = new Map<number, PromiseWithResolvers<Ledger[]>>();
   let lastId = 0;
   const child = Bun.spawn([process.execPath, import.meta.path], {
@@ -45,11 +55,14 @@ export function startDevice(): Device {
   }
 
   return {
-    listen: async (places) => void (await tell({ method: "listen", places })),
+    listen: async (seats) => void (await tell({ method: "listen", seats })),
     account: (last, ms) => tell({ method: "account", last, ms }),
-    sleep: () => child.kill("SIGSTOP"),
-    wake: () => child.kill("SIGCONT"),
-    [Symbol.dispose]: () => child.kill("SIGKILL"),
+    sleep: async () => child.kill("SIGSTOP"),
+    wake: async () => child.kill("SIGCONT"),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
   };
 }
 
@@ -58,7 +71,11 @@ function serve(): void {
 
   async function obey(order: Order): Promise<Ledger[]> {
     if (order.method === "listen") {
-      for (const place of order.places) listeners.set(place.uid, listen(place));
+      for (const seat of order.seats)
+        listeners.set(
+          seat.uid,
+          listen(seat, () => createToken(seat)),
+        );
       await Promise.all([...listeners.values()].map(({ untilConnected }) => untilConnected));
       return [];
     }

@@ -87,9 +87,9 @@ export function startDisturbances({ stage, random, everyMs, longestMs }: Options
         kind: "device asleep",
         things: [device],
         async disturb(ms) {
-          device.sleep();
+          await device.sleep();
           await pause(ms);
-          device.wake();
+          await device.wake();
         },
       },
       { kind: "node restarted", things: stage.nodes, disturb: () => node.restart() },

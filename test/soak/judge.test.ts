@@ -22,7 +22,19 @@ const good: Ledger = {
     ["m4", "four"],
     ["m5", "five"],
   ],
+  views: [
+    [
+      "a",
+      [
+        ["m1", "one"],
+        ["m4", "four"],
+        ["m5", "five"],
+      ],
+    ],
+  ],
+  wrongCounts: [],
 };
+const viewOf = (...shown: [string, string][]): Partial<Ledger> => ({ views: [["a", shown]] });
 const faultsOf = (change: Partial<Ledger>) =>
   judgeLedgers({ stored, ledgers: [{ ...good, ...change }], roomsOf: () => new Set(["a"]) }).faults;
 
@@ -43,6 +55,19 @@ test.each<[string, Partial<Ledger>, string]>([
   ["a refusal", { refusal: "4403" }, "u was refused: 4403"],
   ["an edit that was missed", { shown: [["m1", "0"], ...good.shown.slice(1)] }, "u: 2 differences"],
   ["a recall that was missed", { shown: [...good.shown, ["m3", "three"]] }, "u: 1 differences"],
+  ["a view without its first message", viewOf(["m4", "four"], ["m5", "five"]), "u: 1 differences"],
+  ["a view in another order", viewOf(["m4", "four"], ["m1", "one"], ["m5", "five"]), "u: 2 differences"],
+  ["a view with an old text", viewOf(["m1", "one"], ["m4", "0"], ["m5", "five"]), "u: 1 differences"],
+  [
+    "a view with what was taken back",
+    viewOf(["m1", "one"], ["m3", "three"], ["m4", "four"], ["m5", "five"]),
+    "u: 3 differences",
+  ],
+  [
+    "a wrong count of unread messages",
+    { wrongCounts: ["a: 1 instead of 2"] },
+    "u counts as unread in a: 1 instead of 2",
+  ],
 ])("%s is found", (_, change, fault) => {
   expect(faultsOf(change)).toEqual([fault]);
 });

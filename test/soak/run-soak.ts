@@ -1,3 +1,4 @@
+import { findChromium } from "../console/browser.ts";
 import { type Authors, author, type Deeds, reader, sendLines, write } from "../faults/changes/authors.ts";
 import { judgeChanges } from "../faults/changes/judge.ts";
 import { leftBehind } from "../faults/judging/left-behind.ts";
@@ -5,18 +6,22 @@ import { type SpoiltLine, startSpoiltLine } from "../harness/clients/spoilt-line
 import { createRandom, type Random } from "../harness/random.ts";
 import { startCluster } from "../harness/servers/cluster.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
-import { startDevice } from "./device.ts";
+import { serveSite, startBrowser } from "./browser.ts";
+import { type Seat, startProcess } from "./device.ts";
 import { startDisturbances } from "./disturbances.ts";
 import { type Account, judgeLedgers } from "./judge.ts";
-import type { Ledger, Place, Transport } from "./listener.ts";
+import type { Ledger, Transport } from "./listener.ts";
 import { readStored } from "./stored.ts";
 
 /** How long and how hard. */
 export type SoakOptions = {
   seconds: number;
+  /** Clients in processes, and how many processes. */
   clients: number;
+  processes: number;
+  /** Further clients, each in a page in Chromium. */
+  pages: number;
   nodes: number;
-  devices: number;
   /** About how many messages, edits and recalls clients hear in a second, all together. */
   deliveriesPerSecond: number;
   /** The longest time between disturbances, and the longest that one lasts. */
@@ -47,6 +52,7 @@ const writers = 8;
 const eventsPerMessage = 2.5;
 /** About half of the clients are behind a firewall that blocks WebSockets. */
 const transports: Transport[] = ["websocket", "sse"];
+const allTransports: Transport[] = [...transports, "page"];
 /** Some tokens expire several times in a run. */
 const tokenSeconds = [45, 90, 3_600];
 const settleWithinMs = 90_000;
@@ -59,24 +65,34 @@ const settleWithinMs = 90_000;
 export async function runSoak(options: SoakOptions, tell: (text: string) => void): Promise<SoakResult | undefined> {
   const random = createRandom(options.seed);
   await using stack = new AsyncDisposableStack();
-  const cluster = await startCluster({ nodes: options.nodes });
-  if (cluster === undefined) return undefined;
+  const chromium = options.pages > 0 ? findChromium() : undefined;
+  const site = stack.use(await serveSite());
+  const cluster = await startCluster({ nodes: options.nodes, env: () => ({ HERALD_ALLOWED_ORIGINS: site.origin }) });
+  if (cluster === undefined || (options.pages > 0 && chromium === undefined)) return undefined;
   stack.use(cluster);
   const org = await createOrganization(cluster.node(0).herald);
-  const rooms = planRooms(options.clients, random);
-  for (const [cid, uids] of rooms) await org.conversation([author, reader, ...uids], cid);
+  const uids = Array.from({ length: options.clients + options.pages }, (_, index) => `user ${index}`);
+  const rooms = planRooms(uids, random);
+  for (const [cid, members] of rooms) await org.conversation([author, reader, ...members], cid);
+  const roomsOf = (uid: string) => [...rooms].flatMap(([cid, members]) => (members.has(uid) ? cid : []));
 
-  const devices = Array.from({ length: options.devices }, () => stack.use(startDevice()));
+  const devices = Array.from({ length: options.processes }, () => stack.use(startProcess()));
+  if (chromium !== undefined) devices.push(stack.use(await startBrowser(chromium, site)));
   const lines = await Promise.all(devices.map(() => Promise.all(cluster.nodes.map(({ url }) => drawLine(url, stack)))));
-  const places = Array.from({ length: options.clients }, (_, index): Place => {
-    const own = lines[index % devices.length] ?? [];
-    const urls = own.map((_line, turn) => `http://127.0.0.1:${own[(index + turn) % own.length]?.port}`);
-    const uid = `user ${index}`;
-    return { org: org.id, uid, urls, transport: random.pick(transports), tokenSeconds: random.pick(tokenSeconds) };
-  });
-  const placesOf = (device: number) => places.filter((_, index) => index % devices.length === device);
-  await Promise.all(devices.map((device, index) => device.listen(placesOf(index))));
-  tell(`${options.clients} clients are connected to ${options.nodes} nodes`);
+  const sit = (uid: string, index: number, device: number, transport: Transport): Seat => {
+    const own = lines[device] ?? [];
+    const urls = own.map((_, turn) => `http://127.0.0.1:${own[(index + turn) % own.length]?.port}`);
+    return { org: org.id, uid, urls, rooms: roomsOf(uid), transport, tokenSeconds: random.pick(tokenSeconds) };
+  };
+  const seats = devices.map((_, device) =>
+    uids.flatMap((uid, index) => {
+      const isPage = index >= options.clients;
+      const own = isPage ? options.processes : index % options.processes;
+      return own === device ? sit(uid, index, device, isPage ? "page" : random.pick(transports)) : [];
+    }),
+  );
+  await Promise.all(devices.map((device, index) => device.listen(seats[index] ?? [])));
+  tell(`${uids.length} clients are connected to ${options.nodes} nodes`);
 
   const deeds: Deeds = { written: [], batched: [], scheduled: [] };
   const cids = [...rooms.keys()];
@@ -120,18 +136,15 @@ export async function runSoak(options: SoakOptions, tell: (text: string) => void
   tell(`${deeds.written.length + deeds.batched.length} messages are written; all is healed`);
 
   const last = await sendEach("the last");
-  const lastOf = Object.fromEntries(
-    places.map(({ uid }) => [uid, [...rooms].flatMap(([cid, uids]) => (uids.has(uid) ? (last.get(cid) ?? []) : []))]),
-  );
+  const lastOf = Object.fromEntries(uids.map((uid) => [uid, roomsOf(uid).flatMap((cid) => last.get(cid) ?? [])]));
   const ledgers = (await Promise.all(devices.map((device) => device.account(lastOf, settleWithinMs)))).flat();
   const stored = await readStored(cluster.databaseUrl, org, cids);
-  const roomsOf = (uid: string) => new Set(cids.filter((cid) => rooms.get(cid)?.has(uid)));
-  const { faults, ...figures } = judgeLedgers({ stored, ledgers, roomsOf });
+  const { faults, ...figures } = judgeLedgers({ stored, ledgers, roomsOf: (uid) => new Set(roomsOf(uid)) });
   const listed = new Map(
     stored.flatMap(({ id, text }): [string, string][] => (text === undefined ? [] : [[id, text]])),
   );
   faults.push(...judgeChanges({ deeds, listed, listeners: [], losesTail: false }));
-  for (const device of devices) device[Symbol.dispose]();
+  await Promise.all(devices.map((device) => device[Symbol.asyncDispose]()));
   faults.push(...(await leftBehind(cluster.nodes)));
   return {
     seed: options.seed,
@@ -140,7 +153,7 @@ export async function runSoak(options: SoakOptions, tell: (text: string) => void
     stored: stored.length,
     recalled: stored.filter(({ text }) => text === undefined).length,
     deliveries: sum(ledgers, ({ deliveries }) => deliveries),
-    transports: Object.fromEntries(transports.map((transport) => [transport, sumsOf(ledgers, transport)])),
+    transports: Object.fromEntries(allTransports.map((transport) => [transport, sumsOf(ledgers, transport)])),
     disturbances: disturbances.counts,
     ...figures,
     faults,
@@ -165,12 +178,12 @@ async function drawLine(url: string, stack: AsyncDisposableStack): Promise<Spoil
 }
 
 /** Conversations, each with its participants: every user is in two of them, which differ from those of others. */
-function planRooms(clients: number, random: Random): Map<string, ReadonlySet<string>> {
-  const count = Math.max(2, Math.round((clients * roomsPerUser) / roomSize));
+function planRooms(uids: readonly string[], random: Random): Map<string, ReadonlySet<string>> {
+  const count = Math.max(2, Math.round((uids.length * roomsPerUser) / roomSize));
   const rooms = Array.from({ length: count }, () => new Set<string>());
-  for (let index = 0; index < clients; index += 1) {
+  for (const [index, uid] of uids.entries()) {
     const first = index % count;
-    for (const room of [first, (first + random.integer(1, count - 1)) % count]) rooms[room]?.add(`user ${index}`);
+    for (const room of [first, (first + random.integer(1, count - 1)) % count]) rooms[room]?.add(uid);
   }
-  return new Map(rooms.map((uids, index) => [`room ${index}`, uids]));
+  return new Map(rooms.map((members, index) => [`room ${index}`, members]));
 }

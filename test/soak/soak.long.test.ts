@@ -6,8 +6,16 @@ setDefaultTimeout(180_000);
 
 test("clients of a cluster that is disturbed all the time miss nothing, hear nothing twice, and show what is stored", async () => {
   const { seed } = createRandom();
-  const options = { clients: 40, nodes: 2, devices: 2, deliveriesPerSecond: 400, everyMs: 1_500, longestMs: 4_000 };
-  const result = await runSoak({ seconds: 10, seed, ...options }, () => undefined);
+  const options = {
+    clients: 40,
+    processes: 2,
+    pages: 2,
+    nodes: 2,
+    deliveriesPerSecond: 400,
+    everyMs: 1_500,
+    longestMs: 3_000,
+  };
+  const result = await runSoak({ seconds: 8, seed, ...options }, () => undefined);
   if (result === undefined) return;
   expect({ seed, faults: result.faults }).toEqual({ seed, faults: [] });
   expect(result.deliveries).toBeGreaterThan(2_000);

@@ -3,9 +3,10 @@ import { parseArgs } from "node:util";
 import { createRandom } from "../harness/random.ts";
 import { runSoak } from "./run-soak.ts";
 
-const usage = `npm run soak -- [--minutes 10] [--clients 200] [--seed 7] [--deliveries 500]
+const usage = `npm run soak -- [--minutes 10] [--clients 200] [--pages 5] [--seed 7] [--deliveries 500]
   --minutes     how long messages are written and everything is disturbed
   --clients     how many clients listen
+  --pages       how many more listen in pages in Chromium
   --seed        decides what is disturbed, when and for how long; without it, another one each time
   --deliveries  about how many events the clients hear in a second, all together
 It exits with 1 if a client missed anything, heard anything twice, or shows anything else than the database has.`;
@@ -14,6 +15,7 @@ const { values: given } = parseArgs({
   options: {
     minutes: { type: "string", default: "10" },
     clients: { type: "string", default: "200" },
+    pages: { type: "string", default: "5" },
     seed: { type: "string" },
     deliveries: { type: "string", default: "500" },
     help: { type: "boolean", default: false },
@@ -26,7 +28,8 @@ async function main(): Promise<boolean> {
     seconds: Number(given.minutes) * 60,
     clients: Number(given.clients),
     nodes: 3,
-    devices: 4,
+    processes: 4,
+    pages: Number(given.pages),
     deliveriesPerSecond: Number(given.deliveries),
     everyMs: 4_000,
     longestMs: 20_000,

@@ -1,6 +1,10 @@
 import type { WebSocketConstructor } from "../../../sdk/connection/websocket.ts";
 import { type ClientOptions, createClient } from "../../../sdk/index.ts";
 
+// The client imports these when it needs them, which takes a turn of the real event loop unless they are there.
+import "../../../sdk/connection/saved.ts";
+import "../../../sdk/connection/stream.ts";
+
 /** What the app heard from the client. */
 export type Heard = { hears: string; [member: string]: unknown };
 
