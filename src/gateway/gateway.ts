@@ -10,10 +10,12 @@ import { createPacedWork } from "../lib/queues/paced-work.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createTimerWheel } from "../lib/time/timer-wheel.ts";
 import type { Receipts } from "../services/delivery/receipts.ts";
+import type { Acquaintances } from "../services/directory/acquaintances.ts";
 import type { FeedStarts } from "../services/feeds.ts";
 import type { OrganizationLimits } from "../services/limits/organization-limits.ts";
 import type { CatchUp } from "../services/messages/catch-up.ts";
 import type { HistoryReader } from "../services/messages/history.ts";
+import type { Reads } from "../services/messages/reads.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
 import { createDoorkeeper } from "./connections/doorkeeper.ts";
 import { createOrigins } from "./connections/origins.ts";
@@ -64,6 +66,8 @@ type Dependencies = OutageEvents & {
   catchUp: CatchUp;
   history: HistoryReader;
   receipts: Receipts;
+  reads: Pick<Reads, "markAs">;
+  acquaintances: Acquaintances;
   ledger: DeliveryLedger;
   feedStarts: FeedStarts;
   /** The clock that tokens expire by. */
@@ -124,7 +128,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     createSequencers,
     createSocketSessions,
   } = parts;
-  const { history, receipts, clock, steadyClock, limits, clientAddress } = dependencies;
+  const { clock, steadyClock, limits, clientAddress } = dependencies;
   const { onError, onRecovery, ratesOf } = dependencies;
   const figuring = createGatewayFigures(dependencies);
   const { figures, onDelivery: countDelivery, onRepair, noteBreak, onCut } = figuring;
@@ -228,7 +232,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onCut,
     onError,
   };
-  const handle = createRequestHandler({ history, receipts, onAcknowledged: watches.acknowledged });
+  const handle = createRequestHandler({ ...dependencies, onAcknowledged: watches.acknowledged });
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });

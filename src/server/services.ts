@@ -12,6 +12,7 @@ import { createDeliveryReports } from "../services/delivery/delivery-reports.ts"
 import { createReceipts } from "../services/delivery/receipts.ts";
 import { createRecipients } from "../services/delivery/recipients.ts";
 import type { Waits } from "../services/delivery/waits.ts";
+import { createAcquaintances } from "../services/directory/acquaintances.ts";
 import { createConversationDirectory } from "../services/directory/conversations.ts";
 import { createDirectory } from "../services/directory/directory.ts";
 import { createErasures } from "../services/directory/erasure.ts";
@@ -98,6 +99,7 @@ export function createServices(dependencies: Dependencies) {
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
     ...createScheduling({ ...store, use, limits: httpLimitsOf(config), elapsed: steadyClock }),
+    acquaintances: createAcquaintances(store),
     directory: createDirectory({ ...store, tokens, clock }),
     erasures: createErasures({ ...store, clock, elapsed: steadyClock }),
     conversations: createConversationDirectory({

@@ -210,6 +210,14 @@ export type ParticipantReads = {
   has(org: string, cid: string, uid: string): Promise<boolean>;
 };
 
+/** Reads who knows whom: two users know each other if they share a conversation. */
+export type AcquaintanceReads = {
+  /** The users among `ids` whom the user knows, and the user itself, by id. */
+  among(org: string, uid: string, ids: readonly string[]): Promise<Entity[]>;
+  /** Those of `cids` in which the user takes part, by id. */
+  conversationsAmong(org: string, uid: string, cids: readonly string[]): Promise<string[]>;
+};
+
 /** Writes participants. */
 export type ParticipantWrites = {
   /** Creates the user if necessary. `put` holds the user; `isNew` says whether the user was added by this call. */

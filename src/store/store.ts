@@ -4,6 +4,7 @@ import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
 import { deliveryBounds } from "./delivery/bounds.ts";
 import { createDeliveryReads, createDeliveryWrites } from "./delivery/delivery.ts";
 import { createRecipientReads } from "./delivery/recipients.ts";
+import { createAcquaintanceReads } from "./directory/acquaintances.ts";
 import { createConversationReads, createConversationWrites } from "./directory/conversations.ts";
 import { createOrganizationReads, createOrganizationWrites } from "./directory/organizations.ts";
 import { createParticipantReads, createParticipantWrites, createStanding } from "./directory/participants.ts";
@@ -117,6 +118,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     conversations: { ...createConversationReads({ reader }), ...writes.conversations },
     participants: { ...createParticipantReads({ reader }), ...writes.participants },
     standing: createStanding({ reader }),
+    acquaintances: createAcquaintanceReads({ reader }),
     keys: { ...createKeyReads({ reader }), ...writes.keys },
     audit: { ...createAuditReads({ reader }), ...writes.audit },
     deliveries: { bounds: deliveryBounds, ...createDeliveryReads({ reader }), ...writes.deliveries },

@@ -18,6 +18,9 @@ function requestText(random: Random, { token, cid }: Place): Buffer {
     connect: { token, device_id: "phone", since: "01a1f910-5800-7b1a-8c3d-4e5f60718293" },
     message_list: { cid, limit: 2, before: "01a1f910-5800-7b1a-8c3d-4e5f60718293" },
     conversation_list: { limit: 2, cursor: "eyJpZCI6ImEifQ" },
+    message_read: { cid, ids: ["01a1f910-5800-7b1a-8c3d-4e5f60718293"] },
+    get_users_by_ids: { ids: ["alice"] },
+    get_participants_by_cids: { cids: [cid] },
   };
   const operation = pick(random, Object.keys(frameRequests) as [string]);
   const request = { request: { [operation]: examples[operation] ?? {}, id: "1" } };

@@ -236,7 +236,11 @@ describe("promise 6: the token of one organization's user, in every request over
       for (const payload of payloads) {
         const nothing = idsOfNothing();
         for (const ids of [other.own, other.shared]) {
-          const ofTheirs = await socket.request(operation, payload({ ...ids, cid: other.own.cid }), "same");
+          const ofTheirs = await socket.request(
+            operation,
+            payload({ ...ids, cid: other.own.cid, uid: other.own.uid }),
+            "same",
+          );
           const ofNothing = await socket.request(operation, payload(nothing), "same");
           expect({ operation, ...ofTheirs }).toEqual({ operation, ...ofNothing });
         }

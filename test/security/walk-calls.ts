@@ -100,6 +100,14 @@ export const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
     ({ cid, messageId }) => ({ cid, before: messageId }),
   ],
   ack: [({ messageId, systemMid }) => ({ ids: [messageId, systemMid] })],
+  message_read: [
+    ({ cid }) => ({ cid }),
+    ({ messageId }) => ({ cid: "room", ids: [messageId] }),
+    ({ cid, messageId }) => ({ cid, ids: [messageId] }),
+  ],
+  get_users_by_ids: [({ uid }) => ({ ids: [uid] })],
+  get_participants_by_cids: [({ cid }) => ({ cids: [cid] })],
+  user_logout: [], // names nothing, and ends the connection
 };
 
 /** A call of the walk. */

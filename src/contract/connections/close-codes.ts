@@ -4,6 +4,7 @@ const obeys = "reconnects after the time that the close reason gives, such as `r
 
 /** Why Herald closes a WebSocket, and how the client reacts. It reconnects on every code except 44xx; 4408 and 4429 are exceptions. */
 export const closeCodes = {
+  logged_out: { code: 1000, meaning: "the client sent `user_logout`", client: "connects again when the user wants to" },
   going_away: { code: 1001, meaning: "the server is shutting down", client: reconnects },
   restarting: { code: 1012, meaning: "the server is restarting; reconnect with `since`", client: reconnects },
   frame_too_large: { code: 1009, meaning: "a frame exceeded the size limit", client: reconnects },

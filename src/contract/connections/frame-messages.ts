@@ -19,7 +19,7 @@ import {
   systemMessageEvent,
 } from "../messages/events.ts";
 import { messageReadEvent } from "../messages/reads.ts";
-import { type FrameOperation, frameError, frameId, frameRequests, frameResponses } from "./frames.ts";
+import { type FrameOperation, frameError, frameId, frameRequests, frameResponses, type UserView } from "./frames.ts";
 
 /** One JSON text on a socket: its purpose, its schema, and an example. */
 export type FrameMessage = { title: string; summary: string; schema: z.ZodType; example: unknown };
@@ -28,6 +28,12 @@ export type FrameMessage = { title: string; summary: string; schema: z.ZodType; 
 export type FrameExchange = { summary: string; request: FrameMessage; response: FrameMessage };
 
 type Parts = { summary: string; id: string; request: unknown; response: Record<string, unknown> };
+
+const userExample = {
+  _id: exampleIds.user,
+  login: exampleIds.user,
+  created_at: conversationExample.created_at,
+} satisfies UserView;
 
 const parts: Record<FrameOperation, Parts> = {
   connect: {
@@ -76,6 +82,34 @@ const parts: Record<FrameOperation, Parts> = {
     request: { ids: [messageExample._id, systemMessageExample._id] },
     response: { success: true },
   },
+  message_read: {
+    summary:
+      "Marks messages of a conversation as read: up to the newest of `ids`, or to its end. Each author of what is newly read hears `message_read`. Repeating it has no effect.",
+    id: "6",
+    request: { cid: exampleIds.conversation, ids: [messageExample._id] },
+    response: { success: true },
+  },
+  get_users_by_ids: {
+    summary:
+      "Tells about users who share a conversation with the user. Others are left out, whether they exist or not.",
+    id: "7",
+    request: { ids: [exampleIds.user] },
+    response: { users: [userExample] },
+  },
+  get_participants_by_cids: {
+    summary:
+      "Lists who takes part in conversations. Conversations in which the user takes no part are left out, whether they exist or not.",
+    id: "8",
+    request: { cids: [exampleIds.conversation] },
+    response: { users: [userExample], conversations: { [exampleIds.conversation]: [exampleIds.user] } },
+  },
+  user_logout: {
+    summary:
+      "Ends this connection, which the server then closes with 1000. The token stays valid until it expires: your backend revokes it.",
+    id: "9",
+    request: {},
+    response: { success: true },
+  },
 };
 
 /** The requests that a client may send over its WebSocket, by name. */
@@ -85,6 +119,10 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
   conversation_list: exchange("conversation_list"),
   message_list: exchange("message_list"),
   ack: exchange("ack"),
+  message_read: exchange("message_read"),
+  get_users_by_ids: exchange("get_users_by_ids"),
+  get_participants_by_cids: exchange("get_participants_by_cids"),
+  user_logout: exchange("user_logout"),
 };
 
 const errorExample = new HeraldError("not_a_participant");

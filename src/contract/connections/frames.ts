@@ -2,12 +2,13 @@ import { z } from "zod";
 import { isAtMost } from "../../lib/text/text.ts";
 import { identifier } from "../identifiers.ts";
 import { listedMessageSchema } from "../messages/events.ts";
-import { maxUnread } from "../messages/reads.ts";
+import { maxReadIds, maxUnread } from "../messages/reads.ts";
 
 const maxTokenCharacters = 8192;
 const maxIdCharacters = 128;
 const maxPage = 100;
 const maxAcknowledged = 100;
+const maxNamed = 100;
 const limit = z.int().min(1).max(maxPage).default(50).meta({ description: "The number of items in a page." });
 const cursor = z.string().min(1).max(1024).meta({ description: "The `cursor` of the previous page." });
 
@@ -15,9 +16,13 @@ const cursor = z.string().min(1).max(1024).meta({ description: "The `cursor` of 
 export const frameRequests = {
   connect: z.strictObject({
     token: z.string().min(1).max(maxTokenCharacters).meta({ description: "A user token." }),
-    device_id: identifier
+    device_id: z
+      .union([identifier, z.number().transform(String), z.null().transform(() => undefined)])
       .optional()
-      .meta({ description: "A label for the operator. Connecting with a label in use replaces no connection." }),
+      .meta({
+        description:
+          "A label for the operator; SAMA clients also send a number, or `null` before they have one. Connecting with a label in use replaces no connection.",
+      }),
     since: identifier.optional().meta({ description: "The `_id` of the last message that the client received." }),
   }),
   ping: z.strictObject({}),
@@ -35,6 +40,33 @@ export const frameRequests = {
       .max(maxAcknowledged, `must name at most ${maxAcknowledged} messages`)
       .meta({ description: "The `_id`s of messages and system messages that the client received." }),
   }),
+  message_read: z.strictObject({
+    cid: identifier.meta({ description: "The conversation." }),
+    ids: z
+      .array(identifier)
+      .min(1, "must name at least one message")
+      .max(maxReadIds, `must name at most ${maxReadIds} messages`)
+      .optional()
+      .meta({
+        description:
+          "The `_id`s of messages of the conversation: it is read up to the newest of them. Without `ids`, it is read up to its end.",
+      }),
+  }),
+  get_users_by_ids: z.strictObject({
+    ids: z
+      .array(identifier)
+      .min(1, "must name at least one user")
+      .max(maxNamed, `must name at most ${maxNamed} users`)
+      .meta({ description: "The users." }),
+  }),
+  get_participants_by_cids: z.strictObject({
+    cids: z
+      .array(identifier)
+      .min(1, "must name at least one conversation")
+      .max(maxNamed, `must name at most ${maxNamed} conversations`)
+      .meta({ description: "The conversations." }),
+  }),
+  user_logout: z.strictObject({}),
 } as const;
 
 /** The name of a request. */
@@ -72,6 +104,18 @@ export const conversationView = z
 /** A conversation, as its participants see it. */
 export type ConversationView = z.infer<typeof conversationView>;
 
+/** A user, as those see it who share a conversation with the user. */
+export const userView = z
+  .strictObject({
+    _id: z.string().meta({ description: "The user." }),
+    login: z.string().meta({ description: "The user's name, or the id if no name is set." }),
+    created_at: z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601 UTC with milliseconds." }),
+  })
+  .meta({ id: "UserView" });
+
+/** A user, as those see it who share a conversation with the user. */
+export type UserView = z.infer<typeof userView>;
+
 /** The responses without their `id`, by request. */
 export const frameResponses = {
   connect: z.strictObject({
@@ -91,6 +135,20 @@ export const frameResponses = {
   }),
   message_list: z.strictObject({ messages: z.array(listedMessageSchema) }),
   ack: z.strictObject({ success: z.literal(true) }),
+  message_read: z.strictObject({ success: z.literal(true) }),
+  get_users_by_ids: z.strictObject({
+    users: z.array(userView).meta({
+      description: "By id: those of the users who share a conversation with the user, and the user itself.",
+    }),
+  }),
+  get_participants_by_cids: z.strictObject({
+    users: z.array(userView).meta({ description: "By id: every user of the lists, once." }),
+    conversations: z.record(z.string(), z.array(z.string())).meta({
+      description:
+        "The participants of each of the conversations that the user takes part in, by id: the first 1,000 of each, and 5,000 together.",
+    }),
+  }),
+  user_logout: z.strictObject({ success: z.literal(true) }),
 } as const;
 
 /** An error on the socket. */

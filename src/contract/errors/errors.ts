@@ -121,6 +121,11 @@ export const errorCatalogue = {
     title: "Too many requests or connections",
     advice: "Wait the number of seconds in `Retry-After`, then try again.",
   },
+  not_supported: {
+    status: 501,
+    title: "Herald does not do this over a socket",
+    advice: "Do what the message names instead.",
+  },
   unavailable: {
     status: 503,
     title: "Herald cannot handle the request right now",

@@ -11,6 +11,7 @@ const bytesPerUnit = 64 * 1024;
 // than once.
 const replayed = { rowsPerUnit: 250, bytesPerUnit: 256 * 1024 };
 const receiptsPerUnit = 50;
+const lookupsPerUnit = 20; // users or conversations that are looked up one by one
 const countedPerUnit = 2_500; // unread messages: a millisecond of reading
 // Connects of a user beyond this come from a client that hangs up again and again.
 const usualConnects = { perSecond: 0.1, burst: 4 };
@@ -25,6 +26,8 @@ export const costs = {
   receipts: (ids: number) => Math.max(0.1, ids / receiptsPerUnit),
   /** In addition to the answer, for unread messages that were counted one by one. */
   counting: (unread: number) => unread / countedPerUnit,
+  /** In addition to the answer, for users or conversations that were looked up one by one. */
+  lookups: (named: number) => named / lookupsPerUnit,
   replay: (rows: number, bytes: number) => Math.max(rows / replayed.rowsPerUnit, bytes / replayed.bytesPerUnit),
 };
 

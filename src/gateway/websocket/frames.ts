@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type FrameId, type FrameOperation, frameId, frameRequests } from "../../contract/connections/frames.ts";
+import { unsupportedFrames, unsupportedRequests } from "../../contract/connections/unsupported.ts";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { withoutCredentials } from "../../contract/keys/redaction.ts";
 import { parseStrictJson } from "../../contract/requests.ts";
@@ -10,6 +11,7 @@ export type Frame =
   | { id: FrameId | undefined; fault: HeraldError };
 
 const envelope = z.strictObject({ request: z.record(z.string(), z.unknown()) });
+const sentFrame = z.looseObject({ id: frameId });
 const operations = Object.keys(frameRequests);
 
 /** Reads a text frame. If the frame is unreadable, its fault has no `id`. */
@@ -21,6 +23,8 @@ export function readFrame(text: string, maxDepth: number): Frame {
     if (error instanceof HeraldError) return { id: undefined, fault: error };
     throw error;
   }
+  const unsupported = readUnsupported(value);
+  if (unsupported !== undefined) return unsupported;
   const parsed = envelope.safeParse(value);
   if (!parsed.success) return { id: undefined, fault: fault('a frame is {"request":{"<operation>":{…},"id":"…"}}') };
   const { id, ...rest } = parsed.data.request;
@@ -31,10 +35,27 @@ export function readFrame(text: string, maxDepth: number): Frame {
       fault: fault("a request needs an `id`, which is a number or a string of at most 128 characters"),
     };
   const [operation, ...others] = Object.keys(rest);
+  const instead = operation === undefined ? undefined : ownOf(unsupportedRequests, operation);
+  if (instead !== undefined && others.length === 0)
+    return { id: readId.data, fault: new HeraldError("not_supported", `${operation} is not supported: ${instead}`) };
   if (operation === undefined || others.length > 0 || !isOperation(operation)) {
     return { id: readId.data, fault: fault(`a request must contain exactly one of ${operations.join(", ")}`) };
   }
   return { id: readId.data, operation, payload: rest[operation] };
+}
+
+/** A frame by which a SAMA client sends something: it is named by its first member, and may have an id. */
+function readUnsupported(value: unknown): Frame | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const [[name, content] = []] = Object.entries(value);
+  const instead = name === undefined ? undefined : ownOf(unsupportedFrames, name);
+  if (instead === undefined) return undefined;
+  const id = sentFrame.safeParse(content).data?.id;
+  return { id, fault: new HeraldError("not_supported", `${name} is not supported: ${instead}`) };
+}
+
+function ownOf(table: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 function isOperation(name: string): name is FrameOperation {

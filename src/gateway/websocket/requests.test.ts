@@ -13,11 +13,12 @@ test("a list of conversations costs more than its size, for the unread messages 
     const items = unread.map((unread_messages_count) => ({ ...conversation, unread_messages_count }));
     const handle = createRequestHandler({
       history: {
-        messages: neverUsed,
         messagesFor: neverUsed,
         conversationsOf: async () => ({ items, cursor: null }),
       },
       receipts: { acknowledge: neverUsed },
+      reads: { markAs: neverUsed },
+      acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
       onAcknowledged: neverUsed,
     });
     return (await handle({ org: "o", uid: "u" }, "conversation_list", {})).addedCost;

@@ -1,12 +1,18 @@
+import type { CloseReason } from "../../contract/connections/close-codes.ts";
 import { type FrameOperation, frameRequests } from "../../contract/connections/frames.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
 import { validate } from "../../contract/requests.ts";
 import type { Receipts } from "../../services/delivery/receipts.ts";
+import type { Acquaintances } from "../../services/directory/acquaintances.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
+import type { Reads } from "../../services/messages/reads.ts";
 import { costs } from "../limits/user-budgets.ts";
 
 type Dependencies = {
-  history: HistoryReader;
-  receipts: Receipts;
+  history: Pick<HistoryReader, "conversationsOf" | "messagesFor">;
+  receipts: Pick<Receipts, "acknowledge">;
+  reads: Pick<Reads, "markAs">;
+  acquaintances: Acquaintances;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;
 };
@@ -14,13 +20,18 @@ type Dependencies = {
 /** The connection that asks. */
 type Asker = { org: string; uid: string };
 
-/**
- * The content of an answer, its cost to the user if that does not follow from its size, and what it cost beyond its
- * size; messages are JSON texts.
- */
-export type Answer =
-  | { body: object; cost?: number; addedCost?: number }
-  | { messages: string[]; cost?: undefined; addedCost?: undefined };
+/** What an answer cost beyond its content. */
+type Charge = {
+  /** The cost to the user, if that does not follow from the answer's size. */
+  cost?: number;
+  /** What it cost beyond its size. */
+  addedCost?: number;
+  /** Why the connection is closed after the answer. */
+  closing?: CloseReason;
+};
+
+/** The content of an answer; messages are JSON texts. */
+export type Answer = Charge & ({ body: object } | { messages: string[] });
 
 /** Any operation but `connect`. */
 export type Operation = Exclude<FrameOperation, "connect">;
@@ -28,27 +39,58 @@ export type Operation = Exclude<FrameOperation, "connect">;
 /** Answers the requests of a connected user; throws `HeraldError`. */
 export type RequestHandler = (asker: Asker, operation: Operation, payload: unknown) => Promise<Answer>;
 
-/** Creates the handler of reads and receipts. */
-export function createRequestHandler({ history, receipts, onAcknowledged }: Dependencies): RequestHandler {
-  return async (asker, operation, payload) => {
-    const { org, uid } = asker;
-    if (operation === "ping") {
+/** Creates the handler of every request but `connect`. */
+export function createRequestHandler(dependencies: Dependencies): RequestHandler {
+  const { history, receipts, reads, acquaintances, onAcknowledged } = dependencies;
+
+  const handlers: Record<Operation, (asker: Asker, payload: unknown) => Promise<Answer>> = {
+    async ping(_, payload) {
       validate(frameRequests.ping, payload);
       return { body: { pong: {} } };
-    }
-    if (operation === "conversation_list") {
+    },
+    async conversation_list({ org, uid }, payload) {
       const query = validate(frameRequests.conversation_list, payload);
       const { items, cursor } = await history.conversationsOf(org, uid, query);
       const unread = items.reduce((sum, item) => sum + item.unread_messages_count, 0);
       return { body: { conversations: items, cursor }, addedCost: costs.counting(unread) };
-    }
-    if (operation === "ack") {
+    },
+    async message_list({ org, uid }, payload) {
+      const { cid, ...query } = validate(frameRequests.message_list, payload);
+      return { messages: await history.messagesFor(org, uid, cid, query) };
+    },
+    async ack(asker, payload) {
       const { ids } = validate(frameRequests.ack, payload);
-      await receipts.acknowledge({ org, uid }, ids);
+      await receipts.acknowledge({ org: asker.org, uid: asker.uid }, ids);
       onAcknowledged(asker, ids);
       return { body: { success: true }, cost: costs.receipts(ids.length) };
-    }
-    const { cid, ...query } = validate(frameRequests.message_list, payload);
-    return { messages: await history.messagesFor(org, uid, cid, query) };
+    },
+    async message_read({ org, uid }, payload) {
+      const { cid, ids } = validate(frameRequests.message_read, payload);
+      await reads.markAs({ org, uid, cid, ids }).catch(refuseAsReader);
+      return { body: { success: true } };
+    },
+    async get_users_by_ids({ org, uid }, payload) {
+      const { ids } = validate(frameRequests.get_users_by_ids, payload);
+      const users = await acquaintances.usersByIds(org, uid, ids);
+      return { body: { users }, addedCost: costs.lookups(ids.length) };
+    },
+    async get_participants_by_cids({ org, uid }, payload) {
+      const { cids } = validate(frameRequests.get_participants_by_cids, payload);
+      const lists = await acquaintances.participantsByCids(org, uid, cids);
+      return { body: lists, addedCost: costs.lookups(cids.length) };
+    },
+    async user_logout(_, payload) {
+      validate(frameRequests.user_logout, payload);
+      return { body: { success: true }, closing: "logged_out" };
+    },
   };
+  return async (asker, operation, payload) => await handlers[operation](asker, payload);
+}
+
+/** Throws what a participant of no such conversation hears, whether it exists or not. */
+function refuseAsReader(error: unknown): never {
+  const isHidden =
+    error instanceof HeraldError &&
+    (error.code === "sender_not_participant" || error.code === "conversation_not_found");
+  throw isHidden ? new HeraldError("not_a_participant") : error;
 }

@@ -100,11 +100,13 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
   }
 
   /** Answers any request but `connect`, and charges for it. */
-  async function ask(user: Asker, operation: Operation, { id, payload }: Asked, reply: Reply): Promise<void> {
+  async function ask(user: Asker, operation: Operation, { id, payload }: Asked, reply: Reply): Promise<Answer> {
     if (user === undefined) {
       // Without a session, only a ping is answered; it costs no budget.
       if (operation !== "ping") throw new HeraldError("unauthorized", "send `connect` with a user token first");
-      return reply(answerFrame(id, await handle({ org: "", uid: "" }, operation, payload)));
+      const answer = await handle({ org: "", uid: "" }, operation, payload);
+      reply(answerFrame(id, answer));
+      return answer;
     }
     let cost = costs.request; // charged for refused requests, too
     try {
@@ -112,6 +114,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
       const text = answerFrame(id, answer);
       cost = (answer.cost ?? costs.answer(text.length)) + (answer.addedCost ?? 0);
       reply(text);
+      return answer;
     } finally {
       budgets.charge(user, cost);
     }
@@ -139,7 +142,8 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
         isFinal = true;
         if (data.user !== undefined) await doorkeeper.requireBudget(line.owner, data.user.connection);
         isFinal = false;
-        await ask(data.user?.connection, frame.operation, frame, reply);
+        const { closing } = await ask(data.user?.connection, frame.operation, frame, reply);
+        if (closing !== undefined) closeSocket(socket, { reason: closing });
       } catch (thrown) {
         if (isAnswered) throw thrown; // a request is answered once: an error during catch-up ends the socket
         const error = tellFault(thrown, onError);

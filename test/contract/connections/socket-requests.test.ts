@@ -85,7 +85,6 @@ describe("a request over a WebSocket", () => {
       '{"request":{"ping":{},"id":null}}',
       '{"request":{"ping":{},"id":{}}}',
       '{"request":{"ping":{},"id":true}}',
-      '{"message":{"cid":"c"}}',
       '{"response":{"id":"1"}}',
       '{"request":{"ping":{},"id":"1"},"extra":1}',
     ];

@@ -50,6 +50,9 @@ export type Conversation = {
   unread_messages_count: number;
 };
 
+/** A user, as other users see it. */
+export type UserView = { _id: string; login: string; created_at: string };
+
 /** The content of one response frame. Its members depend on the request. */
 export type SocketResponse = {
   id?: string | number;
@@ -62,6 +65,7 @@ export type SocketResponse = {
   pong?: Record<string, never>;
   conversations?: Conversation[];
   messages?: ListedMessage[];
+  users?: UserView[];
   cursor?: string | null;
   error?: SocketError;
 };

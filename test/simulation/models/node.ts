@@ -181,6 +181,8 @@ export function createNode(options: Options): Node {
     }),
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
+    reads: { markAs: neverUsed },
+    acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
     ledger: {
       played: expectHeard,
       playedTo: failSometimes,

@@ -1,0 +1,51 @@
+import type { UserView } from "../../contract/connections/frames.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type { AcquaintanceReads, Entity, ParticipantReads } from "../../store/ports.ts";
+
+// A look-up for each of these users in each of the asker's conversations is one statement, which SQLite does not interrupt.
+const usersAtOnce = 10;
+const most = { ofConversation: 1_000, together: 5_000 };
+
+type Dependencies = { acquaintances: AcquaintanceReads; participants: Pick<ParticipantReads, "list"> };
+
+/** Who takes part in which conversation. */
+export type ParticipantLists = { users: UserView[]; conversations: Record<string, string[]> };
+
+/** Tells users about one another. A user sees only whom a conversation is shared with. */
+export type Acquaintances = {
+  /** Those of `ids` who share a conversation with the user, and the user itself, by id. */
+  usersByIds(org: string, uid: string, ids: readonly string[]): Promise<UserView[]>;
+  /** The participants of those of `cids` in which the user takes part: at most 1,000 of each, and 5,000 together. */
+  participantsByCids(org: string, uid: string, cids: readonly string[]): Promise<ParticipantLists>;
+};
+
+/** Creates the acquaintances of users. */
+export function createAcquaintances({ acquaintances, participants }: Dependencies): Acquaintances {
+  return {
+    async usersByIds(org, uid, ids) {
+      const distinct = [...new Set(ids)].sort();
+      const users: Entity[] = [];
+      for (let from = 0; from < distinct.length; from += usersAtOnce)
+        users.push(...(await acquaintances.among(org, uid, distinct.slice(from, from + usersAtOnce))));
+      return users.map(toView);
+    },
+    async participantsByCids(org, uid, cids) {
+      const conversations: [cid: string, uids: string[]][] = [];
+      const users = new Map<string, Entity>();
+      let left = most.together;
+      for (const cid of await acquaintances.conversationsAmong(org, uid, [...new Set(cids)])) {
+        const limit = Math.min(left, most.ofConversation);
+        const listed = limit === 0 ? [] : await participants.list(org, cid, { after: undefined, limit });
+        left -= listed.length;
+        for (const user of listed) users.set(user.id, user);
+        conversations.push([cid, listed.map(({ id }) => id)]);
+      }
+      const byId = [...users.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
+      return { users: byId.map(toView), conversations: Object.fromEntries(conversations) };
+    },
+  };
+}
+
+function toView({ id, name, createdAt }: Entity): UserView {
+  return { _id: id, login: name ?? id, created_at: toIso(createdAt) };
+}
