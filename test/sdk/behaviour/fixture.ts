@@ -30,6 +30,9 @@ const appStep = z.union([
   z.strictObject({ app: z.literal("starts") }).describe("The app starts the client."),
   z.strictObject({ app: z.literal("stops") }).describe("The app stops the client."),
   z
+    .strictObject({ app: z.literal("reloads") })
+    .describe("The app ends, and starts anew with another client and the same store. Its connections are gone."),
+  z
     .strictObject({
       app: z.literal("asks"),
       request: z.enum(["ping", "conversation_list", "message_list", "ack"]),
@@ -179,7 +182,7 @@ const fixtureSchema = z.strictObject({
   rule: z.string().describe("The number of the rule in `sdk-behaviour.md`."),
   name: z.string(),
   needs: z
-    .array(z.enum(["network events", "server-sent events"]))
+    .array(z.enum(["network events", "server-sent events", "a store"]))
     .optional()
     .describe("What the platform must have. A client on a platform without it skips the fixture."),
   runs: z.int().positive().optional().describe("How often to replay it, from the beginning; without it, once."),
@@ -196,6 +199,7 @@ const fixtureSchema = z.strictObject({
         .positive()
         .optional()
         .describe("How many addresses of servers the app gives. Without it, one."),
+      store: z.literal(true).optional().describe("The app gives a place where the client keeps its progress."),
       fallback: z
         .literal(true)
         .optional()

@@ -37,7 +37,13 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
   const { since, device_id: deviceId, addresses = 1, fallback = false, throws = [] } = script.options ?? {};
   const tokens = [...(script.options?.tokens ?? ["token"])];
   const hosts = Array.from({ length: addresses }, (_, index) => `address-${index + 1}.test`);
-  const subject = create({
+  const kept = new Map<string, string>();
+  const store = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+  };
+  const options: SubjectOptions = {
+    store: script.options?.store === true ? store : undefined,
     urls: hosts.map((host) => `http://${host}`),
     fallback,
     since,
@@ -46,7 +52,8 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
     throwsOn: (id) => throws.includes(id),
     WebSocket: network.WebSocket,
     heard,
-  });
+  };
+  let subject = create(options);
   let number = 0;
   let lastAt = 0;
 
@@ -147,9 +154,20 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
     }
   }
 
+  function reload() {
+    if (network.acts.length > 0 || !events.every(isOptional)) fail("the client does more than the script says");
+    subject.stop();
+    time.pass(0);
+    network.acts.splice(0);
+    events.splice(0);
+    subject = create(options);
+    subject.start();
+  }
+
   function act(step: Extract<Step, { app: string }>) {
     if (step.app === "starts") return subject.start();
     if (step.app === "stops") return subject.stop();
+    if (step.app === "reloads") return reload();
     const { request, parameters = {}, ids = 0 } = step;
     subject.ask(request, parameters, idsBetween(1, ids)).then(
       (id) => heard({ hears: "answer", request, ...(id !== undefined && { id }) }),

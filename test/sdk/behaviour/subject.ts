@@ -1,5 +1,5 @@
 import type { WebSocketConstructor } from "../../../sdk/connection/websocket.ts";
-import { type ClientOptions, createClient } from "../../../sdk/index.ts";
+import { type ClientOptions, createClient, type Store } from "../../../sdk/index.ts";
 
 // The client imports these when it needs them, which takes a turn of the real event loop unless they are there.
 import "../../../sdk/connection/saved.ts";
@@ -16,6 +16,7 @@ export type SubjectOptions = {
   urls: string[];
   /** Whether it may use server-sent events, with the global `fetch`. */
   fallback: boolean;
+  store: Store | undefined;
   /** Whether the app's handler throws on this message. */
   throwsOn: (id: string) => boolean;
   WebSocket: WebSocketConstructor;
