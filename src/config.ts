@@ -99,6 +99,9 @@ const settings = {
     .describe(
       "NATS servers that connect the nodes of a cluster, which share a PostgreSQL database; if not set, the node runs alone",
     ),
+  HERALD_OUTBOX_URL: url(["postgres:", "postgresql:"]).describe(
+    "PostgreSQL database of your own, whose transactions send with herald.send; `herald outbox sql` prints its setup",
+  ),
   HERALD_NODE_NAME: z
     .string()
     .refine(isIdentifier, "must be 1 to 128 characters, without control characters")

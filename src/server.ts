@@ -30,6 +30,7 @@ import { tellLeaks } from "./server/observing/leaks.ts";
 import { createScrape, measure, metricsType } from "./server/observing/metrics.ts";
 import { observeCommits, openTracing } from "./server/observing/observe.ts";
 import { createRequestLog } from "./server/observing/request-log.ts";
+import { createNodeOutbox } from "./server/outbox.ts";
 import { warnOfPlainHttp } from "./server/plain-http.ts";
 import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
@@ -221,9 +222,15 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     tracePlay: tracing?.play,
   });
   gateway = connections;
-  const figures = { ...counting.figures, gateway: connections.figures, scheduled: services.scheduler.figures };
+  const outbox = createNodeOutbox({ config, store, use, clock, steadyClock, log, onError });
+  const figures = {
+    ...counting.figures,
+    gateway: connections.figures,
+    scheduled: services.scheduler.figures,
+    outbox: outbox?.figures,
+  };
   const nodeFigures = createNodeFigures(figures, bus);
-  const gauges = startGauges({ config, database, store, clock, steadyClock, onError });
+  const gauges = startGauges({ config, database, outbox, store, clock, steadyClock, onError });
   starting.defer(gauges.stop);
   const metrics = () => {
     const { organizations, lag } = connections.activity();
@@ -342,6 +349,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => atMost(leaveMayTakeMs, retention.stop()));
   services.scheduler.start({ audit, outages, onError });
   starting.defer(() => atMost(requestsMayTakeMs, services.scheduler.stop()));
+  outbox?.start();
+  starting.defer(() => atMost(requestsMayTakeMs, outbox?.stop()));
   if (tlsFiles !== undefined && tls !== undefined)
     starting.defer(followTls({ files: tlsFiles, current: tls, server: listening, clock, log }));
   const { url } = listening;

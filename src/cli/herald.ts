@@ -24,6 +24,7 @@ import { addKeysRotateCommand } from "./commands/keys/rotate.ts";
 import { addMigrateCommand } from "./commands/migrate.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
 import { addOpenapiCommand } from "./commands/openapi.ts";
+import { addOutboxCommand } from "./commands/outbox.ts";
 import { addReadCommand } from "./commands/read.ts";
 import { addRecipientsCommands } from "./commands/recipients.ts";
 import { addReportCommands } from "./commands/report.ts";
@@ -83,6 +84,7 @@ export function createProgram(output: Output): Command {
   addHealthCommand(program, output);
   addDoctorCommand(program, output);
   addBackupCommand(program, output);
+  addOutboxCommand(program, output);
   addRestoreCommand(program, output);
   addUpgradeCommand(program, output);
   addMigrateCommand(program, output);

@@ -70,6 +70,15 @@ export const metricCatalogue = {
     type: "gauge",
     help: "How long the organization that has waited longest for its due scheduled sends has been waiting for a node; 0 if none is due. What waits for its organization's rate limit does not count. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
   },
+  herald_outbox_sends_total: {
+    type: "counter",
+    labels: ["result"],
+    help: "Rows of the outbox that this node took, by result: sent, refused (they are kept in herald.outbox_refused with the reason). Only with HERALD_OUTBOX_URL.",
+  },
+  herald_outbox_lag_seconds: {
+    type: "gauge",
+    help: "How long the oldest committed row of the outbox has been waiting; 0 if none is. Nodes with one outbox report the same. Only with HERALD_OUTBOX_URL. Read every 5 s or less often; absent while it cannot be read.",
+  },
   herald_deliveries_total: {
     type: "counter",
     labels: ["kind"],

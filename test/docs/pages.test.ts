@@ -11,14 +11,15 @@ const pages = allPages();
 /** How a block of each language may be tested. A `text` block without a word is a picture and is not tested. */
 const ways: Record<string, string[]> = {
   sh: ["start", "run", "background", "page", "manual"],
-  ts: ["run", "background", "page"],
+  ts: ["run", "background", "page", "outbox"],
   js: ["run", "background"],
   json: [...contractSchemas().keys()],
   text: ["", "output", "heard"],
   ini: ["settings"],
   html: ["page"], // run by test/packages, like every `page`
-  go: ["main"], // run by test/sdk-languages, as are those of Python
-  python: ["main"],
+  go: ["main", "outbox"], // run by test/sdk-languages, as are those of Python; those with `outbox` by test/outbox
+  python: ["main", "outbox"],
+  sql: ["outbox"],
 };
 
 const blocks = (how: (block: Block) => boolean): [string, Block][] =>

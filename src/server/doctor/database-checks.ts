@@ -6,6 +6,7 @@ import { readStatus } from "../../services/nodes/nodes.ts";
 import { readSchema, type SchemaState } from "../../store/migrate.ts";
 import { migrations } from "../../store/migrations.ts";
 import { readNodes } from "../../store/nodes/nodes.ts";
+import { openOutbox } from "../../store/outbox/outbox.ts";
 import { readPostgresFacts } from "../../store/postgres/facts.ts";
 import { connectPostgres } from "../../store/postgres/postgres.ts";
 import { readPostgresSizes } from "../../store/postgres/sizes.ts";
@@ -17,6 +18,7 @@ import { type Finding, ok } from "./finding.ts";
 const mebibyte = 2 ** 20;
 const oldestPostgres = 150_000; // server_version_num of PostgreSQL 15
 const mostSkewMs = 2_000;
+const lateMs = 10_000;
 const slowRttMs = 20;
 
 /** Opens the configured database for reading; `undefined` if it does not exist yet. */
@@ -116,4 +118,24 @@ export async function checkBus({ HERALD_BUS_URL: url, HERALD_DATABASE_URL: datab
   return [
     { subject: "bus", state: "warning", detail, advice: "move NATS closer: every delivery between nodes waits for it" },
   ];
+}
+
+/** Whether the outbox can be read, if there is one. */
+export async function checkOutbox({ HERALD_OUTBOX_URL: url }: Config): Promise<Finding[]> {
+  if (url === undefined) return [];
+  const table = openOutbox(url);
+  try {
+    const waitingMs = await table.oldestMs();
+    if (waitingMs < lateMs) return [ok("outbox", waitingMs === 0 ? "empty" : "rows are waiting")];
+    return [
+      {
+        subject: "outbox",
+        state: "warning",
+        detail: `its oldest row has been waiting for ${Math.round(waitingMs / 1000)} s`,
+        advice: "look at the logs of the nodes: they cannot read it, or cannot store what it sends",
+      },
+    ];
+  } finally {
+    await table.close();
+  }
 }

@@ -6,6 +6,7 @@ import type { Call, Route } from "../../http/calls.ts";
 import { watchEventLoop } from "../../lib/event-loop/event-loop.ts";
 import { createHistogram, createRecent, type Histogram, spanBuckets } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { OutboxFigures } from "../../services/outbox/outbox.ts";
 import type { ScheduleFigures } from "../../services/schedule/scheduling.ts";
 
 /** How many beats, 2 s apart, count as recent. */
@@ -29,6 +30,8 @@ export type Figures = {
   commits: { sizes: Histogram; durations: Histogram };
   eventLoopDelays: Histogram;
   scheduled: ScheduleFigures;
+  /** `undefined` without an outbox. */
+  outbox: OutboxFigures | undefined;
 };
 
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
@@ -77,7 +80,7 @@ function resultOf({ status, isReplay }: Call): SendResult {
 
 /** Creates the figures shown by `GET /admin/nodes`. Call the result once per beat, as beats delimit what is recent. */
 export function createNodeFigures(
-  { gateway, sends, eventLoopDelays }: Omit<Figures, "scheduled">,
+  { gateway, sends, eventLoopDelays }: Omit<Figures, "scheduled" | "outbox">,
   bus: Pick<Bus, "state">,
 ) {
   const { own, bus: heard, store } = gateway.latency;

@@ -16,6 +16,8 @@ export type Gauges = {
   /** How long the oldest job of each kind has been waiting, in milliseconds; 0 if none is. */
   jobs: Overdue | undefined;
   scheduled: ScheduleBacklog | undefined;
+  /** How long the oldest row of the outbox has been waiting, in milliseconds. */
+  outboxMs: number | undefined;
   /** How long the oldest send has been waiting for its commit, in milliseconds; 0 if none is. */
   oldestSendMs: number;
 };
@@ -23,6 +25,7 @@ export type Gauges = {
 type Dependencies = {
   config: Config;
   database: Pick<Database, "sizes">;
+  outbox: { oldestMs(): Promise<number> } | undefined;
   store: { retention: RetentionReads; sends: PendingSends; schedule: Pick<ScheduleReads, "backlog"> };
   /** The clock of the sends. */
   clock: Clock;
@@ -32,7 +35,7 @@ type Dependencies = {
 };
 
 /** Starts reading the figures, every 5 s or less often. */
-export function startGauges({ config, database, store, clock, steadyClock, onError }: Dependencies) {
+export function startGauges({ config, database, outbox, store, clock, steadyClock, onError }: Dependencies) {
   const options = {
     clock: steadyClock,
     onError(error: unknown) {
@@ -44,6 +47,8 @@ export function startGauges({ config, database, store, clock, steadyClock, onErr
   const keep = keepOf(config);
   const jobs = followValue(() => readOverdue(store.retention, keep), options);
   const scheduled = followValue(store.schedule.backlog, options);
+  // Its outages are logged by what sends from it.
+  const outboxMs = outbox && followValue(outbox.oldestMs, { clock: steadyClock, onError: () => undefined });
 
   return {
     /** The latest figures. */
@@ -54,11 +59,12 @@ export function startGauges({ config, database, store, clock, steadyClock, onErr
         disk: disk.current()?.value,
         jobs: agedBy(jobs.current()),
         scheduled: scheduled.current()?.value,
+        outboxMs: outboxMs?.current()?.value,
         oldestSendMs: Math.max(0, now - (store.sends.oldestPending() ?? now)),
       };
     },
     stop(): void {
-      for (const each of [sizes, disk, jobs, scheduled]) each.stop();
+      for (const each of [sizes, disk, jobs, scheduled, outboxMs]) each?.stop();
     },
   };
 }

@@ -56,6 +56,15 @@ export function measure({
     ),
     family("herald_scheduled_waiting", oneIf(gauges.scheduled?.waiting)),
     family("herald_scheduled_overdue_seconds", oneIf(gauges.scheduled && gauges.scheduled.overdueMs / 1000)),
+    ...(figures.outbox === undefined
+      ? []
+      : [
+          family(
+            "herald_outbox_sends_total",
+            each(figures.outbox, (result) => ({ result })),
+          ),
+          family("herald_outbox_lag_seconds", oneIf(gauges.outboxMs && gauges.outboxMs / 1000)),
+        ]),
     family(
       "herald_deliveries_total",
       each(gateway.deliveries, (kind) => ({ kind })),

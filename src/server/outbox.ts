@@ -1,0 +1,54 @@
+import type { Logger } from "pino";
+import { type Config, httpLimitsOf } from "../config.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import type { OrganizationUse } from "../services/limits/organization-use.ts";
+import { createOutbox, type OutboxFigures } from "../services/outbox/outbox.ts";
+import { createOutboxSends } from "../services/outbox/outbox-sends.ts";
+import { openOutbox } from "../store/outbox/outbox.ts";
+import setup from "../store/outbox/setup.sql" with { type: "text" };
+import type { SendLog } from "../store/ports.ts";
+
+/** What to run once in the database of `HERALD_OUTBOX_URL`. */
+export const outboxSql: string = setup;
+
+/** The outbox of a node. */
+export type NodeOutbox = {
+  figures: OutboxFigures;
+  /** How long the oldest row has been waiting, in milliseconds. */
+  oldestMs(): Promise<number>;
+  start(): void;
+  /** Ends after the rows that are being sent, and closes the connections. */
+  stop(): Promise<void>;
+};
+
+type Dependencies = {
+  config: Config;
+  store: { sends: SendLog };
+  use: OrganizationUse;
+  clock: Clock;
+  steadyClock: Clock;
+  log: Logger;
+  onError(error: unknown): void;
+};
+
+/** Creates what sends from the outbox; `undefined` if none is configured. */
+export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undefined {
+  const { config, store, use, clock, steadyClock, log, onError } = dependencies;
+  if (config.HERALD_OUTBOX_URL === undefined) return undefined;
+  const table = openOutbox(config.HERALD_OUTBOX_URL);
+  const sendRows = createOutboxSends({ ...store, use, limits: httpLimitsOf(config), clock, onError });
+  const outbox = createOutbox({ table, sendRows, elapsed: steadyClock });
+  return {
+    figures: outbox.figures,
+    oldestMs: table.oldestMs,
+    start: () =>
+      outbox.start({
+        onError: (error) => log.error({ err: error }, "cannot read the outbox; what is committed there waits"),
+        onRecovery: () => log.info("the outbox is read again"),
+      }),
+    async stop() {
+      await outbox.stop();
+      await table.close();
+    },
+  };
+}

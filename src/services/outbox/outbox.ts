@@ -1,0 +1,140 @@
+import type { HeraldError } from "../../contract/errors/errors.ts";
+import { type OutageEvents, tellOutages } from "../../lib/observing/outages.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { OutboxTable } from "../../store/outbox/ports.ts";
+import type { OutboxSends } from "./outbox-sends.ts";
+
+/** How many rows this node has sent, and refused. */
+export type OutboxFigures = { sent: number; refused: number };
+
+/** Sends what transactions of the caller's database have committed, on this node or another. */
+export type Outbox = {
+  figures: OutboxFigures;
+  /** Begins to send. Failures of the database are reported by `outages`. */
+  start(outages: OutageEvents): void;
+  /** Ends after the rows that are being sent; resolves then. */
+  stop(): Promise<void>;
+};
+
+type Dependencies = {
+  table: Pick<OutboxTable, "organizations" | "take" | "listen">;
+  sendRows: OutboxSends;
+  /** How often a node looks for what it was not told of, in milliseconds. */
+  lookEveryMs?: number;
+  /** A clock that never goes back. */
+  elapsed: Clock;
+};
+
+const organizationsAtOnce = 100;
+const placesOfNode = 4;
+const longestPauseMs = 5_000;
+
+/**
+ * Creates the sender of outboxes. Organizations take turns, some of them at a time, each by a page of its rows and on one node: a
+ * node that finds another one at it goes on, as that one looks again before it leaves.
+ */
+export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: Dependencies): Outbox {
+  const figures: OutboxFigures = { sent: 0, refused: 0 };
+  const busy = new Map<string, Promise<void>>();
+  const notBefore = new Map<string, number>(); // for organizations whose rows could not be sent
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let look: (() => Promise<void>) | undefined;
+  let looking: Promise<void> | undefined;
+  let hasNews = false;
+  let wake: (() => void) | undefined;
+  let failure: { error: unknown } | undefined;
+  let isStopped = false;
+
+  /** Something may be waiting that was not there at the last look. */
+  function noteNews(): void {
+    hasNews = true;
+    wake?.();
+  }
+
+  async function serve(org: string): Promise<void> {
+    const count = await table.take(org, async (rows) => {
+      const outcome = await sendRows(org, rows);
+      figures.sent += outcome.sent;
+      figures.refused += outcome.refused;
+      if (outcome.failure !== undefined) notBefore.set(org, elapsed.now() + pauseAfter(outcome.failure));
+      return outcome.ended;
+    });
+    if (count !== undefined && count > 0) noteNews();
+  }
+
+  function begin(org: string): void {
+    const work = serve(org)
+      .catch((error: unknown) => {
+        failure ??= { error };
+      })
+      .finally(() => busy.delete(org));
+    busy.set(org, work);
+  }
+
+  const mayServe = (org: string) => !busy.has(org) && !notBefore.has(org);
+
+  /** Gives each organization that has rows a turn. */
+  async function goRound(): Promise<void> {
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const orgs: string[] = await table.organizations(after, organizationsAtOnce);
+      for (const org of orgs.filter(mayServe)) {
+        while (busy.size >= placesOfNode) await Promise.race(busy.values());
+        if (isStopped) return;
+        begin(org);
+      }
+      after = orgs.length < organizationsAtOnce ? undefined : orgs.at(-1);
+    }
+  }
+
+  /** Goes round until nothing is left that can be sent now. */
+  async function lookNow(): Promise<void> {
+    do {
+      hasNews = false;
+      for (const [org, at] of notBefore) if (at <= elapsed.now()) notBefore.delete(org);
+      await goRound();
+      const news = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      if (busy.size > 0 && !hasNews) await Promise.race([...busy.values(), news]);
+      if (failure !== undefined) {
+        const { error } = failure;
+        failure = undefined;
+        throw error;
+      }
+    } while (!isStopped && (hasNews || busy.size > 0));
+  }
+
+  function run(): void {
+    clearTimeout(timer);
+    if (isStopped || looking !== undefined || look === undefined) return;
+    looking = look().then(() => {
+      looking = undefined;
+      if (!isStopped) timer = setTimeout(run, hasNews ? 0 : lookEveryMs);
+    });
+  }
+
+  return {
+    figures,
+    start(outages) {
+      look = tellOutages(lookNow, outages);
+      table.listen(() => {
+        noteNews();
+        run();
+      });
+      run();
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      wake?.();
+      await looking;
+      await Promise.all(busy.values());
+    },
+  };
+}
+
+/** How long rows wait that cannot be sent now, in milliseconds: as long as the refusal asks for, up to some seconds. */
+function pauseAfter({ headers }: HeraldError): number {
+  const seconds = Number(headers["Retry-After"] ?? 1);
+  return Math.min(longestPauseMs, Number.isFinite(seconds) ? seconds * 1000 : 1_000);
+}
