@@ -59,7 +59,7 @@ export function createProject(files: Record<string, string>, dependencies: Recor
 }
 
 /** The environment of a shell outside of the repository. */
-const outsideEnvironment = (env: Record<string, string> = {}): Record<string, string> =>
+export const outsideEnvironment = (env: Record<string, string> = {}): Record<string, string> =>
   readersEnvironment({ npm_config_update_notifier: "false", NEXT_TELEMETRY_DISABLED: "1", ...env });
 
 function run(command: string[], cwd: string, env: Record<string, string> = {}): string {
