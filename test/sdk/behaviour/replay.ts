@@ -38,9 +38,10 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
   const tokens = [...(script.options?.tokens ?? ["token"])];
   const hosts = Array.from({ length: addresses }, (_, index) => `address-${index + 1}.test`);
   const kept = new Map<string, string>();
+  let isRunning = true;
   const store = {
     getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => void kept.set(key, value),
+    setItem: (key: string, value: string) => void (isRunning && kept.set(key, value)),
   };
   const options: SubjectOptions = {
     store: script.options?.store === true ? store : undefined,
@@ -156,8 +157,10 @@ function play(script: Script, time: SimulatedTime, create: (options: SubjectOpti
 
   function reload() {
     if (network.acts.length > 0 || !events.every(isOptional)) fail("the client does more than the script says");
+    isRunning = false; // it has no time for last words
     subject.stop();
     time.pass(0);
+    isRunning = true;
     network.acts.splice(0);
     events.splice(0);
     subject = create(options);
