@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { launchChromium } from "../console/browser.ts";
 import { createToken, type Device, type Seat } from "./device.ts";
-import type { Ledger } from "./listener.ts";
+import type { Ledger } from "./recorder.ts";
 
 /** The site of somebody who uses Herald, at an origin of its own. */
 export type Site = { origin: string; [Symbol.dispose](): void };

@@ -1,7 +1,8 @@
 // Runs clients in a process of their own, which the soak freezes, as a computer that sleeps. Orders come over Bun's channel
 // between processes.
 import { goodClaims, signToken } from "../harness/servers/tokens.ts";
-import { type Ledger, type Listener, listen, type Place } from "./listener.ts";
+import { type Listener, listen } from "./listener.ts";
+import type { Ledger, Place } from "./recorder.ts";
 
 /** A place, and the tokens that the app has for it. */
 export type Seat = Place & { org: string; tokenSeconds: number };

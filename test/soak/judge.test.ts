@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { judgeLedgers } from "./judge.ts";
-import type { Ledger } from "./listener.ts";
+import type { Ledger } from "./recorder.ts";
 
 const stored = [
   { id: "m1", cid: "a", text: "one" },

@@ -1,5 +1,5 @@
 import { createChronicle, judge } from "../faults/judging/verdict.ts";
-import type { Ledger, Shown } from "./listener.ts";
+import type { Ledger, Shown } from "./recorder.ts";
 
 /** A message as the database has it, in the order of the log. `text` is `undefined` if it was taken back. */
 export type StoredMessage = { id: string; cid: string; text: string | undefined };

@@ -10,7 +10,7 @@ import { serveSite, startBrowser } from "./browser.ts";
 import { type Seat, startProcess } from "./device.ts";
 import { startDisturbances } from "./disturbances.ts";
 import { type Account, judgeLedgers } from "./judge.ts";
-import type { Ledger, Transport } from "./listener.ts";
+import type { Ledger, Transport } from "./recorder.ts";
 import { readStored } from "./stored.ts";
 
 /** How long and how hard. */
@@ -47,7 +47,7 @@ export type SoakResult = Omit<Account, "faults"> & {
 /** About how many participants a conversation has, and how many clients are in how many of them. */
 const roomSize = 20;
 const roomsPerUser = 2;
-const writers = 8;
+const writers = 16;
 /** Events that clients hear of one message that is written: the message, its edits, half of a recall. */
 const eventsPerMessage = 2.5;
 /** About half of the clients are behind a firewall that blocks WebSockets. */
@@ -114,13 +114,15 @@ export async function runSoak(options: SoakOptions, tell: (text: string) => void
   };
   await sendEach("the first");
 
-  const endAt = performance.now() + options.seconds * 1_000;
-  const messagesPerSecond = options.deliveriesPerSecond / eventsPerMessage / roomSize;
+  const startedAt = performance.now();
+  const elapsedSeconds = () => (performance.now() - startedAt) / 1_000;
+  /** How many events clients should have heard of by now, and have heard of. */
+  const due = () => (elapsedSeconds() * options.deliveriesPerSecond) / roomSize;
+  const done = () => deeds.written.length * eventsPerMessage + deeds.batched.length;
   async function keepWriting(): Promise<void> {
-    while (performance.now() < endAt) {
-      const work = random.next() < 0.05 ? sendLines : write;
-      await work(authorsOf(random.pick(cids)));
-      await Bun.sleep(random.next() * 2_000 * (writers / messagesPerSecond));
+    while (elapsedSeconds() < options.seconds) {
+      if (done() > due()) await Bun.sleep(random.next() * 200);
+      else await (random.next() < 0.05 ? sendLines : write)(authorsOf(random.pick(cids)));
     }
   }
   const { everyMs, longestMs } = options;

@@ -1,5 +1,6 @@
 // The page in Chromium: one client of the SDK, like those in processes. The test provides the functions that are declared here.
-import { type Ledger, listen, type Place } from "../listener.ts";
+import { listen } from "../listener.ts";
+import type { Ledger, Place } from "../recorder.ts";
 
 declare function takePlace(): Promise<Place>;
 declare function takeToken(): Promise<string>;
