@@ -101,7 +101,7 @@ module.exports = {
       severity: "error",
       comment: "every package that is imported is named in package.json",
       from: {},
-      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["npm-peer"] },
     },
     {
       name: "no-dev-package-in-product",

@@ -2,7 +2,12 @@
  * What an app can show, as it is now. Snapshots never change; `subscribe` calls the listener when there is another one, and returns
  * the function that ends the subscription. Both suit React's `useSyncExternalStore`.
  */
-export type View<Snapshot> = { getSnapshot(): Snapshot; subscribe(listener: () => void): () => void };
+export type View<Snapshot> = {
+  getSnapshot(): Snapshot;
+  /** The snapshot before anything was read, with which a server renders. */
+  getServerSnapshot(): Snapshot;
+  subscribe(listener: () => void): () => void;
+};
 
 /** A view whose owner sets its snapshot. */
 export type OwnView<Snapshot> = View<Snapshot> & { set(part: Partial<Snapshot>): void };
@@ -18,6 +23,7 @@ export function createView<Snapshot extends object>(first: Snapshot, onUse: () =
   let isTold = true;
   return {
     getSnapshot: () => snapshot,
+    getServerSnapshot: () => first,
     set(part) {
       snapshot = { ...snapshot, ...part };
       if (!isTold) return;

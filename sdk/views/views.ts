@@ -118,12 +118,12 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
     /** Events since a read began, for each read. */
     const reads = new Set<Change<X>[]>();
     let older: Promise<void> | undefined;
-    const { set, getSnapshot, subscribe } = createView<ConversationSnapshot<X>>(
+    const { set, ...view } = createView<ConversationSnapshot<X>>(
       { messages: [], hasOlder: false, unread: undefined, ...unloaded },
       () => {
         const showUnread = () => {
           const unread = summaryOf(cid)?.unread_messages_count;
-          if (unread !== getSnapshot().unread) set({ unread });
+          if (unread !== view.getSnapshot().unread) set({ unread });
         };
         const leave = list.subscribe(showUnread);
         live.add(entry);
@@ -136,6 +136,7 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
         };
       },
     );
+    const { getSnapshot } = view;
     const entry = {
       cid,
       hear(change: Change<X>) {
@@ -168,8 +169,7 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
 
     return {
       cid,
-      getSnapshot,
-      subscribe,
+      ...view,
       async loadOlder() {
         const { hasOlder, messages } = getSnapshot();
         if (!hasOlder) return;
@@ -227,8 +227,7 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
       for (const view of live) view.reload(isGap);
     },
     conversations: {
-      getSnapshot: list.getSnapshot,
-      subscribe: list.subscribe,
+      ...list,
       async loadMore() {
         if (cursor === null) return;
         const page = await source.listConversations({ limit: listSize, cursor });

@@ -1,0 +1,76 @@
+/** @jsxImportSource react */
+import { StrictMode, useState } from "react";
+import { createRoot } from "react-dom/client";
+import {
+  HeraldProvider,
+  useConnection,
+  useConversation,
+  useConversations,
+  useSystemMessages,
+} from "../../../sdk/react.ts";
+
+// The page of the tests: what the hooks return, as text.
+const given = new URLSearchParams(location.hash.slice(1));
+const [url = "", token = "", cid = ""] = ["url", "token", "cid"].map((name) => given.get(name) ?? "");
+
+function Connection() {
+  const { state, code, reason } = useConnection();
+  return <p id="connection">{[state, code, reason].filter(Boolean).join(" ")}</p>;
+}
+
+function Thread() {
+  const { messages, hasOlder, unread, error, loadOlder, markRead } = useConversation(cid);
+  return (
+    <section>
+      <p id="unread">{unread}</p>
+      <p id="error">{error instanceof Error ? error.message : ""}</p>
+      <ol id="thread">
+        {messages.map(({ _id, body, edited_at: edited }) => (
+          <li key={_id}>{edited === undefined ? body : `${body} (edited)`}</li>
+        ))}
+      </ol>
+      {hasOlder && (
+        <button type="button" onClick={() => void loadOlder()}>
+          Older
+        </button>
+      )}
+      <button type="button" onClick={() => void markRead().catch(() => undefined)}>
+        Read
+      </button>
+    </section>
+  );
+}
+
+function List() {
+  const { conversations } = useConversations();
+  return <p id="list">{conversations.map((one) => `${one._id}: ${one.unread_messages_count}`).join(", ")}</p>;
+}
+
+function Notices() {
+  const [notices, setNotices] = useState<string[]>([]);
+  useSystemMessages(({ x }) => setNotices((before) => [...before, String(x.text)]));
+  return <p id="notices">{notices.join(", ")}</p>;
+}
+
+function App() {
+  const [isShown, setShown] = useState(true);
+  return (
+    <HeraldProvider url={url} token={() => token}>
+      <Connection />
+      <List />
+      <Notices />
+      <button type="button" onClick={() => setShown(!isShown)}>
+        Toggle
+      </button>
+      {isShown && <Thread />}
+    </HeraldProvider>
+  );
+}
+
+const root = document.createElement("main");
+document.body.append(root);
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);
