@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sends a message with curl alone: safely, and with a wait for its delivery.
-# HERALD_KEY is an API key; HERALD_URL is the server, if it is not the one of `npm start`.
+# HERALD_ADMIN_API_KEY is an API key; HERALD_URL is the server, if it is not the one of `npm start`.
 set -eu
 herald=${HERALD_URL:-http://127.0.0.1:7070}
 answer=$(mktemp)
@@ -12,7 +12,7 @@ trap 'rm -f "$answer" "$headers"' EXIT
 post() {
   status=$(curl --silent --show-error --retry 5 --retry-all-errors --max-time 40 \
     --output "$answer" --dump-header "$headers" --write-out '%{http_code}' \
-    -H "Admin-Api-Key: $HERALD_KEY" -H "Content-Type: application/json" -H "${3:-Accept: application/json}" \
+    -H "Admin-Api-Key: $HERALD_ADMIN_API_KEY" -H "Content-Type: application/json" -H "${3:-Accept: application/json}" \
     -d "$2" "$herald$1")
 }
 header() { tr -d '\r' < "$headers" | grep -i "^$1:" | cut -d ' ' -f 2-; }

@@ -4,7 +4,7 @@ import express from "express";
 
 const herald = createAdmin({
   url: process.env.HERALD_URL ?? "http://127.0.0.1:7070",
-  key: process.env.HERALD_KEY ?? "",
+  key: process.env.HERALD_ADMIN_API_KEY ?? "",
   deadlineMs: 10_000, // with all retries: our own callers do not wait for ever
 });
 

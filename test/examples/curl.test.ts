@@ -8,7 +8,7 @@ const herald = useHerald({ env: { HERALD_DEMO: "1" }, oneNode: "only an empty da
 test("the curl example sends, repeats, is refused and waits, as often as it runs", async () => {
   for (const replayed of ["", "true"]) {
     const script = Bun.spawn([join(examples, "curl/send.sh")], {
-      env: { PATH: process.env.PATH ?? "", HERALD_URL: herald().url, HERALD_KEY: herald().key },
+      env: { PATH: process.env.PATH ?? "", HERALD_URL: herald().url, HERALD_ADMIN_API_KEY: herald().key },
       stderr: "pipe",
     });
     const [code, stdout, stderr] = await Promise.all([

@@ -22,7 +22,7 @@ describe.skipIf(!hasRegistry())("the Express example", () => {
 
   const start = (env: Record<string, string>) =>
     startProgram(project, ["node", "server.js"], {
-      env: { PORT: "0", HERALD_URL: herald().url, HERALD_KEY: herald().key, ...env },
+      env: { PORT: "0", HERALD_URL: herald().url, HERALD_ADMIN_API_KEY: herald().key, ...env },
       address: /http:\/\/127\.0\.0\.1:\d+/,
     });
 
@@ -44,7 +44,7 @@ describe.skipIf(!hasRegistry())("the Express example", () => {
   });
 
   test("what Herald refuses is told to the operator, and not to the caller", async () => {
-    await using shop = await start({ HERALD_KEY: "wrong" });
+    await using shop = await start({ HERALD_ADMIN_API_KEY: "wrong" });
     const answer = await fetch(`${shop.url}/users/u/orders/1`, { method: "POST" });
     expect([answer.status, await answer.json()]).toEqual([500, { error: "the message could not be sent" }]);
     expect(shop.output()).toContain("401 unauthorized");
