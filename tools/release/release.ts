@@ -3,11 +3,12 @@
 //   -- --tag v1.2.3  the tag that is released; it must name the version of package.json
 //   -- --dry-run     needs no tag, leaves out what the tools of this machine cannot make, and says so
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { $ } from "bun";
 import packageJson from "../../package.json" with { type: "json" };
+import sdkPackageJson from "../../sdk/package.json" with { type: "json" };
 import { findDeployTools } from "../../test/harness/engines/deploy-tools.ts";
 import { binaryOf, targets } from "../build/targets.ts";
 
@@ -25,6 +26,21 @@ const parts: readonly Part[] = [
     async make() {
       await $`npm run --silent build:binary -- --all`.quiet();
       return [...targets.map(binaryOf), "dist/third-party-licences.txt"];
+    },
+  },
+  {
+    name: "npm packages",
+    async make() {
+      if (sdkPackageJson.version !== version)
+        throw new Error(`sdk/package.json has the version ${sdkPackageJson.version}, not ${version}`);
+      await $`npm pack --silent --workspace sdk --pack-destination dist`.quiet();
+      await $`npm pack --silent --pack-destination dist`.quiet();
+      // Under another name: the chart's is `herald-<version>.tgz`, too.
+      return ["herald", "herald-sdk"].map((name) => {
+        const file = `dist/${name}-npm-${version}.tgz`;
+        renameSync(`dist/${name}-${version}.tgz`, file);
+        return file;
+      });
     },
   },
   {
