@@ -187,6 +187,15 @@ def test_what_is_left_out_is_not_sent_and_none_is() -> None:
     assert server.bodies == [{"name": None}, {"blocked": True}]
 
 
+def test_a_node_that_is_not_ready_says_why_and_a_proxy_without_a_node_is_a_failure(waits: list[float]) -> None:
+    health = {"status": "unavailable", "checks": {"store": "no answer"}}
+    server = script(httpx.Response(503, json=health), httpx.Response(503, text="no upstream"))
+    client = server.client(retries=0)
+    assert client.get_readiness() == health
+    with pytest.raises(HeraldError, match="not_herald"):
+        client.get_readiness()
+
+
 def test_an_address_or_a_key_that_cannot_be_used_is_refused() -> None:
     for url in ("herald.example.com", "ftp://herald", ""):
         with pytest.raises(ValueError, match="must begin with http"):

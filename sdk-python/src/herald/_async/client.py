@@ -10,6 +10,7 @@ from .keys import AsyncKeys
 from .messages import AsyncMessages
 from .reports import AsyncReports
 from .schedule import AsyncSchedule
+from .server import AsyncServer
 from .transfer import AsyncTransfer
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AsyncHerald(
-    AsyncMessages, AsyncSchedule, AsyncDirectory, AsyncReports, AsyncKeys, AsyncTransfer, AsyncFeed
+    AsyncMessages, AsyncSchedule, AsyncDirectory, AsyncReports, AsyncKeys, AsyncTransfer, AsyncFeed, AsyncServer
 ):
     """The admin API of a Herald server. All methods raise `HeraldError` when a call fails.
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..models import (
-    Health,
     MessageReport,
-    Node,
-    NodeList,
     OnlineCount,
     OnlineUser,
     Recipient,
@@ -19,7 +16,7 @@ from .caller import AsyncCaller, AsyncPages
 
 
 class AsyncReports(AsyncCaller):
-    """The calls that show deliveries, users who are online, and nodes."""
+    """The calls that show deliveries, and users who are online."""
 
     async def get_message(self, org: str, server_mid: str) -> MessageReport:
         """Reads a message and its delivery, by the `server_mid` of the send."""
@@ -53,11 +50,3 @@ class AsyncReports(AsyncCaller):
     async def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
         """Counts the users who are connected now, on all nodes, or those of `uids`."""
         return await self._call(OnlineCount, "listOnline", (org,), query={"count": True, "uids": uids})
-
-    async def nodes(self) -> list[Node]:
-        """The nodes, in the order in which they started."""
-        return (await self._call(NodeList, "listNodes"))["items"]
-
-    async def readiness(self) -> Health:
-        """Whether the node that answers can do its work. Raises `HeraldError` if it cannot."""
-        return await self._call(Health, "getReadiness")

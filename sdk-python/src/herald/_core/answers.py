@@ -12,24 +12,28 @@ from typing import Any
 
 from ..errors import HeraldError
 from ..models import FieldError
+from .calls import Call
 
 _DELIVERY = ("recipients", "online", "delivered", "acknowledged")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The JSON of a successful answer (`None` if it is empty), and its headers."""
+    """The JSON or the text of a successful answer (`None` if it is empty), and its headers."""
 
     body: Any
     headers: Mapping[str, str]
 
 
-def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Answer:
+def read_answer(call: Call, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
     """Reads an answer. Raises `HeraldError` if the server refused the call, or if it is not from a Herald server."""
-    if not 200 <= status < 300:
+    content_type = headers.get("content-type", "")
+    if not 200 <= status < 300 and (status != call.also or not content_type.startswith("application/json")):
         raise failure_of(status, headers, content)
     if not content:
         return Answer(None, headers)
+    if call.is_text and content_type.startswith("text/plain"):
+        return Answer(content.decode(), headers)
     try:
         return Answer(json.loads(content), headers)
     except ValueError:

@@ -21,7 +21,8 @@ _MOST_WAIT = 30
 
 @dataclass(frozen=True)
 class Call:
-    """One call. `target` is the path with its query; `extra` is how many seconds longer than usual it may take."""
+    """One call. `target` is the path with its query; `extra` is how many seconds longer than usual it may take; the status
+    `also` is no failure; and the answer is text if `is_text`, otherwise JSON."""
 
     method: str
     target: str
@@ -29,6 +30,8 @@ class Call:
     headers: dict[str, str]
     is_safe: bool
     extra: float = 0
+    also: int | None = None
+    is_text: bool = False
 
 
 def call_of(

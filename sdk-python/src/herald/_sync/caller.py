@@ -109,7 +109,7 @@ class Caller:
             )
         except httpx.RequestError as cause:
             raise unreachable(self._root, cause) from cause
-        return read_answer(response.status_code, response.headers, response.content)
+        return read_answer(call, response.status_code, response.headers, response.content)
 
     def _headers(self, call: Call) -> dict[str, str]:
         return {**call.headers, "Admin-Api-Key": self._key}

@@ -11,6 +11,7 @@ from .keys import Keys
 from .messages import Messages
 from .reports import Reports
 from .schedule import Schedule
+from .server import Server
 from .transfer import Transfer
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Herald(
-    Messages, Schedule, Directory, Reports, Keys, Transfer, Feed
+    Messages, Schedule, Directory, Reports, Keys, Transfer, Feed, Server
 ):
     """The admin API of a Herald server. All methods raise `HeraldError` when a call fails.
 

@@ -6,10 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..models import (
-    Health,
     MessageReport,
-    Node,
-    NodeList,
     OnlineCount,
     OnlineUser,
     Recipient,
@@ -20,7 +17,7 @@ from .caller import Caller, Pages
 
 
 class Reports(Caller):
-    """The calls that show deliveries, users who are online, and nodes."""
+    """The calls that show deliveries, and users who are online."""
 
     def get_message(self, org: str, server_mid: str) -> MessageReport:
         """Reads a message and its delivery, by the `server_mid` of the send."""
@@ -54,11 +51,3 @@ class Reports(Caller):
     def count_online(self, org: str, *, uids: Sequence[str] | None = None) -> OnlineCount:
         """Counts the users who are connected now, on all nodes, or those of `uids`."""
         return self._call(OnlineCount, "listOnline", (org,), query={"count": True, "uids": uids})
-
-    def nodes(self) -> list[Node]:
-        """The nodes, in the order in which they started."""
-        return (self._call(NodeList, "listNodes"))["items"]
-
-    def readiness(self) -> Health:
-        """Whether the node that answers can do its work. Raises `HeraldError` if it cannot."""
-        return self._call(Health, "getReadiness")
