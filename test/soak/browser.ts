@@ -9,7 +9,11 @@ export type Site = { origin: string; [Symbol.dispose](): void };
 
 /** Bundles the page and serves it. */
 export async function serveSite(): Promise<Site> {
-  const { outputs } = await Bun.build({ entrypoints: [join(import.meta.dir, "page/main.ts")], target: "browser" });
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, "page/main.tsx")],
+    target: "browser",
+    define: { "process.env.NODE_ENV": '"development"' }, // so that StrictMode mounts twice
+  });
   const script = await outputs[0]?.text();
   const html = "<!doctype html><title>Soak</title><script type=module src=main.js></script>";
   const server = Bun.serve({

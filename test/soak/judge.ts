@@ -49,6 +49,8 @@ export function judgeLedgers({ stored, ledgers, roomsOf }: Case): Account {
     const figures = { missed, doubled, misordered, unstored, gaps, differences };
     for (const [name, count] of Object.entries(figures))
       if (count > 0) account.faults.push(`${ledger.uid}: ${count} ${name}`);
+    if (ledger.transport !== "sse" && ledger.views.length !== rooms.size)
+      account.faults.push(`${ledger.uid} has ${ledger.views.length} views of ${rooms.size} conversations`);
     for (const count of ledger.wrongCounts) account.faults.push(`${ledger.uid} counts as unread in ${count}`);
     if (refusal !== undefined) account.faults.push(`${ledger.uid} was refused: ${refusal}`);
     account.missed += missed;
