@@ -1,27 +1,22 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hasRegistry } from "../harness/engines/installed.ts";
 import { startHerald, useHerald } from "../harness/servers/herald.ts";
-import { type Project, packSdk, type Tarball } from "../packages/project.ts";
-import { installExample, startProgram } from "./example.ts";
+import type { Project } from "../packages/project.ts";
+import { installExample, startExample } from "./example.ts";
 
 setDefaultTimeout(120_000);
 
 const herald = useHerald({ env: { HERALD_DEMO: "1" }, oneNode: "only an empty database gets the demo" });
 
 describe.skipIf(!hasRegistry())("the Express example", () => {
-  let sdk: Tarball;
   let project: Project;
   beforeAll(() => {
-    sdk = packSdk();
-    project = installExample("express", sdk);
+    project = installExample("express");
   });
-  afterAll(() => {
-    project[Symbol.dispose]();
-    sdk[Symbol.dispose]();
-  });
+  afterAll(() => project[Symbol.dispose]());
 
   const start = (env: Record<string, string>) =>
-    startProgram(project, ["node", "server.js"], {
+    startExample(project, ["node", "server.js"], {
       env: { PORT: "0", HERALD_URL: herald().url, HERALD_ADMIN_API_KEY: herald().key, ...env },
       address: /http:\/\/127\.0\.0\.1:\d+/,
     });
@@ -47,7 +42,7 @@ describe.skipIf(!hasRegistry())("the Express example", () => {
     await using shop = await start({ HERALD_ADMIN_API_KEY: "wrong" });
     const answer = await fetch(`${shop.url}/users/u/orders/1`, { method: "POST" });
     expect([answer.status, await answer.json()]).toEqual([500, { error: "the message could not be sent" }]);
-    expect(shop.output()).toContain("401 unauthorized");
+    expect(shop.program.output).toContain("401 unauthorized");
   });
 
   test("while Herald is away, the caller is told to try again", async () => {
@@ -56,6 +51,6 @@ describe.skipIf(!hasRegistry())("the Express example", () => {
     await gone.stop();
     const answer = await fetch(`${shop.url}/users/u/orders/1`, { method: "POST" });
     expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "5"]);
-    expect(shop.output()).toContain("Check the address, and that the server runs.");
+    expect(shop.program.output).toContain("Check the address, and that the server runs.");
   });
 });
