@@ -18,7 +18,7 @@ const packages = {
   "@types/react": "19.3.0",
 };
 
-/** Server code that gets a token and sends, and a component of the page that receives. */
+/** Server code that gets a token and sends, and components of the page that receive. */
 const app = {
   "app/admin.ts": `
 import { createAdmin } from "@herald/sdk/admin";
@@ -32,12 +32,12 @@ export default function Layout({ children }: { children: React.ReactNode }) {
 `,
   "app/page.tsx": `
 import { connection } from "next/server";
-import { createOurAdmin, org, url } from "./admin";
+import { cid, createOurAdmin, org, url } from "./admin";
 import { Inbox } from "./inbox";
 export default async function Page() {
   await connection();
   const { token } = await createOurAdmin().createToken(org, "bob");
-  return <Inbox url={url} token={token} />;
+  return <Inbox url={url} token={token} cid={cid} />;
 }
 `,
   "app/say/route.ts": `
@@ -50,23 +50,14 @@ export async function POST(request: Request) {
 `,
   "app/inbox.tsx": `
 "use client";
-import { createClient } from "@herald/sdk";
-import { useEffect, useState } from "react";
-export function Inbox({ url, token }: { url: string; token: string }) {
-  const [lines, setLines] = useState(["not connected yet"]);
-  useEffect(() => {
-    const show = (line: string) => setLines((before) => [...before, line]);
-    const client = createClient({
-      url,
-      token: () => token,
-      onMessage: ({ from, body }) => show(from + ": " + body),
-      onSystemMessage: ({ x }) => show(JSON.stringify(x)),
-      onStateChange: show,
-    });
-    client.start();
-    return () => client.stop();
-  }, [url, token]);
-  return <ul>{lines.map((line, index) => <li key={index}>{line}</li>)}</ul>;
+import { HeraldProvider, useConnection, useConversation } from "@herald/sdk/react";
+export function Inbox({ url, token, cid }: { url: string; token: string; cid: string }) {
+  return <HeraldProvider url={url} token={() => token}><Conversation cid={cid} /></HeraldProvider>;
+}
+function Conversation({ cid }: { cid: string }) {
+  const { state } = useConnection();
+  const { messages } = useConversation(cid);
+  return <><h1>{state}</h1>{messages.map(({ _id, from, body }) => <p key={_id}>{from}: {body}</p>)}</>;
 }
 `,
 };
@@ -98,7 +89,7 @@ describe.if(chromium !== undefined && hasRegistry())("the packed SDK in an app o
     const server = start(command, { cwd: project.folder, env });
     try {
       await server.waitFor(/Ready/, 30_000);
-      expect(await (await fetch(origin)).text()).toContain("<li>not connected yet</li>");
+      expect(await (await fetch(origin)).text()).toContain("<h1>stopped</h1>");
       const { body } = await herald.admin<{ items: object[] }>("GET", organization.path("online"));
       expect(body.items).toEqual([]);
 
