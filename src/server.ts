@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Config, ConfigError, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
+import { type Config, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import type { LogEvent } from "./contract/log/log-event.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
 import { createGateway } from "./gateway/gateway.ts";
@@ -14,13 +14,13 @@ import { createId } from "./lib/text/ids.ts";
 import { steadyClock, systemClock } from "./lib/time/clock.ts";
 import { inTime } from "./lib/time/in-time.ts";
 import { followTls } from "./lib/tls/follow-tls.ts";
-import { readTls, type Tls, TlsFileError, type TlsFiles } from "./lib/tls/tls-files.ts";
 import { openBootstrap } from "./server/bootstrap-file.ts";
 import { openBus } from "./server/bus.ts";
 import { createConsolePages } from "./server/console/pages.ts";
 import { createCrowds } from "./server/crowds.ts";
 import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
+import { startLastSeen } from "./server/last-seen.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
 import { findPorts, listen, type SharedPorts } from "./server/listen.ts";
 import { createCounting, createNodeFigures } from "./server/observing/figures.ts";
@@ -36,6 +36,7 @@ import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
 import { createSends } from "./server/sends.ts";
 import { createServices } from "./server/services.ts";
+import { openTls, tlsFilesOf } from "./server/tls.ts";
 import { createAudit } from "./services/audit.ts";
 import { createWaits } from "./services/delivery/waits.ts";
 import { type Demo, ensureDemo } from "./services/directory/demo.ts";
@@ -192,18 +193,23 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => atMost(leaveMayTakeMs, nodes?.leave().catch(onError)));
   const delivery = startDeliveryLedger({ ...store, clock, log, outages });
   starting.defer(() => atMost(deliveriesMayTakeMs, delivery.stop()));
+  const stopLastSeen = startLastSeen(services.lastSeen, outages);
+  starting.defer(() => atMost(deliveriesMayTakeMs, stopLastSeen()));
   let server: HttpServer | undefined;
   let internalUrl: string | undefined;
   starting.defer(async () => {
     await server?.cut();
     if (gateway !== undefined) await tellLeaks(gateway.held, log);
   });
+  const live = async () => (await nodes?.live()) ?? [nodeId];
+  const presence = createPresence({ ...store, nodes: { live }, bus });
   const connections = createGateway({
     ...services,
     ...outages,
     organizationLimits,
     ledger: delivery.ledger,
     bus,
+    presence,
     log: store.log,
     clock,
     steadyClock,
@@ -255,7 +261,6 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     registry: database.nodes,
     clock,
   });
-  const presence = createPresence({ ...store, nodes, bus });
   const sends = createSends({ config, store, use, presence, clock, steadyClock, onError });
   const logRequest = createRequestLog(log);
   const onAnswer = (call: Call) => {
@@ -382,18 +387,4 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
 /** Resolves once the work is done, or after `ms`, as a stop cannot wait for longer. */
 async function atMost(ms: number, work: Promise<unknown> | undefined): Promise<void> {
   await Promise.race([work, Bun.sleep(ms)]);
-}
-
-function tlsFilesOf({ HERALD_TLS_CERT: cert, HERALD_TLS_KEY: key }: Config): TlsFiles | undefined {
-  return cert === undefined || key === undefined ? undefined : { cert, key };
-}
-
-function openTls(files: TlsFiles): Tls {
-  try {
-    return readTls(files, clock);
-  } catch (error) {
-    if (error instanceof TlsFileError)
-      throw new ConfigError(`HERALD_TLS_${error.which.toUpperCase()} ${error.message}`);
-    throw error;
-  }
 }

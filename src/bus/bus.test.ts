@@ -6,12 +6,12 @@ import { within } from "../../test/harness/deadline.ts";
 import { freePort } from "../../test/harness/engines/installed.ts";
 import { startNats } from "../../test/harness/engines/nats.ts";
 import { createId } from "../lib/text/ids.ts";
-import type { Bus, DeliveryNews, WatchBus } from "./bus.ts";
+import type { ActivityBus, Bus, DeliveryNews, WatchBus } from "./bus.ts";
 import { createLocalBus } from "./local.ts";
 import { busesOn, collect, createWatcher, echo, event, someNews, watchQuestion } from "./testing/bus-setup.ts";
 
 /** Tests the port `Bus`. `open` resolves once the bus is connected. */
-function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & WatchBus>): void {
+function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & WatchBus & ActivityBus>): void {
   describe(`the bus ${name}`, () => {
     test("delivers what is published after a subscription to each subscriber of the organization, in order", async () => {
       const bus = await open();
@@ -61,6 +61,25 @@ function describeBus(name: string, open: (nodeId?: string) => Promise<Bus & Watc
       ]) {
         const answers = await bus.request(question, [id]);
         expect([...answers]).toEqual([[id, echo(question)]]);
+      }
+      await bus.close();
+    });
+
+    test("tells those who follow a user of that user alone, and nobody once they have stopped", async () => {
+      const bus = await open();
+      const users = ["*", ">", "a.b", "a", " ", "😀"].map((uid) => ({ org: "zoë 😀", uid }));
+      const heard: string[] = [];
+      const stops = users.map((user) => bus.followActivity(user, () => heard.push(user.uid)));
+      bus.followActivity({ org: "other", uid: "a" }, () => heard.push("of another organization"));
+      let onLast = () => {};
+      bus.followActivity({ org: "o", uid: "last" }, () => onLast());
+      for (const expected of [users.map(({ uid }) => uid), []]) {
+        for (const user of users) bus.tellActivity(user);
+        const last = new Promise<void>((resolve) => (onLast = resolve));
+        bus.tellActivity({ org: "o", uid: "last" }); // heard in order
+        await last;
+        expect(heard.splice(0)).toEqual(expected);
+        for (const stop of stops) stop();
       }
       await bus.close();
     });

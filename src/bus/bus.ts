@@ -110,5 +110,19 @@ export type WatchBus = {
   watchWith(watcher: Watcher): void;
 };
 
+/** A user of an organization. */
+export type UserPlace = { org: string; uid: string };
+
+/** Tells nodes that users come and go. */
+export type ActivityBus = {
+  /**
+   * Tells all nodes that follow this user, including this one, that the user's connections to this node have begun or
+   * ended. It may be lost. Never fails.
+   */
+  tellActivity(user: UserPlace): void;
+  /** Calls `hear` when a node tells about the user. Returns the function that ends it. */
+  followActivity(user: UserPlace, hear: () => void): () => void;
+};
+
 /** The state of a bus. While it is `down`, nodes learn of one another's events only by head checks. */
 export type BusState = "up" | "down" | "none";

@@ -1,9 +1,11 @@
 import { createId } from "../lib/text/ids.ts";
-import type { Bus, Hint, PresenceAnswer, PresenceQuestion, WatchBus, Watcher } from "./bus.ts";
+import { joinIds } from "../lib/text/joined-ids.ts";
+import type { ActivityBus, Bus, Hint, PresenceAnswer, PresenceQuestion, WatchBus, Watcher } from "./bus.ts";
 
 /** Creates the bus of a single node: plain function calls. */
-export function createLocalBus({ nodeId }: { nodeId: string }): Bus & WatchBus {
+export function createLocalBus({ nodeId }: { nodeId: string }): Bus & WatchBus & ActivityBus {
   const handlers = new Map<string, Set<(hint: Hint) => void>>();
+  const followers = new Map<string, Set<() => void>>();
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   let watcher: Watcher | undefined;
   return {
@@ -33,6 +35,18 @@ export function createLocalBus({ nodeId }: { nodeId: string }): Bus & WatchBus {
     },
     watchWith(newWatcher) {
       watcher = newWatcher;
+    },
+    tellActivity({ org, uid }) {
+      for (const hear of followers.get(joinIds(org, uid)) ?? []) hear();
+    },
+    followActivity({ org, uid }, hear) {
+      const user = joinIds(org, uid);
+      const ofUser = followers.get(user) ?? new Set();
+      followers.set(user, ofUser.add(hear));
+      return () => {
+        ofUser.delete(hear);
+        if (ofUser.size === 0 && followers.get(user) === ofUser) followers.delete(user);
+      };
     },
     dropped: { unsigned: 0, forged: 0, unreadable: 0, repeated: 0 },
     state: () => "none",

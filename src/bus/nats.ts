@@ -7,11 +7,11 @@ import {
 } from "@nats-io/transport-node";
 import { type HeraldError, unavailable } from "../contract/errors/errors.ts";
 import { createGuard } from "../lib/observing/guard.ts";
-import type { Bus, DropReason, Hint, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
+import type { ActivityBus, Bus, DropReason, Hint, PresenceAnswer, PresenceQuestion, WatchBus } from "./bus.ts";
 import { createNatsWatches } from "./nats-watches.ts";
 import type { Signer } from "./signatures.ts";
 import { createSignedTexts } from "./signed-texts.ts";
-import { logSubject, presenceSubject } from "./subjects.ts";
+import { activitySubject, logSubject, presenceSubject } from "./subjects.ts";
 
 const pingIntervalMs = 2_000;
 const reconnectWaitMs = 250;
@@ -62,6 +62,7 @@ export async function probeNats(url: string): Promise<{ version: string; rttMs: 
   }
 }
 
+type Follower = { subject: string; hear(): void; subscription: Subscription | undefined };
 type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Subscription | undefined };
 
 /**
@@ -69,9 +70,10 @@ type Subscriber = { org: string; handler: (hint: Hint) => void; subscription: Su
  * message larger than half of the server's limit, only the place is sent. Anyone who reaches NATS can send anything:
  * texts not signed by a node of this database are dropped, counted and reported, with no other effect.
  */
-export function createNatsBus(options: NatsBusOptions): Bus & WatchBus {
+export function createNatsBus(options: NatsBusOptions): Bus & WatchBus & ActivityBus {
   const { url, nodeId, signer, unsigning, onConnect, onError, onDrop } = options;
   const subscribers = new Set<Subscriber>();
+  const followers = new Set<Follower>();
   let connection: NatsConnection | undefined;
   let answer: ((question: PresenceQuestion) => PresenceAnswer) | undefined;
   const guard = createGuard(onError);
@@ -116,6 +118,7 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus {
     connection = opened;
     if (isClosing) return await opened.close();
     for (const subscriber of subscribers) listen(opened, subscriber);
+    for (const follower of followers) follow(opened, follower);
     hear(opened, presenceSubject, (message) => {
       if (answer === undefined) return;
       const question = texts.readQuestion(message.string());
@@ -168,6 +171,13 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus {
     });
   }
 
+  function follow(opened: NatsConnection, follower: Follower): void {
+    const { subject } = follower;
+    follower.subscription = hear(opened, subject, (message) => {
+      if (texts.read("activity", subject, message.string(), (value) => value) !== undefined) follower.hear();
+    });
+  }
+
   return {
     publish(events) {
       const opened = connection;
@@ -217,6 +227,21 @@ export function createNatsBus(options: NatsBusOptions): Bus & WatchBus {
       answer = newAnswer;
     },
     ...watches,
+    tellActivity(user) {
+      const opened = connection;
+      const subject = activitySubject(user);
+      const text = isThere ? texts.write("activity", subject, { node: nodeId }) : undefined;
+      if (text !== undefined) guard(() => opened?.publish(subject, text)); // this node hears it as the others do
+    },
+    followActivity(user, hearUser) {
+      const follower: Follower = { subject: activitySubject(user), hear: hearUser, subscription: undefined };
+      followers.add(follower);
+      if (connection !== undefined && !connection.isClosed()) follow(connection, follower);
+      return () => {
+        followers.delete(follower);
+        follower.subscription?.unsubscribe();
+      };
+    },
     dropped: texts.dropped,
     state: () => (isThere ? "up" : "down"),
     async close() {

@@ -20,11 +20,11 @@ export type SignedTexts = {
   readQuestion(text: string): AskedQuestion | undefined;
   writeAnswer(ask: string | undefined, answer: PresenceAnswer): string | undefined;
   readAnswer(ask: string, text: string): NodeAnswer | undefined;
-  /** Signs a text about a watched event. */
-  write(kind: "watch" | "news", subject: string, content: object): string | undefined;
+  /** Signs a text about a watched event, or about a user. */
+  write(kind: FreeKind, subject: string, content: object): string | undefined;
   /** Reads such a text if it is signed for this subject. */
   read<Found>(
-    kind: "watch" | "news",
+    kind: FreeKind,
     subject: string,
     text: string,
     decode: (value: unknown) => Found | undefined,
@@ -39,6 +39,9 @@ type Dependencies = {
   unsigning(): ReadonlySet<string>;
   onDrop(reason: DropReason, subject: string): void;
 };
+
+/** The kinds of texts that have codecs of their own. */
+type FreeKind = Extract<TextKind, "watch" | "news" | "activity">;
 
 const mostAsked = 65_536;
 

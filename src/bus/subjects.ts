@@ -6,6 +6,11 @@ export function logSubject(org: string): string {
 /** The subject on which nodes ask one another who is connected. */
 export const presenceSubject = "herald.presence";
 
+/** The subject on which nodes tell that a user's connections have begun or ended. */
+export function activitySubject({ org, uid }: { org: string; uid: string }): string {
+  return `herald.activity.${Buffer.from(org).toString("base64url")}.${Buffer.from(uid).toString("base64url")}`;
+}
+
 /** The subject on which nodes ask one another to watch an event. */
 export const watchSubject = "herald.watch";
 

@@ -39,6 +39,7 @@ export type HeldFigures = Record<
   | "connects"
   | "reads"
   | "watches"
+  | "subscriptions"
   | "waiting_bytes",
   number
 >;

@@ -1,4 +1,4 @@
-import type { Bus, WatchBus } from "../bus/bus.ts";
+import type { ActivityBus, Bus, WatchBus } from "../bus/bus.ts";
 import { type HeraldError, rateLimited } from "../contract/errors/errors.ts";
 import type { LogEvent } from "../contract/log/log-event.ts";
 import { createTurnstile } from "../lib/event-loop/turnstile.ts";
@@ -11,12 +11,15 @@ import type { Clock } from "../lib/time/clock.ts";
 import { createTimerWheel } from "../lib/time/timer-wheel.ts";
 import type { Receipts } from "../services/delivery/receipts.ts";
 import type { Acquaintances } from "../services/directory/acquaintances.ts";
+import type { LastSeen } from "../services/directory/last-seen.ts";
 import type { FeedStarts } from "../services/feeds.ts";
 import type { OrganizationLimits } from "../services/limits/organization-limits.ts";
 import type { CatchUp } from "../services/messages/catch-up.ts";
 import type { HistoryReader } from "../services/messages/history.ts";
 import type { Reads } from "../services/messages/reads.ts";
+import type { Presence } from "../services/presence.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
+import { createActivity } from "./activity.ts";
 import { createDoorkeeper } from "./connections/doorkeeper.ts";
 import { createOrigins } from "./connections/origins.ts";
 import { createRegister } from "./connections/register.ts";
@@ -42,6 +45,7 @@ import { createWebSockets, type SocketLimits } from "./websocket/websocket.ts";
 
 const tickMs = 250;
 const headCheckMs = 5000;
+const activityCheckMs = 15_000;
 const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
 // New connections let through per turn of the event loop, so that a crowd leaves time for everyone else.
@@ -59,7 +63,10 @@ const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 const pauseAfterLongPageMs = 16;
 
 type Dependencies = OutageEvents & {
-  bus: Pick<Bus & WatchBus, "subscribe" | "respond" | "watchWith">;
+  bus: Pick<Bus & WatchBus & ActivityBus, "subscribe" | "respond" | "watchWith" | "tellActivity" | "followActivity">;
+  /** Who is connected, on all nodes. */
+  presence: Pick<Presence, "onlineAmong">;
+  lastSeen: Pick<LastSeen, "note">;
   log: Log;
   sessions: Sessions;
   organizationLimits: Pick<OrganizationLimits, "know" | "limitsOf">;
@@ -150,7 +157,14 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const exit = createTurnstile(refused.perTurn, refused);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
-  const roster = createRoster((connection) => watches.left(connection));
+  const roster = createRoster({
+    onLeave: (connection) => watches.left(connection),
+    onUser(org, uid, isConnected) {
+      if (!isConnected) dependencies.lastSeen.note(org, uid);
+      guard(() => dependencies.bus.tellActivity({ org, uid }));
+    },
+  });
+  const activity = createActivity(dependencies);
   const watches = createWatches({ roster, wheel, guard });
   const ledger = watches.following(accounting.ledger);
   const joining = createRoster();
@@ -232,7 +246,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onCut,
     onError,
   };
-  const handle = createRequestHandler({ ...dependencies, onAcknowledged: watches.acknowledged });
+  const handle = createRequestHandler({ ...dependencies, activity, onAcknowledged: watches.acknowledged });
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
@@ -243,6 +257,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     backlog.check();
   }, tickMs);
   const headTimer = setInterval(() => void checkHeads(), headCheckMs);
+  const activityTimer = setInterval(() => void activity.check(), activityCheckMs);
   dependencies.bus.watchWith(watches);
   dependencies.bus.respond((question) => answerPresence(roster, question, ratesOf));
 
@@ -287,6 +302,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
         connects: admission.running + admission.waiting,
         reads: reads.running + reads.waiting,
         watches: watches.size,
+        subscriptions: activity.size,
         waiting_bytes: backlog.bytes,
       };
     },
@@ -295,6 +311,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     /** Plays what is already committed, then closes every connection, spread over a few seconds, and stops playing. */
     async stop(): Promise<void> {
       clearInterval(headTimer);
+      clearInterval(activityTimer);
       await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);
       await register.closeAll("restarting", closing);
       clearInterval(tickTimer);

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Bus, WatchBus } from "../bus/bus.ts";
+import type { ActivityBus, Bus, WatchBus } from "../bus/bus.ts";
 import { createLocalBus } from "../bus/local.ts";
 import { createNatsBus } from "../bus/nats.ts";
 import { createSigner, type Signer } from "../bus/signatures.ts";
@@ -23,7 +23,7 @@ type Options = {
 export function openBus(
   { HERALD_BUS_URL: url }: Config,
   { nodeId, log, unsigning, onConnect, onError }: Options,
-): { bus: Bus & WatchBus; takeSecrets: Signer["take"] } {
+): { bus: Bus & WatchBus & ActivityBus; takeSecrets: Signer["take"] } {
   const signer = createSigner(steadyClock);
   if (url === undefined) return { bus: createLocalBus({ nodeId }), takeSecrets: signer.take };
   const bus = createNatsBus({

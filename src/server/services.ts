@@ -16,6 +16,7 @@ import { createAcquaintances } from "../services/directory/acquaintances.ts";
 import { createConversationDirectory } from "../services/directory/conversations.ts";
 import { createDirectory } from "../services/directory/directory.ts";
 import { createErasures } from "../services/directory/erasure.ts";
+import { createLastSeen } from "../services/directory/last-seen.ts";
 import { createFeedStarts } from "../services/feeds.ts";
 import { createLargeChanges } from "../services/limits/large-changes.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
@@ -100,6 +101,7 @@ export function createServices(dependencies: Dependencies) {
     reads: createReads({ ...store, use, clock }),
     ...createScheduling({ ...store, use, limits: httpLimitsOf(config), elapsed: steadyClock }),
     acquaintances: createAcquaintances(store),
+    lastSeen: createLastSeen({ ...store, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
     erasures: createErasures({ ...store, clock, elapsed: steadyClock }),
     conversations: createConversationDirectory({

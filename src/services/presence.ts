@@ -31,6 +31,8 @@ export type Presence = {
   list(org: string, query: PageQuery & { uids?: Uids; devices?: boolean }): Promise<Page<OnlineUser>>;
   /** The number of connected users, each counted once, or how many of `uids` are connected. */
   count(org: string, uids: Uids): Promise<OnlineCount>;
+  /** Those of `uids` who are connected; at most 500 may be asked about. */
+  onlineAmong(org: string, uids: string[]): Promise<Set<string>>;
   /** The connections and rates of an organization. */
   useOf(org: string): Promise<{ connections: number; requests: number; messages: number }>;
 };
@@ -62,6 +64,9 @@ export function createPresence({ organizations, nodes, bus }: Dependencies): Pre
   }
 
   return {
+    async onlineAmong(org, uids) {
+      return new Set(merge(await ask({ org, uids })).users.map(({ id }) => id));
+    },
     async useOf(org) {
       const answers = await ask({ org, uids: [] });
       const sum = (amountOf: (answer: PresenceAnswer) => number | undefined) =>

@@ -20,6 +20,7 @@ import readMarks from "./migrations/0019-read-marks.sql" with { type: "text" };
 import usersByPlace from "./migrations/0020-users-by-place.sql" with { type: "text" };
 import scheduledSends from "./migrations/0021-scheduled-sends.sql" with { type: "text" };
 import formerParticipants from "./migrations/0022-former-participants.sql" with { type: "text" };
+import lastSeen from "./migrations/0023-last-seen.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -64,6 +65,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0020-users-by-place", usersByPlace),
   migrationOf("0021-scheduled-sends", scheduledSends),
   migrationOf("0022-former-participants", formerParticipants),
+  migrationOf("0023-last-seen", lastSeen),
 ];
 
 /** The schema version of the last release without expand and contract. */

@@ -166,6 +166,8 @@ export type UserWrites = {
   /** Creates those of the users who do not exist, in one commit. Skips users of organizations that do not exist. */
   ensure(users: readonly { org: string; uid: string }[], now: number): Promise<void>;
   remove(org: string, uid: string, now: number): Promise<boolean>;
+  /** Records for these users that a connection of theirs was last seen at this time; skips users who do not exist. */
+  noteSeen(seen: readonly { org: string; uids: readonly string[] }[], at: number): Promise<void>;
   /** Closes the user's connections and refuses tokens issued up to `now`. */
   endSessions(org: string, uid: string, now: number): Promise<boolean>;
   /** Refuses the user's token with this `jti` and closes the connections it holds open. */
@@ -214,6 +216,11 @@ export type ParticipantReads = {
 export type AcquaintanceReads = {
   /** The users among `ids` whom the user knows, and the user itself, by id. */
   among(org: string, uid: string, ids: readonly string[]): Promise<Entity[]>;
+  /**
+   * When a user whom `uid` knows was last seen, or else was created, in milliseconds since the Unix epoch; `undefined` if
+   * `uid` knows no such user.
+   */
+  lastSeen(org: string, uid: string, other: string): Promise<number | undefined>;
   /** Those of `cids` in which the user takes part, by id. */
   conversationsAmong(org: string, uid: string, cids: readonly string[]): Promise<string[]>;
 };

@@ -107,6 +107,8 @@ export const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
   ],
   get_users_by_ids: [({ uid }) => ({ ids: [uid] })],
   get_participants_by_cids: [({ cid }) => ({ cids: [cid] })],
+  user_last_activity_subscribe: [({ uid }) => ({ id: uid })],
+  user_last_activity_unsubscribe: [() => ({})],
   user_logout: [], // names nothing, and ends the connection
 };
 

@@ -1,6 +1,7 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type {
+  ActivityBus,
   Bus,
   DeliveryNews,
   Hint,
@@ -111,7 +112,7 @@ export function busesOn(url: string) {
       ...options,
     });
   const join = (nodeId = createId(), options: Partial<NatsBusOptions> = {}) =>
-    new Promise<Bus & WatchBus>((resolve, reject) => {
+    new Promise<Bus & WatchBus & ActivityBus>((resolve, reject) => {
       const bus = open({ nodeId, onConnect: () => resolve(bus), onError: reject, ...options });
     });
   return { open, join };

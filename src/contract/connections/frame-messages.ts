@@ -19,7 +19,15 @@ import {
   systemMessageEvent,
 } from "../messages/events.ts";
 import { messageReadEvent } from "../messages/reads.ts";
-import { type FrameOperation, frameError, frameId, frameRequests, frameResponses, type UserView } from "./frames.ts";
+import {
+  type FrameOperation,
+  frameError,
+  frameId,
+  frameRequests,
+  frameResponses,
+  lastActivity,
+  type UserView,
+} from "./frames.ts";
 
 /** One JSON text on a socket: its purpose, its schema, and an example. */
 export type FrameMessage = { title: string; summary: string; schema: z.ZodType; example: unknown };
@@ -103,10 +111,23 @@ const parts: Record<FrameOperation, Parts> = {
     request: { cids: [exampleIds.conversation] },
     response: { users: [userExample], conversations: { [exampleIds.conversation]: [exampleIds.user] } },
   },
+  user_last_activity_subscribe: {
+    summary:
+      "From now on, this connection hears `last_activity` of a user who shares a conversation with its own, and of no other user. The response says what is so now; for a user who never connected, since the user was created.",
+    id: "9",
+    request: { id: exampleIds.user },
+    response: { last_activity: { [exampleIds.user]: 42 } },
+  },
+  user_last_activity_unsubscribe: {
+    summary: "Ends the connection's subscription, if it has one.",
+    id: "10",
+    request: {},
+    response: { success: true },
+  },
   user_logout: {
     summary:
       "Ends this connection, which the server then closes with 1000. The token stays valid until it expires: your backend revokes it.",
-    id: "9",
+    id: "11",
     request: {},
     response: { success: true },
   },
@@ -122,6 +143,8 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
   message_read: exchange("message_read"),
   get_users_by_ids: exchange("get_users_by_ids"),
   get_participants_by_cids: exchange("get_participants_by_cids"),
+  user_last_activity_subscribe: exchange("user_last_activity_subscribe"),
+  user_last_activity_unsubscribe: exchange("user_last_activity_unsubscribe"),
   user_logout: exchange("user_logout"),
 };
 
@@ -175,6 +198,13 @@ export const frameEvents = {
       "Messages in one of the user's conversations were taken back. A client removes those that it knows; hearing it again changes nothing.",
     schema: messageDeleteEvent,
     example: { message_delete: messageDeleteExample },
+  },
+  last_activity: {
+    title: "Last activity",
+    summary:
+      "The user that the connection has subscribed to has connected, on whichever node, or the user's last connection has ended. Sent over WebSockets only, and never replayed.",
+    schema: z.strictObject({ last_activity: lastActivity }).meta({ id: "LastActivityEvent" }),
+    example: { last_activity: { [exampleIds.user]: 0 } },
   },
   session: {
     title: "Session",

@@ -66,6 +66,8 @@ export const frameRequests = {
       .max(maxNamed, `must name at most ${maxNamed} conversations`)
       .meta({ description: "The conversations." }),
   }),
+  user_last_activity_subscribe: z.strictObject({ id: identifier.meta({ description: "The user." }) }),
+  user_last_activity_unsubscribe: z.strictObject({}),
   user_logout: z.strictObject({}),
 } as const;
 
@@ -116,6 +118,11 @@ export const userView = z
 /** A user, as those see it who share a conversation with the user. */
 export type UserView = z.infer<typeof userView>;
 
+/** Users, and since when they are away. */
+export const lastActivity = z.record(z.string(), z.int().min(0)).meta({
+  description: "By user: 0 while the user is connected, otherwise the seconds since.",
+});
+
 /** The responses without their `id`, by request. */
 export const frameResponses = {
   connect: z.strictObject({
@@ -148,6 +155,8 @@ export const frameResponses = {
         "The participants of each of the conversations that the user takes part in, by id: the first 1,000 of each, and 5,000 together.",
     }),
   }),
+  user_last_activity_subscribe: z.strictObject({ last_activity: lastActivity }),
+  user_last_activity_unsubscribe: z.strictObject({ success: z.literal(true) }),
   user_logout: z.strictObject({ success: z.literal(true) }),
 } as const;
 

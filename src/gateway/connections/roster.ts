@@ -32,8 +32,18 @@ export type Census = {
 
 type Organization = { users: Map<string, Set<Connection>>; uids: SortedTexts; connections: number };
 
-/** Creates an empty roster. `onLeave` is called with each connection that is removed. */
-export function createRoster(onLeave: (connection: Connection) => void = () => undefined): Roster & Census {
+/** What a roster tells. */
+export type RosterEvents = {
+  /** Called with each connection that is removed. */
+  onLeave(connection: Connection): void;
+  /** Called when the first connection of a user is added, and when the last is removed. */
+  onUser(org: string, uid: string, isConnected: boolean): void;
+};
+
+const toNobody: RosterEvents = { onLeave: () => undefined, onUser: () => undefined };
+
+/** Creates an empty roster. */
+export function createRoster({ onLeave, onUser } = toNobody): Roster & Census {
   const organizations = new Map<string, Organization>();
   let size = 0;
 
@@ -59,6 +69,7 @@ export function createRoster(onLeave: (connection: Connection) => void = () => u
       connections.add(connection);
       organization.connections++;
       size++;
+      if (connections.size === 1) onUser(org, uid, true);
     },
     remove(connection) {
       const { org, uid } = connection;
@@ -73,6 +84,7 @@ export function createRoster(onLeave: (connection: Connection) => void = () => u
       }
       if (organization.users.size === 0) organizations.delete(org);
       onLeave(connection);
+      if (connections.size === 0) onUser(org, uid, false);
     },
     of: (org, uid) => [...(connectionsOf(org, uid) ?? [])],
     *ofAll(org, uids) {

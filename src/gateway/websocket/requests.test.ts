@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createOwner } from "../../lib/owner.ts";
 import { createRequestHandler } from "./requests.ts";
 
 test("a list of conversations costs more than its size, for the unread messages that were counted", async () => {
@@ -18,15 +19,18 @@ test("a list of conversations costs more than its size, for the unread messages 
       },
       receipts: { acknowledge: neverUsed },
       reads: { markAs: neverUsed },
+      activity: { subscribe: neverUsed, unsubscribe: neverUsed },
       acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
       onAcknowledged: neverUsed,
     });
-    return (await handle({ org: "o", uid: "u" }, "conversation_list", {})).addedCost;
+    return (await handle(asker, "conversation_list", {})).addedCost;
   };
   expect(await costOf()).toBe(0);
   expect(await costOf(100, 0, 25)).toBe(0.05);
   expect(await costOf(...Array<number>(100).fill(100))).toBe(4);
 });
+
+const asker = { org: "o", uid: "u", owner: createOwner(neverUsed), write: neverUsed };
 
 function neverUsed(): never {
   throw new Error("only conversations are listed here");

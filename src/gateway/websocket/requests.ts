@@ -6,19 +6,21 @@ import type { Receipts } from "../../services/delivery/receipts.ts";
 import type { Acquaintances } from "../../services/directory/acquaintances.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
 import type { Reads } from "../../services/messages/reads.ts";
+import type { Activity, ActivityListener } from "../activity.ts";
 import { costs } from "../limits/user-budgets.ts";
 
 type Dependencies = {
   history: Pick<HistoryReader, "conversationsOf" | "messagesFor">;
   receipts: Pick<Receipts, "acknowledge">;
   reads: Pick<Reads, "markAs">;
-  acquaintances: Acquaintances;
+  acquaintances: Pick<Acquaintances, "usersByIds" | "participantsByCids">;
+  activity: Pick<Activity, "subscribe" | "unsubscribe">;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;
 };
 
 /** The connection that asks. */
-type Asker = { org: string; uid: string };
+type Asker = ActivityListener;
 
 /** What an answer cost beyond its content. */
 type Charge = {
@@ -36,18 +38,21 @@ export type Answer = Charge & ({ body: object } | { messages: string[] });
 /** Any operation but `connect`. */
 export type Operation = Exclude<FrameOperation, "connect">;
 
+/** Answers a ping, which needs no session. */
+export function answerPing(payload: unknown): Answer {
+  validate(frameRequests.ping, payload);
+  return { body: { pong: {} } };
+}
+
 /** Answers the requests of a connected user; throws `HeraldError`. */
 export type RequestHandler = (asker: Asker, operation: Operation, payload: unknown) => Promise<Answer>;
 
 /** Creates the handler of every request but `connect`. */
 export function createRequestHandler(dependencies: Dependencies): RequestHandler {
-  const { history, receipts, reads, acquaintances, onAcknowledged } = dependencies;
+  const { history, receipts, reads, acquaintances, activity, onAcknowledged } = dependencies;
 
   const handlers: Record<Operation, (asker: Asker, payload: unknown) => Promise<Answer>> = {
-    async ping(_, payload) {
-      validate(frameRequests.ping, payload);
-      return { body: { pong: {} } };
-    },
+    ping: async (_, payload) => answerPing(payload),
     async conversation_list({ org, uid }, payload) {
       const query = validate(frameRequests.conversation_list, payload);
       const { items, cursor } = await history.conversationsOf(org, uid, query);
@@ -78,6 +83,16 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
       const { cids } = validate(frameRequests.get_participants_by_cids, payload);
       const lists = await acquaintances.participantsByCids(org, uid, cids);
       return { body: lists, addedCost: costs.lookups(cids.length) };
+    },
+    async user_last_activity_subscribe(asker, payload) {
+      const { id } = validate(frameRequests.user_last_activity_subscribe, payload);
+      const seconds = await activity.subscribe(asker, id);
+      return { body: { last_activity: { [id]: seconds } }, addedCost: costs.lookups(1) };
+    },
+    async user_last_activity_unsubscribe(asker, payload) {
+      validate(frameRequests.user_last_activity_unsubscribe, payload);
+      activity.unsubscribe(asker);
+      return { body: { success: true } };
     },
     async user_logout(_, payload) {
       validate(frameRequests.user_logout, payload);

@@ -10,8 +10,15 @@ import type { Joiner } from "../connections/join.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
 import { costs, type UserBudgets } from "../limits/user-budgets.ts";
 import { errorFrame, type Frame, listFrame, responseFrame } from "./frames.ts";
-import type { Answer, Operation, RequestHandler } from "./requests.ts";
-import { type Closing, closeSocket, createSocketConnection, type Socket, type SocketLine } from "./socket.ts";
+import { type Answer, answerPing, type Operation, type RequestHandler } from "./requests.ts";
+import {
+  type Closing,
+  closeSocket,
+  createSocketConnection,
+  type Socket,
+  type SocketConnection,
+  type SocketLine,
+} from "./socket.ts";
 
 type Dependencies = {
   doorkeeper: Doorkeeper;
@@ -25,7 +32,7 @@ type Dependencies = {
 /** What a client says about itself: the last message it saw, and its name for its device. */
 type Hello = { since?: string | undefined; device?: string | undefined };
 
-type Asker = { org: string; uid: string } | undefined;
+type Asker = SocketConnection | undefined;
 type Asked = { id: FrameId; payload: unknown };
 
 type Admit = (isRecovered: boolean | undefined) => void;
@@ -104,7 +111,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     if (user === undefined) {
       // Without a session, only a ping is answered; it costs no budget.
       if (operation !== "ping") throw new HeraldError("unauthorized", "send `connect` with a user token first");
-      const answer = await handle({ org: "", uid: "" }, operation, payload);
+      const answer = answerPing(payload);
       reply(answerFrame(id, answer));
       return answer;
     }

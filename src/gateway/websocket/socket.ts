@@ -128,7 +128,7 @@ export function createSocketLine(socket: Socket, onWaiting: (line: SocketLine) =
 type TokenOfSession = Pick<Session, "issuedAt" | "tokenId">;
 
 /** A user's connection over a WebSocket. After `extend`, another token holds it open. */
-export type SocketConnection = Connection & { extend(token: TokenOfSession): void };
+export type SocketConnection = Connection & Pick<SocketLine, "write"> & { extend(token: TokenOfSession): void };
 
 /** Creates the connection of a session that a socket opened. */
 export function createSocketConnection(
@@ -162,6 +162,7 @@ export function createSocketConnection(
     waitingBytes: line.waitingBytes,
     end: line.end,
     cut: line.cut,
+    write: line.write,
     deliver: (events) => line.write(events.map(({ payload }) => payload)),
     async isReadyForMore() {
       while (line.isOpen && line.waitingBytes() > comfortableBytes) {

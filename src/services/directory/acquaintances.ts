@@ -1,9 +1,11 @@
 import type { UserView } from "../../contract/connections/frames.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import type { AcquaintanceReads, Entity, ParticipantReads } from "../../store/ports.ts";
 
 // A look-up for each of these users in each of the asker's conversations is one statement, which SQLite does not interrupt.
 const usersAtOnce = 10;
+const strangerAdvice = "the user shares no conversation with this one; use `get_participants_by_cids`";
 const most = { ofConversation: 1_000, together: 5_000 };
 
 type Dependencies = { acquaintances: AcquaintanceReads; participants: Pick<ParticipantReads, "list"> };
@@ -15,19 +17,34 @@ export type ParticipantLists = { users: UserView[]; conversations: Record<string
 export type Acquaintances = {
   /** Those of `ids` who share a conversation with the user, and the user itself, by id. */
   usersByIds(org: string, uid: string, ids: readonly string[]): Promise<UserView[]>;
+  /** Those of `ids` who share a conversation with the user, and the user itself. */
+  idsAmong(org: string, uid: string, ids: readonly string[]): Promise<Set<string>>;
+  /**
+   * When `other` was last seen, or else was created, in milliseconds since the Unix epoch. Throws `user_not_found` if the
+   * user shares no conversation with `other`, whether there is such a user or not.
+   */
+  lastSeen(org: string, uid: string, other: string): Promise<number>;
   /** The participants of those of `cids` in which the user takes part: at most 1,000 of each, and 5,000 together. */
   participantsByCids(org: string, uid: string, cids: readonly string[]): Promise<ParticipantLists>;
 };
 
 /** Creates the acquaintances of users. */
 export function createAcquaintances({ acquaintances, participants }: Dependencies): Acquaintances {
+  async function among(org: string, uid: string, ids: readonly string[]): Promise<Entity[]> {
+    const distinct = [...new Set(ids)].sort();
+    const users: Entity[] = [];
+    for (let from = 0; from < distinct.length; from += usersAtOnce)
+      users.push(...(await acquaintances.among(org, uid, distinct.slice(from, from + usersAtOnce))));
+    return users;
+  }
+
   return {
-    async usersByIds(org, uid, ids) {
-      const distinct = [...new Set(ids)].sort();
-      const users: Entity[] = [];
-      for (let from = 0; from < distinct.length; from += usersAtOnce)
-        users.push(...(await acquaintances.among(org, uid, distinct.slice(from, from + usersAtOnce))));
-      return users.map(toView);
+    usersByIds: async (org, uid, ids) => (await among(org, uid, ids)).map(toView),
+    idsAmong: async (org, uid, ids) => new Set((await among(org, uid, ids)).map(({ id }) => id)),
+    async lastSeen(org, uid, other) {
+      const seenAt = await acquaintances.lastSeen(org, uid, other);
+      if (seenAt === undefined) throw new HeraldError("user_not_found", strangerAdvice);
+      return seenAt;
     },
     async participantsByCids(org, uid, cids) {
       const conversations: [cid: string, uids: string[]][] = [];

@@ -13,7 +13,7 @@ const findDeletedToo = `SELECT ${columns}, deleted_at FROM "user" WHERE org = ? 
 const revoke =
   "INSERT INTO revoked_token (org, uid, jti, id) VALUES (?, ?, ?, ?) ON CONFLICT (org, uid, jti) DO NOTHING";
 const isAbsent = `ON CONFLICT (org, id) DO UPDATE
-  SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL WHERE "user".deleted_at IS NOT NULL`;
+  SET name = NULL, created_at = excluded.created_at, log_start = excluded.log_start, log_end = NULL, deleted_at = NULL, seen_at = NULL WHERE "user".deleted_at IS NOT NULL`;
 
 /** Users to create: after which offset of the organization's log, and when, in milliseconds since the Unix epoch. */
 export type NewUsers = { org: string; uids: string[]; head: number; now: number };
@@ -33,6 +33,8 @@ type Dependencies = { driver: Driver; writer: LogWriter };
  * for ever.
  */
 export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
+  const markSeen = `UPDATE "user" SET seen_at = ?
+    WHERE org = ? AND id IN (${driver.dialect.textsOf("?")}) AND deleted_at IS NULL`;
   return {
     async put(org, uid, name, now, isBlocked) {
       return await writer.transaction([org], async (transaction) => {
@@ -77,6 +79,20 @@ export function createUserWrites({ driver, writer }: Dependencies): UserWrites {
           return true;
         }),
       );
+    },
+    async noteSeen(seen, at) {
+      await driver.aside(async (sql) => {
+        await sql.limitTo(seen.map(({ org }) => org));
+        for (const { org, uids } of seen) {
+          // In one order, so that no two nodes wait for each other.
+          await sql.rows.lock(
+            "user",
+            ["org", "id"],
+            uids.map((id) => ({ org, id })),
+          );
+          await sql.run(markSeen, at, org, JSON.stringify(uids));
+        }
+      });
     },
     async endSessions(org, uid, now) {
       return await writer.transaction([org], async (transaction) => {

@@ -114,6 +114,7 @@ export async function openSqliteThread(
           remove: remote("users", "remove"),
           endSessions: remote("users", "endSessions"),
           revokeToken: remote("users", "revokeToken"),
+          noteSeen: remote("users", "noteSeen"),
         },
         conversations: {
           put: (org, cid, put, now) => putPacked(org, cid, packPut(put), now),

@@ -36,6 +36,7 @@ export type Event = {
   message_edit?: MessageEdit;
   message_delete?: MessageDelete;
   message_read?: MessageRead;
+  last_activity?: Record<string, number>;
   session?: { expires_at: string };
 };
 
@@ -66,6 +67,7 @@ export type SocketResponse = {
   conversations?: Conversation[];
   messages?: ListedMessage[];
   users?: UserView[];
+  last_activity?: Record<string, number>;
   cursor?: string | null;
   error?: SocketError;
 };

@@ -144,6 +144,8 @@ export function createNode(options: Options): Node {
       subscribe: (org, handler) => bus.subscribe(org, (hint: Hint) => (node.isAlive ? handler(hint) : undefined)),
       respond: () => undefined, // nobody asks who is connected
       watchWith: () => undefined, // or waits for a delivery
+      tellActivity: () => undefined, // or hears of users
+      followActivity: () => () => undefined,
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
     log: {
@@ -182,7 +184,14 @@ export function createNode(options: Options): Node {
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
     reads: { markAs: neverUsed },
-    acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
+    acquaintances: {
+      usersByIds: neverUsed,
+      participantsByCids: neverUsed,
+      idsAmong: neverUsed,
+      lastSeen: neverUsed,
+    },
+    presence: { onlineAmong: neverUsed },
+    lastSeen: { note: () => undefined },
     ledger: {
       played: expectHeard,
       playedTo: failSometimes,
