@@ -63,6 +63,7 @@ test.each<[string, Partial<Ledger>, string]>([
     viewOf(["m1", "one"], ["m3", "three"], ["m4", "four"], ["m5", "five"]),
     "u: 3 differences",
   ],
+  ["a view that is not there", { views: [] }, "u has 0 views of 1 conversations"],
   [
     "a wrong count of unread messages",
     { wrongCounts: ["a: 1 instead of 2"] },
