@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -257,7 +257,7 @@ def test_the_async_client_does_the_same(server: Server, org: str) -> None:
             )
             assert [message["_id"] async for message in herald.messages(org, "c")] == [sent["ask"]["server_mid"]]
 
-            async def sends() -> Any:
+            async def sends() -> AsyncIterator[Send]:
                 for number in range(300):
                     await asyncio.sleep(0)
                     yield {"organizationId": org, "senderId": "alice", "message": {"cid": "c", "body": str(number)}}

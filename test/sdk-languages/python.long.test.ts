@@ -140,4 +140,24 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
       }
     },
   );
+
+  test("sends each message of a batch once while the server is killed and comes back", async () => {
+    const options = { dataDir: mkdtempSync(join(folder, "data-")), env: { HERALD_PORT: String(freePort()) } };
+    let server = await startHerald(options);
+    const env = { HERALD_TEST_URL: server.url, HERALD_TEST_KEY: server.key, PYTHONUNBUFFERED: "1" };
+    const program = join(import.meta.dir, "python/steadily.py");
+    const child = Bun.spawn([python, program], { cwd: folder, env, stdout: "pipe", stderr: "pipe" });
+    const decoder = new TextDecoder();
+    let said = "";
+    let kills = 0;
+    for await (const piece of child.stdout) {
+      said += decoder.decode(piece, { stream: true });
+      if (kills >= 2 || !said.includes(`answered ${700 * (kills + 1)}\n`)) continue;
+      kills++;
+      await server.kill();
+      server = await startHerald(options);
+    }
+    await server.stop();
+    expect([await new Response(child.stderr).text(), said.split("\n").at(-2), kills]).toEqual(["", "3000 of 3000", 2]);
+  });
 });

@@ -170,7 +170,7 @@ class AsyncPages(Generic[T]):
         self, caller: AsyncCaller, operation: Operation, ids: Sequence[str], query: Mapping[str, Value] | None = None
     ) -> None:
         self._caller = caller
-        self._operation = operation
+        self._operation: Operation = operation
         self._ids = ids
         self._query = query or {}
 

@@ -27,13 +27,17 @@ class Piece(Protocol):
     @property
     def is_done(self) -> bool:
         """Whether it has said all."""
+        ...
 
     @property
     def body(self) -> bytes:
         """The lines that are left to send."""
+        ...
 
     def read(self, line: dict[str, Any]) -> list[Any]:
         """What a line of the answer means for the caller. Raises `HeraldError` if the answer ends early."""
+        ...
+
 
 
 class Slicer:

@@ -171,7 +171,7 @@ class Pages(Generic[T]):
         self, caller: Caller, operation: Operation, ids: Sequence[str], query: Mapping[str, Value] | None = None
     ) -> None:
         self._caller = caller
-        self._operation = operation
+        self._operation: Operation = operation
         self._ids = ids
         self._query = query or {}
 
