@@ -29,6 +29,9 @@ export const tenant = {
   crowd: Array.from({ length: 10_000 }, (_, index) => `crowd-${index}`),
 } as const;
 
+/** How long a raid of those who read nothing lasts: they are cut after 30 or 35 s, depending on what they do not read. */
+export const stallMs = 40_000;
+
 /** A way to make others wait. */
 export type Raid = {
   /** Its name on the command line. */

@@ -33,6 +33,15 @@ type Options = {
   talk(index: number): Talk;
 };
 
+/**
+ * Writes pieces until there is no room or no piece, one in each turn of the event loop: a refused body is read as fast
+ * as it comes, and without turns the refusal would not be heard.
+ */
+export function fill(line: Line, next: () => string | undefined): void {
+  const piece = next();
+  if (piece !== undefined && line.write(piece)) setImmediate(() => fill(line, next));
+}
+
 /** Where attackers come from, so that they do not use up the limits of the victim's address. */
 export const elsewhere = ["127.0.0.2"] as const;
 /** The victim's own address. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { keepOpen } from "../attack/lines.ts";
+import { fill, keepOpen } from "../attack/lines.ts";
 import { requestOf, statusOf } from "../attack/pipeline.ts";
 import type { Tally } from "../attack/tally.ts";
-import { type Camp, type Raid, tenant } from "../camp.ts";
+import { type Camp, type Raid, stallMs, tenant } from "../camp.ts";
 
 const connections = 16; // four times as many as may run at once
 const linesAtOnce = 100;
@@ -35,7 +35,10 @@ function chunkOf(turn: number): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-/** Sends batches without an end, with eleven keys, as fast as the server takes them. */
+/**
+ * Sends batches without an end, with eleven keys, as fast as the server takes them. The deaf read no more than that
+ * their batch has begun.
+ */
 function sendEndlessly({ url, key, moreKeys }: Camp, tally: Tally, isDeaf: boolean): void {
   const keys = [key, ...moreKeys];
   const chunks = Array.from({ length: 20 }, (_, turn) => chunkOf(turn)); // the ids repeat: later lines are replayed
@@ -47,20 +50,22 @@ function sendEndlessly({ url, key, moreKeys }: Camp, tally: Tally, isDeaf: boole
     returnMs,
     talk(index) {
       let isRefused = false;
+      const next = () => {
+        if (isRefused) return undefined;
+        return turn++ % 3 === 0 ? chunkOf(turn) : (chunks[turn % chunks.length] ?? "");
+      };
       const lines = ["Content-Type: application/x-ndjson", "Transfer-Encoding: chunked"];
       return {
         hello: requestOf(url, "POST", "/admin/message/batch", { key: keys[index % keys.length] ?? "", lines }),
-        isDeaf,
         hear(bytes, line) {
           const status = statusOf(bytes);
           if (status !== undefined) tally.count(`HTTP ${status}`);
           isRefused ||= status === "429";
           if (isRefused) line.leave();
+          else if (isDeaf) line.pause();
           else tally.count("bytes of answers", bytes.length);
         },
-        onDrain(line) {
-          while (!isRefused && line.write(turn++ % 3 === 0 ? chunkOf(turn) : (chunks[turn % chunks.length] ?? "")));
-        },
+        onDrain: (line) => fill(line, next),
       };
     },
   });
@@ -75,6 +80,7 @@ export const batchRaids: readonly Raid[] = [
   },
   {
     name: "unread-batches",
+    leastMs: stallMs,
     who: "the same, and nobody reads the answers",
     attack: (camp, tally) => sendEndlessly(camp, tally, true),
   },

@@ -1,7 +1,7 @@
-import { keepOpen, type Line } from "../attack/lines.ts";
+import { fill, keepOpen, type Line } from "../attack/lines.ts";
 import { createAnswerScanner, requestOf } from "../attack/pipeline.ts";
 import type { Tally } from "../attack/tally.ts";
-import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
+import { type Camp, type Raid, stallMs, tenant, tenantPath } from "../camp.ts";
 
 // An organization may run four at once, so that the others are refused, and come again.
 const atOnce = 8;
@@ -81,16 +81,15 @@ function importAll({ url, key, run }: Camp, tally: Tally, file: File): void {
         tally.count(`HTTP ${status}`);
         isRefused ||= status !== "200";
       });
-      const write = (line: Line) => {
-        if (isRefused) return;
+      const nextChunk = () => {
+        if (isRefused) return undefined;
         const text = next();
         tally.count("bytes written", text.length);
-        // A refused body is read as fast as it comes: without a turn of the event loop, the refusal would not be heard.
-        if (line.write(chunkOf(text))) setImmediate(() => write(line));
+        return chunkOf(text);
       };
       return {
         hello,
-        onDrain: write,
+        onDrain: (line) => fill(line, nextChunk),
         hear(chunk, line) {
           scan(chunk);
           tally.count("bytes read", chunk.length);
@@ -104,7 +103,7 @@ function importAll({ url, key, run }: Camp, tally: Tally, file: File): void {
   });
 }
 
-/** Exports the organization, again and again. */
+/** Exports the organization, again and again. The deaf read no more than that their export has begun. */
 function exportAll({ url, key }: Camp, tally: Tally, isDeaf: boolean): void {
   const hello = requestOf(url, "GET", tenantPath("export"), { key });
   keepOpen({
@@ -115,12 +114,14 @@ function exportAll({ url, key }: Camp, tally: Tally, isDeaf: boolean): void {
     talk() {
       let line: Line | undefined;
       const scan = createAnswerScanner(
-        (status) => tally.count(`HTTP ${status}`),
+        (status) => {
+          tally.count(`HTTP ${status}`);
+          if (isDeaf && status === "200") line?.pause();
+        },
         () => line?.leave(),
       );
       return {
         hello,
-        isDeaf,
         hear(chunk, from) {
           line = from;
           tally.count("bytes read", chunk.length);
@@ -170,6 +171,7 @@ export const transferRaids: readonly Raid[] = [
     name: "deaf-exports",
     row: 3,
     mustBeTold: true,
+    leastMs: stallMs,
     who: "key with `directory:read` and `history:read`: exports its organization on 8 connections that do not read",
     attack: (camp, tally) => exportAll(camp, tally, true),
   },

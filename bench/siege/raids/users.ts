@@ -3,11 +3,10 @@ import { keepOpen } from "../attack/lines.ts";
 import { createAnswerScanner } from "../attack/pipeline.ts";
 import { askBySocket, socketTalk, tokensOf } from "../attack/sockets.ts";
 import type { Tally } from "../attack/tally.ts";
-import { type Camp, type Raid, tenant } from "../camp.ts";
+import { type Camp, type Raid, stallMs, tenant } from "../camp.ts";
 
 const ofUser = 20; // connections that one user may have
 const one = tenant.members.slice(0, 1);
-const stallMs = 40_000; // once the kernel takes no more, a client is cut after the time for a ping and its answer, 35 s
 
 type Returning = { camp: Camp; tally: Tally; uids: readonly string[]; connections: number };
 
