@@ -253,7 +253,12 @@ export type Standing = {
   conversations(
     org: string,
     uid: string,
-    page: { after: { updatedAt: number; id: string } | undefined; limit: number },
+    page: {
+      after: { updatedAt: number; id: string } | undefined;
+      limit: number;
+      /** Only those that were last active between these times, exclusive, in milliseconds since the Unix epoch. */
+      between?: { gt?: number | undefined; lt?: number | undefined } | undefined;
+    },
   ): Promise<UserConversation[]>;
 };
 

@@ -98,6 +98,8 @@ export const frames: Record<FrameOperation, ((ids: Ids) => object)[]> = {
     ({ messageId }) => ({ cid: "room", after: messageId }),
     ({ messageId }) => ({ cid: "room", before: messageId }),
     ({ cid, messageId }) => ({ cid, before: messageId }),
+    ({ messageId }) => ({ cid: "room", ids: [messageId] }),
+    ({ cid }) => ({ cid, updated_at: { gt: 0 } }),
   ],
   ack: [({ messageId, systemMid }) => ({ ids: [messageId, systemMid] })],
   message_read: [

@@ -60,7 +60,8 @@ const parts: Record<FrameOperation, Parts> = {
   },
   ping: { summary: "Checks that the server is responding.", id: "2", request: {}, response: { pong: {} } },
   conversation_list: {
-    summary: "Lists the user's conversations.",
+    summary:
+      "Lists the user's conversations, most recently active first. A page ends early after 256 KiB of last messages.",
     id: "3",
     request: { limit: 50 },
     response: {
@@ -72,6 +73,7 @@ const parts: Record<FrameOperation, Parts> = {
           created_at: conversationExample.created_at,
           updated_at: messageExample.created_at,
           unread_messages_count: 3,
+          last_message: messageExample,
         },
       ],
       cursor: null,

@@ -12,6 +12,18 @@ const maxNamed = 100;
 const limit = z.int().min(1).max(maxPage).default(50).meta({ description: "The number of items in a page." });
 const cursor = z.string().min(1).max(1024).meta({ description: "The `cursor` of the previous page." });
 
+const time = z
+  .union([
+    z.int().min(0),
+    z
+      .string()
+      .max(64)
+      .refine((text) => !Number.isNaN(Date.parse(text)), "must be a time, such as 2026-11-20T13:06:00.123Z")
+      .transform((text) => Date.parse(text)),
+  ])
+  .meta({ description: "In milliseconds since the Unix epoch, or ISO 8601." });
+const between = z.strictObject({ gt: time.optional(), lt: time.optional() });
+
 /** The requests that a client may send over its socket. Each gets exactly one response. */
 export const frameRequests = {
   connect: z.strictObject({
@@ -26,12 +38,27 @@ export const frameRequests = {
     since: identifier.optional().meta({ description: "The `_id` of the last message that the client received." }),
   }),
   ping: z.strictObject({}),
-  conversation_list: z.strictObject({ limit, cursor: cursor.optional() }),
+  conversation_list: z.strictObject({
+    limit,
+    cursor: cursor.optional(),
+    updated_at: between
+      .optional()
+      .meta({ description: "Only conversations whose `updated_at` is later than `gt` and earlier than `lt`." }),
+  }),
   message_list: z.strictObject({
     cid: identifier.meta({ description: "The conversation." }),
     limit,
     before: identifier.optional().meta({ description: "Only messages older than this `_id`." }),
     after: identifier.optional().meta({ description: "Only messages newer than this `_id`, oldest first." }),
+    ids: z
+      .array(identifier)
+      .min(1, "must name at least one message")
+      .max(maxNamed, `must name at most ${maxNamed} messages`)
+      .optional()
+      .meta({ description: "Only these messages. Not together with the other conditions." }),
+    updated_at: between.optional().meta({
+      description: "Only messages whose `created_at` is later than `gt` and earlier than `lt`, newest first.",
+    }),
   }),
   ack: z.strictObject({
     ids: z
@@ -99,6 +126,9 @@ export const conversationView = z
     unread_messages_count: z.int().min(0).max(maxUnread).meta({
       description:
         "The number of messages that others sent since the user joined and that the user has not read. Counted up to 100: 100 means 100 or more.",
+    }),
+    last_message: listedMessageSchema.nullable().meta({
+      description: "The last message; `null` if there is none, or none among the last 250 events of the conversation.",
     }),
   })
   .meta({ id: "ConversationView" });

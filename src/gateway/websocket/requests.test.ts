@@ -9,6 +9,7 @@ test("a list of conversations costs more than its size, for the unread messages 
     type: "g" as const,
     created_at: "2026-11-20T13:06:00.123Z",
     updated_at: "2026-11-20T13:06:00.123Z",
+    last_message: null,
   };
   const costOf = async (...unread: number[]) => {
     const items = unread.map((unread_messages_count) => ({ ...conversation, unread_messages_count }));

@@ -61,7 +61,10 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
     },
     async message_list({ org, uid }, payload) {
       const { cid, ...query } = validate(frameRequests.message_list, payload);
-      return { messages: await history.messagesFor(org, uid, cid, query) };
+      if (query.ids !== undefined && Object.keys(query).some((name) => !["ids", "limit"].includes(name)))
+        throw new HeraldError("bad_request", "`ids` cannot be combined with `before`, `after` or `updated_at`");
+      const addedCost = query.updated_at === undefined ? 0 : costs.request;
+      return { messages: await history.messagesFor(org, uid, cid, query), addedCost };
     },
     async ack(asker, payload) {
       const { ids } = validate(frameRequests.ack, payload);

@@ -5,13 +5,19 @@ import { toIso } from "../../contract/identifiers.ts";
 import { objectWith } from "../../lib/json/json-values.ts";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import { encodeCursor } from "../../lib/text/cursor.ts";
-import type { History, StoredMessage } from "../../store/messages/ports.ts";
+import type { History, MessagePlace, StoredMessage } from "../../store/messages/ports.ts";
 import type { Conversations, Organizations, Participants, Standing } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import { type Page, type PageQuery, parseCursor, toPage } from "../pages.ts";
 
 /** Selects messages: older than `before`, or newer than `after`, oldest first. */
 export type MessageQuery = { limit: number; before?: string | undefined; after?: string | undefined };
+
+/** Selects what is later than `gt` and earlier than `lt`, in milliseconds since the Unix epoch. */
+export type Between = { gt?: number | undefined; lt?: number | undefined };
+
+/** Selects messages for a participant: also by time, or exactly those of `ids`. */
+export type ParticipantQuery = MessageQuery & { ids?: string[] | undefined; updated_at?: Between | undefined };
 
 type Dependencies = {
   history: History;
@@ -31,6 +37,7 @@ export type MessagePage = { items: string[]; cursor: string | null };
 type Range = { after?: number | undefined; before?: number | undefined; direction: "forward" | "backward" };
 
 const maxPageBytes = 512 * 1024;
+const maxLastBytes = 256 * 1024;
 const shortPageBytes = 64 * 1024;
 const rowsAtOnce = 100;
 const [opening, closing] = ['{"message":', "}"];
@@ -106,6 +113,48 @@ export function createHistoryReader(dependencies: Dependencies) {
     );
   }
 
+  /** The range between two times, within another. */
+  async function rangeBetween(org: string, cid: string, range: Range, { gt, lt }: Between): Promise<Range> {
+    const after = gt === undefined ? undefined : (await history.offsetAfter(org, cid, gt)) - 1;
+    const before = lt === undefined ? undefined : await history.offsetAfter(org, cid, lt - 1);
+    return {
+      ...range,
+      after: Math.max(range.after ?? Number.MIN_SAFE_INTEGER, after ?? Number.MIN_SAFE_INTEGER),
+      before: Math.min(range.before ?? Number.MAX_SAFE_INTEGER, before ?? Number.MAX_SAFE_INTEGER),
+    };
+  }
+
+  /** The messages at these places, without those that are damaged. */
+  async function readAt(org: string, places: readonly MessagePlace[]): Promise<StoredMessage[]> {
+    if (places.length === 0) return [];
+    const found = await history.messagesAt(
+      org,
+      places.map(({ offset }) => offset),
+    );
+    return found.filter((row) => {
+      if (!isMessage(row)) onUnreadable({ org, offset: row.offset });
+      return isMessage(row);
+    });
+  }
+
+  /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
+  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; texts: Map<string, string> }> {
+    const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
+    const byCid = new Map(places.map((place) => [place.cid, place]));
+    const ordered = cids.map((cid) => byCid.get(cid));
+    const count = fitting(
+      ordered.map((place) => place?.bytes ?? 0),
+      maxLastBytes,
+    );
+    const wanted = ordered.slice(0, count).filter((place) => place !== undefined);
+    const textsAt = new Map((await readAt(org, wanted)).map((row) => [row.offset, textOf(row)]));
+    const texts = wanted.flatMap(({ cid, offset }) => {
+      const text = textsAt.get(offset);
+      return text === undefined ? [] : [[cid, text] as const];
+    });
+    return { count, texts: new Map(texts) };
+  }
+
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
     return (await history.messages(org, cid, { ...beyond(range, last), limit: 1, maxBytes: 1 })).length > 0;
   }
@@ -128,18 +177,35 @@ export function createHistoryReader(dependencies: Dependencies) {
       });
     },
     /** Like `messages`, for a participant. Throws `not_a_participant`, even if there is no such conversation. */
-    async messagesFor(org: string, uid: string, cid: string, query: MessageQuery): Promise<string[]> {
+    async messagesFor(org: string, uid: string, cid: string, query: ParticipantQuery): Promise<string[]> {
       if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
-      const range = await rangeOf(org, cid, query);
+      if (query.ids !== undefined) {
+        const places = await history.places(org, cid, [...new Set(query.ids)]);
+        const count = fitting(
+          places.map(({ bytes }) => bytes),
+          maxPageBytes,
+        );
+        return (await readAt(org, places.slice(0, count))).map(textOf);
+      }
+      const all = await rangeOf(org, cid, query);
+      const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
       return await read(org, cid, range, query.limit, (messages) => messages.map(textOf));
     },
     /** The user's conversations, most recently active first. */
-    async conversationsOf(org: string, uid: string, { limit, cursor }: PageQuery): Promise<Page<ConversationView>> {
+    async conversationsOf(
+      org: string,
+      uid: string,
+      { limit, cursor, updated_at: between }: PageQuery & { updated_at?: Between | undefined },
+    ): Promise<Page<ConversationView>> {
       const after = parseCursor(cursor, conversationPlace);
-      const read = await standing.conversations(org, uid, { after, limit: limit + 1 });
+      const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
+      const { count, texts } = await lastMessages(
+        org,
+        read.slice(0, limit).map(({ id }) => id),
+      );
       return toPage(
         read,
-        limit,
+        Math.min(limit, count),
         ({ id, name, createdAt, updatedAt, unread }): ConversationView => ({
           _id: id,
           name,
@@ -147,6 +213,7 @@ export function createHistoryReader(dependencies: Dependencies) {
           created_at: toIso(createdAt),
           updated_at: toIso(updatedAt),
           unread_messages_count: unread,
+          last_message: JSON.parse(texts.get(id) ?? "null"),
         }),
         ({ updatedAt, id }) => ({ updatedAt, id }),
       );
@@ -156,6 +223,16 @@ export function createHistoryReader(dependencies: Dependencies) {
 
 /** The reader of conversations and their messages. */
 export type HistoryReader = ReturnType<typeof createHistoryReader>;
+
+/** How many of the items, at least one, have together at most so many bytes. */
+function fitting(sizes: readonly number[], maxBytes: number): number {
+  let bytes = 0;
+  const tooMany = sizes.findIndex((size) => {
+    bytes += size;
+    return bytes > maxBytes;
+  });
+  return tooMany === -1 ? sizes.length : Math.max(1, tooMany);
+}
 
 /** The part of a range beyond a message, in the range's direction. */
 function beyond(range: Range, { offset }: StoredMessage): Range {

@@ -27,6 +27,7 @@ const readSnapshot = `SELECT ${headColumns}, o.tokens_valid_after AS org_valid_a
 const pageOfConversations = `SELECT c.org, c.id, c.name, c.created_at, c.updated_at, p.uid, ${readTo} AS read_to
   FROM participant p JOIN conversation c ON c.org = p.org AND c.id = p.cid
   WHERE p.org = ? AND p.uid = ? AND (c.updated_at < ? OR (c.updated_at = ? AND c.id > ?))
+    AND c.updated_at > ? AND c.updated_at < ?
   ORDER BY c.updated_at DESC, c.id LIMIT ?`;
 
 // Counts only what is unread in the conversations of the page.
@@ -128,7 +129,7 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         isBlocked: first.blocked_at !== null,
       };
     },
-    async conversations(org, uid, { after, limit }) {
+    async conversations(org, uid, { after, limit, between }) {
       const { updatedAt, id } = after ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: "" };
       const rows = await reader.allOf<ConversationRow>(
         org,
@@ -138,6 +139,8 @@ export function createStanding({ reader }: { reader: Reader }): Standing {
         updatedAt,
         updatedAt,
         id,
+        between?.gt ?? -1,
+        between?.lt ?? Number.MAX_SAFE_INTEGER,
         limit,
       );
       return rows.map((row) => ({

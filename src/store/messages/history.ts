@@ -1,8 +1,8 @@
 import { kindOf } from "../../contract/log/log-event.ts";
 import { withinBytes } from "../log/page-bytes.ts";
-import { isMessageOf } from "../log/past.ts";
+import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Reader } from "../sql/driver.ts";
-import type { History, MissedEvent, MissedEvents, StoredMessage } from "./ports.ts";
+import type { History, MessagePlace, MissedEvent, MissedEvents, StoredMessage } from "./ports.ts";
 
 type PayloadRow = { offset: number; payload: string };
 type MessageRow = PayloadRow & { edited_at: number | null };
@@ -32,9 +32,59 @@ const readPage = (order: "ASC" | "DESC") =>
 const readForward = readPage("ASC");
 const readBackward = readPage("DESC");
 
-/** Creates the reads of one conversation's messages. */
+const eventsSeen = 250;
+// Both engines keep the order of the inner list: the first match ends the search.
+const lastOffset = `(SELECT newest."offset" FROM (SELECT "offset", kind, OCTET_LENGTH(payload) AS bytes FROM event
+    WHERE event.org = c.org AND event.cid = c.id AND event."offset" > COALESCE(c.past_start, c.log_start)
+    ORDER BY event."offset" DESC LIMIT ${eventsSeen}) AS newest
+  WHERE ${isMessageOf("newest")} AND newest.bytes > 0 AND (newest."offset" < 0 OR newest."offset" > c.log_start) LIMIT 1)`;
+const findSpan = `SELECT COALESCE(c.past_start, c.log_start) AS first, o.head AS last FROM conversation c
+  JOIN organization o ON o.id = c.org WHERE c.org = ? AND c.id = ?`;
+const findFrom = `SELECT "offset", created_at FROM event WHERE org = ? AND cid = ? AND "offset" >= ? AND "offset" < ?
+  ORDER BY "offset" LIMIT 1`;
+
+/** Creates the reads of conversations' messages. */
 export function createHistory({ reader }: { reader: Reader }): History {
+  const { textsOf } = reader.dialect;
+  // COALESCE keeps SQLite from reading the whole conversation, or PostgreSQL from planning to.
+  const findPlaces = `SELECT e.cid, e."offset", OCTET_LENGTH(e.payload) AS bytes FROM event e
+    JOIN conversation c ON c.org = ? AND c.id = ?
+    WHERE e.org = ? AND e.id IN (${textsOf("?")}) AND COALESCE(e.cid, '') = c.id AND ${isMessageOf("e")} AND ${hasText("e")}
+      AND ${isOfConversation} ORDER BY e."offset" DESC`;
+  const findLast = `SELECT last.cid, e."offset", OCTET_LENGTH(e.payload) AS bytes
+    FROM (SELECT c.org, c.id AS cid, ${lastOffset} AS "offset" FROM conversation c WHERE c.org = ? AND c.id IN (${textsOf("?")})) AS last
+    JOIN event e ON e.org = last.org AND e."offset" = last."offset"`;
+  const readAt = `SELECT "offset", edited_at, payload FROM event
+    WHERE org = ? AND "offset" IN (SELECT CAST(value AS BIGINT) FROM (${textsOf("?")}) AS texts) ORDER BY "offset" DESC`;
   return {
+    async places(org, cid, ids) {
+      return (await reader.allOf<MessagePlace>(org, findPlaces, org, cid, org, JSON.stringify(ids))).map(toPlace);
+    },
+    async lastPlaces(org, cids) {
+      return (await reader.allOf<MessagePlace>(org, findLast, org, JSON.stringify(cids))).map(toPlace);
+    },
+    async messagesAt(org, offsets) {
+      const texts = JSON.stringify(offsets.map(String));
+      return (await reader.allOf<MessageRow>(org, readAt, org, texts)).map(toMessage);
+    },
+    async offsetAfter(org, cid, time) {
+      const [span] = await reader.allOf<{ first: number; last: number }>(org, findSpan, org, cid);
+      let [low, high] = [Number(span?.first ?? 0) + 1, Number(span?.last ?? 0) + 1];
+      while (low < high) {
+        const middle = Math.floor((low + high) / 2);
+        const [found] = await reader.allOf<{ offset: number; created_at: number }>(
+          org,
+          findFrom,
+          org,
+          cid,
+          middle,
+          high,
+        );
+        if (found === undefined || Number(found.created_at) > time) high = middle;
+        else low = Number(found.offset) + 1;
+      }
+      return low;
+    },
     async messages(org, cid, { after = beginning, before = Number.MAX_SAFE_INTEGER, direction, limit, maxBytes }) {
       const rows = await reader.allOf<MessageRow>(
         org,
@@ -117,6 +167,10 @@ export function createMissedEvents({ reader }: { reader: Reader }): MissedEvents
 
 function toMessage({ offset, payload, edited_at }: MessageRow): StoredMessage {
   return { offset: Number(offset), payload, editedAt: edited_at === null ? undefined : Number(edited_at) };
+}
+
+function toPlace({ cid, offset, bytes }: MessagePlace): MessagePlace {
+  return { cid, offset: Number(offset), bytes: Number(bytes) };
 }
 
 function toMissed({ id, kind, cid, payload, ...row }: MissedRow): MissedEvent {

@@ -23,12 +23,27 @@ export type HistoryRange = {
   maxBytes: number;
 };
 
+/** Where a message is, and how many bytes of text it has. */
+export type MessagePlace = { cid: string; offset: number; bytes: number };
+
 /** Reads the messages of conversations, from when each was last created. What was taken back is missing. */
 export type History = {
   /** The messages in the range, in its direction: at most `limit`, ending with the one that reaches `maxBytes`. */
   messages(org: string, cid: string, range: HistoryRange): Promise<StoredMessage[]>;
   /** The offset of a message in a conversation, even if it was taken back. */
   offsetOf(org: string, cid: string, id: string): Promise<number | undefined>;
+  /** The places of those of `ids` that are messages of the conversation, newest first. */
+  places(org: string, cid: string, ids: readonly string[]): Promise<MessagePlace[]>;
+  /** The places of the last messages of conversations, as far as they are among the last 250 events of each. */
+  lastPlaces(org: string, cids: readonly string[]): Promise<MessagePlace[]>;
+  /** The messages at these offsets, newest first. */
+  messagesAt(org: string, offsets: readonly number[]): Promise<StoredMessage[]>;
+  /**
+   * The offset from which on events of the conversation are later than a time, in milliseconds since the Unix epoch, found by
+   * some 30 look-ups. Events are assumed to be in the order of their times, so that clocks of nodes that differ, and imports
+   * in another order, make it inexact.
+   */
+  offsetAfter(org: string, cid: string, time: number): Promise<number>;
 };
 
 /** Reads what a user missed: messages, edits and recalls. What was taken back is missing. */

@@ -39,11 +39,16 @@ describe("SQLite", () => {
     const page = { limit: 20, after: 1, before: 9, maxBytes: mebibyte };
     const byOffset = "USING INDEX sqlite_autoindex_event_1 (org=? AND offset=?)"; // for each row of the page
     const byConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>? AND offset<?)";
+    const lastOfConversation = "USING INDEX event_by_conversation (org=? AND cid=? AND offset>?)"; // backwards, up to the first match
     const byId = "USING INDEX event_by_id (id=?)";
     const reads: [expected: string, read: () => Promise<unknown>, ...others: string[]][] = [
       [byConversation, () => history.messages("o", "c", { ...page, direction: "forward" }), byOffset],
       [byConversation, () => history.messages("o", "c", { ...page, direction: "backward" }), byOffset],
       [byId, () => history.offsetOf("o", "c", "id")],
+      [byId, () => history.places("o", "c", ["id", "another"])],
+      [byOffset, () => history.lastPlaces("o", ["c", "d"]), lastOfConversation],
+      [byOffset, () => history.messagesAt("o", [1, 2])],
+      [byConversation, () => history.offsetAfter("r", "c", 1)],
       [byConversation, () => missed.countMissed("o", "u", 1, 9, 20)],
       [byConversation, () => missed.readMissed("o", "u", 1, 9, 20, mebibyte), byOffset],
       [byId, () => missed.findMessage("o", "id")],

@@ -34,6 +34,7 @@ describe("conversation_list", () => {
       expect(Object.keys(item).sort()).toEqual([
         "_id",
         "created_at",
+        "last_message",
         "name",
         "type",
         "unread_messages_count",

@@ -49,6 +49,7 @@ export type Conversation = {
   created_at: string;
   updated_at: string;
   unread_messages_count: number;
+  last_message: ListedMessage | null;
 };
 
 /** A user, as other users see it. */
