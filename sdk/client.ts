@@ -7,7 +7,7 @@ import { playSession, type SessionOptions, type Timing } from "./connection/sess
 import { globalWebSocket, type WebSocketConstructor } from "./connection/websocket.ts";
 import { HeraldConnectionError } from "./errors.ts";
 import type { CustomParameters } from "./types.ts";
-import { createViews } from "./views/views.ts";
+import { createLazyViews } from "./views/lazy-views.ts";
 import { createBackoff } from "./waiting/backoff.ts";
 import { returnWaitMs, tooMany } from "./waiting/return-wait.ts";
 import { sleep } from "./waiting/timers.ts";
@@ -73,7 +73,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     message(message) {
       if (!isNew(message._id)) return;
       progress.since = message._id;
-      views.handlers.message(message);
+      views.current()?.handlers.message(message);
       call(() => options.onMessage?.(message));
     },
     system_message(message) {
@@ -81,11 +81,11 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       if (isNew(`${message.from}\u0000${message._id}`)) call(() => options.onSystemMessage?.(message));
     },
     message_edit(edit) {
-      views.handlers.message_edit(edit);
+      views.current()?.handlers.message_edit(edit);
       call(() => options.onMessageEdit?.(edit));
     },
     message_delete(recall) {
-      views.handlers.message_delete(recall);
+      views.current()?.handlers.message_delete(recall);
       call(() => options.onMessageDelete?.(recall));
     },
     message_read: (read) => call(() => options.onMessageRead?.(read)),
@@ -234,7 +234,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     },
     async markRead(cid, ids) {
       await request("message_read", { cid, ids });
-      views.onRead(cid, ids);
+      views.current()?.onRead(cid, ids);
     },
     presence(uid, callback) {
       const mine = { uid, callback };
@@ -251,7 +251,7 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       return views.conversations;
     },
   };
-  const views = createViews<X>(client, () => user);
+  const views = createLazyViews<X>(client, () => user, onError);
   return client;
 }
 

@@ -37,7 +37,7 @@ export type ConversationsSnapshot = {
 export type ConversationsView = View<ConversationsSnapshot> & { loadMore(): Promise<void> };
 
 /** The client that the views read from. */
-type Source<X> = {
+export type Source<X> = {
   readonly state: string;
   listMessages(page: { cid: string; limit: number; before?: string }): Promise<ListedMessage<X>[]>;
   listConversations(page: { limit: number; cursor?: string }): Promise<{
@@ -52,7 +52,6 @@ type Change<X> = (messages: Messages<X>) => Messages<X>;
 
 const pageSize = 50;
 const mostMessages = 1_000;
-const mostViews = 100;
 const listSize = 100;
 const mostUnread = 100;
 const unloaded = { isLoaded: false, error: undefined };
@@ -60,7 +59,6 @@ const loaded = { isLoaded: true, error: undefined };
 
 /** Creates the views of a client, which passes them all events, and calls `reload` when it is connected, with whether there is a gap. */
 export function createViews<X>(source: Source<X>, user: () => unknown) {
-  const views = new Map<string, ConversationView<X>>();
   /** Those with listeners. */
   const live = new Set<{ cid: string; hear(change: Change<X>): void; reload(isGap: boolean): void }>();
   let isListed = false; // the list has listeners
@@ -209,14 +207,7 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
 
   return {
     handlers,
-    /** The view of a conversation, the same as before if it is among the last hundred. */
-    conversation(cid: string): ConversationView<X> {
-      const view = views.get(cid) ?? createConversation(cid);
-      views.delete(cid);
-      views.set(cid, view);
-      if (views.size > mostViews) views.delete(views.keys().next().value ?? "");
-      return view;
-    },
+    createConversation,
     /** Notes that the user has read a conversation, to its end without `ids`. */
     onRead(cid: string, ids?: string[]) {
       if (ids) void loadList();

@@ -4,6 +4,7 @@ import { type ClientOptions, createClient, type Store } from "../../../sdk/index
 // The client imports these when it needs them, which takes a turn of the real event loop unless they are there.
 import "../../../sdk/connection/saved.ts";
 import "../../../sdk/connection/stream.ts";
+import "../../../sdk/views/views.ts";
 
 /** What the app heard from the client. */
 export type Heard = { hears: string; [member: string]: unknown };
