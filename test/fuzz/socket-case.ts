@@ -24,7 +24,9 @@ function requestText(random: Random, { token, cid }: Place): Buffer {
     user_last_activity_subscribe: { id: "alice" },
   };
   const operation = pick(random, Object.keys(frameRequests) as [string]);
-  const request = { request: { [operation]: examples[operation] ?? {}, id: "1" } };
+  const request = once(random, 8)
+    ? { message: { id: "1", cid, body: "x" } } // as SAMA clients send
+    : { request: { [operation]: examples[operation] ?? {}, id: "1" } };
   return encode(random, once(random, 5) ? JSON.stringify(request) : spoil(random, request));
 }
 
