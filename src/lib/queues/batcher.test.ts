@@ -97,7 +97,11 @@ describe("a batcher", () => {
       maxBatch: 6,
       maxOfKey: { items: 2, weight: 10 },
       maxWaiting: 100,
-      weights: { of: (item) => (item.endsWith("!") ? 10 : 1), maxBatch: 100, maxWaiting: 1_000 },
+      weights: {
+        of: (item) => (item.endsWith("!") ? 10 : item.endsWith("?") ? 6 : 1),
+        maxBatch: 100,
+        maxWaiting: 1_000,
+      },
       keyOf: (item) => item.charAt(0),
       whenFull: full,
       async flush(items) {
@@ -116,6 +120,9 @@ describe("a batcher", () => {
     batches.length = 0;
     await addAll("a1! a2 b1");
     expect(batches).toEqual([["a1!", "b1"], ["a2"]]);
+    batches.length = 0;
+    await addAll("a1? a2? b1");
+    expect(batches).toEqual([["a1?", "b1"], ["a2?"]]);
   });
 
   test("passes on an outcome that is a failure like any other", async () => {

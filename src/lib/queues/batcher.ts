@@ -38,8 +38,8 @@ type Options<Item, Result> = {
   flush(items: Item[]): Promise<Result[]>;
   maxBatch: number;
   /**
-   * A batch takes no more of a key that has reached this, as long as items of several keys arrive; without it, there is
-   * no such limit. A key that could fill every batch then delays the others by short ones.
+   * A batch takes no more of a key than this, as long as items of several keys arrive; without it, there is no such limit.
+   * An item that is heavier goes without others of its key. A key that could fill every batch then delays the others by short ones.
    */
   maxOfKey?: Amount;
   /** If more items or more weight would be waiting, `add` rejects with the result of `whenFull`. */
@@ -81,9 +81,9 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     const taken = new Map<string, Amount>();
     const takenOf = (key: string): Amount => taken.get(key) ?? { items: 0, weight: 0 };
     return {
-      isHeld(key: string): boolean {
+      isHeld(key: string, next: number): boolean {
         const { items, weight } = takenOf(key);
-        return items >= maxOfKey.items || weight >= maxOfKey.weight;
+        return items >= maxOfKey.items || (items > 0 && weight + next > maxOfKey.weight);
       },
       count(item: Item): void {
         const key = keyOf(item);

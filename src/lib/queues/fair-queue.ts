@@ -15,7 +15,7 @@ export type FairQueue<Item> = {
   hasRoom(key: string, weight?: number): boolean;
   /** Adds an item behind those of its key, even if there is no room. Pass the link to `remove` to take it out again. */
   add(key: string, item: Item, weight?: number): Link<Waiting<Item>>;
-  /** Takes the next item. If it does not fit, it stays the next; keys that are held are passed over. */
+  /** Takes the next item. If it does not fit, it stays the next; keys whose next item is held are passed over. */
   take(conditions?: Conditions): Item | undefined;
   /** The first waiting item of each key, which has waited longest under it. */
   firsts(): Iterable<Item>;
@@ -26,7 +26,10 @@ export type FairQueue<Item> = {
   readonly weight: number;
 };
 
-type Conditions = { fits?: (weight: number) => boolean; isHeld?: ((key: string) => boolean) | undefined };
+type Conditions = {
+  fits?: (weight: number) => boolean;
+  isHeld?: ((key: string, weight: number) => boolean) | undefined;
+};
 
 /** The `share` for independent keys: one key alone may use 80 % of the queue, two 44 % each. */
 export const shareOfFree = 4;
@@ -98,7 +101,7 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
         const link = lane.items.first;
         if (link === undefined) return undefined;
         const next = link.value;
-        if (isHeld?.(next.key)) {
+        if (isHeld?.(next.key, next.weight)) {
           passedOver++;
           turns.moveToEnd(turn);
           continue;
