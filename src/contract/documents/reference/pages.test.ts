@@ -5,6 +5,7 @@ import { defaultPayloadLimits } from "../../limits.ts";
 import { createOperations } from "../../operations/all.ts";
 import { html, json, prose } from "./html.ts";
 import { referencePages } from "./pages.ts";
+import { anchorOf } from "./realtime-page.ts";
 
 type Found = { ids: string[]; links: string[]; elements: Set<string>; attributes: Set<string>; text: string };
 
@@ -66,7 +67,9 @@ describe("/docs", () => {
     );
     expect(found.get("/docs/errors")?.ids).toEqual(expect.arrayContaining(Object.keys(errorCatalogue)));
     const realtime = found.get("/docs/realtime")?.ids;
-    expect(realtime).toEqual(expect.arrayContaining([...Object.keys(frameExchanges), ...Object.keys(frameEvents)]));
+    expect(realtime).toEqual(
+      expect.arrayContaining([...Object.keys(frameExchanges), ...Object.keys(frameEvents).map(anchorOf)]),
+    );
   });
 
   test("shows the limits of the server that serves it", async () => {

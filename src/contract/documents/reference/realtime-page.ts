@@ -7,6 +7,11 @@ import { fieldsTable, objectSections, referredIds } from "./fields.ts";
 import { type Html, html, json, prose } from "./html.ts";
 import { codeBlock, examples, type Page, scrollingTable } from "./layout.ts";
 
+/** The anchor of an event. A request may have the same name. */
+export function anchorOf(event: string): string {
+  return Object.hasOwn(frameExchanges, event) ? `${event}-event` : event;
+}
+
 /** `/docs/realtime`: how a client connects, its requests, the events it receives, and why connections close. */
 export function realtimePage(): Page {
   const schemas = createSchemaCollector();
@@ -31,8 +36,8 @@ export function realtimePage(): Page {
 ${examples(codeBlock("Request", json(request.example)), codeBlock("Response", json(response.example)))}</section>`,
   );
   const events = Object.entries(frameEvents).map(
-    ([name, event]) => html`<section class="operation" id="${name}">
-<h3><a href="#${name}"><code>${name}</code></a></h3>
+    ([name, event]) => html`<section class="operation" id="${anchorOf(name)}">
+<h3><a href="#${anchorOf(name)}"><code>${name}</code></a></h3>
 <p>${prose(event.summary)}</p>
 ${fields(event, "output")}
 ${examples(codeBlock("Event", json(event.example)))}</section>`,
@@ -48,7 +53,11 @@ ${examples(codeBlock("Event", json(event.example)))}</section>`,
       { id: "sse", label: realtimeChannels.sse.title },
       { id: "requests", label: "Requests", entries: Object.keys(frameExchanges).map((id) => ({ id, label: id })) },
       { id: "frame-errors", label: "Errors" },
-      { id: "events", label: "Events", entries: Object.keys(frameEvents).map((id) => ({ id, label: id })) },
+      {
+        id: "events",
+        label: "Events",
+        entries: Object.keys(frameEvents).map((name) => ({ id: anchorOf(name), label: name })),
+      },
       { id: "recovery", label: "Recovery" },
       { id: "close-codes", label: "Close codes" },
       { id: "objects", label: "Objects", entries: [...objects].sort().map((id) => ({ id, label: id })) },
