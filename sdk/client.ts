@@ -233,8 +233,13 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       while (all.length > 0) await request("ack", { ids: all.splice(0, idsPerAck) });
     },
     async markRead(cid, ids) {
-      await request("message_read", { cid, ids });
-      views.current()?.onRead(cid, ids);
+      try {
+        await request("message_read", { cid, ids });
+        views.current()?.onRead(cid, ids);
+      } catch (error) {
+        views.current()?.onRead(cid, []); // the answer may be all that was lost
+        throw error;
+      }
     },
     presence(uid, callback) {
       const mine = { uid, callback };

@@ -143,6 +143,23 @@ test("after a reconnect that the server makes up for nothing is read again; afte
   expect(idsOf(app.client)).toEqual(["m8", "m9"]);
 });
 
+test("a read of the list, or a mark, that a lost connection leaves unanswered is made up for by the next connection", async () => {
+  using app = await openView();
+  app.socket.send(recall(["m2"]));
+  await app.socket.requests.next(); // of the list, which is not answered
+  app.socket.cut();
+  const second = await accept(app.server.sockets, { recovered: true });
+  await answer(second.socket, { conversation_list: { conversations: [summary("c", 1)], cursor: null } });
+  await until(app.view, ({ unread }) => unread === 1);
+  const marked = app.client.markRead("c").catch((error: Error) => error.name);
+  await second.socket.requests.next(); // of the mark, which the server stores
+  second.socket.cut();
+  expect(await marked).toBe("HeraldConnectionError");
+  const third = await accept(app.server.sockets, { recovered: true });
+  await answer(third.socket, { conversation_list: { conversations: [summary("c", 0)], cursor: null } });
+  await until(app.view, ({ unread }) => unread === 0);
+});
+
 test("a view that nobody shows rests, and is read again when somebody does", async () => {
   using app = await openView();
   app.leave();

@@ -87,6 +87,7 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
         showList(page.conversations, page.cursor);
       }
     } catch (error) {
+      isListStale = true; // until the client is connected again
       list.set({ error });
     }
     isListing = false;
@@ -208,13 +209,13 @@ export function createViews<X>(source: Source<X>, user: () => unknown) {
   return {
     handlers,
     createConversation,
-    /** Notes that the user has read a conversation, to its end without `ids`. */
+    /** Notes that the user has read a conversation, to its end without `ids`, or may have, with none. */
     onRead(cid: string, ids?: string[]) {
       if (ids) void loadList();
       else changeSummary(cid, { unread_messages_count: 0 });
     },
     reload(isGap: boolean) {
-      if (isGap || !list.getSnapshot().isLoaded) void loadList();
+      if (isGap || isListStale || !list.getSnapshot().isLoaded) void loadList();
       for (const view of live) view.reload(isGap);
     },
     conversations: {
