@@ -82,7 +82,8 @@ export function judgeSocket({ kind }: SocketCase, { texts, closeCode, isHung }: 
     const error = Object(frame?.response).error;
     if (frame === undefined) return { answer, fault: `a frame that is not JSON: ${text.slice(0, 200)}` };
     if (error === undefined) continue;
-    if (catalogue[error.code]?.status !== error.status || error.status >= 500)
+    const isFaulty = error.status >= 500 && error.code !== "not_supported";
+    if (catalogue[error.code]?.status !== error.status || isFaulty)
       return { answer, fault: `an error that is not in the catalogue: ${text}` };
   }
   return { answer, fault: undefined };
