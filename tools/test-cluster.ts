@@ -13,12 +13,12 @@ import { sourceFiles } from "./checks/source-files.ts";
 const leftOut: Readonly<Record<string, string>> = {
   "test/contract/settings.long.test.ts":
     "how one node reads its settings, its data folder and its port, and starts again on them",
-  "test/contract/sessions/token-provider.test.ts":
+  "test/contract/sessions/token-provider.long.test.ts":
     "the settings of one node, which starts again on its data folder with another secret",
-  "test/contract/keys/keys-changes.test.ts":
+  "test/contract/keys/keys-changes.long.test.ts":
     "the files of one node, and its own changes, which it knows at once; of the others: test/cluster/keys.long.test.ts",
   "test/contract/changes/text-is-gone.test.ts": "the files of the embedded database",
-  "test/contract/backup.test.ts": "the embedded database, which is a file",
+  "test/contract/backup.long.test.ts": "the embedded database, which is a file",
   "test/contract/doctor.test.ts":
     "one node on an embedded database; of a cluster: test/cluster/nodes/doctor.long.test.ts",
   "test/contract/gauges.long.test.ts": "starts a node on each kind of database by itself",
