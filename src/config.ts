@@ -2,6 +2,18 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isIdentifier } from "./contract/identifiers.ts";
 import { isAddressRange, isSameAddress, type ListenAddress, namesPrivateHost } from "./lib/network/addresses.ts";
+import {
+  flag,
+  isOrigin,
+  limit,
+  list,
+  optionalText,
+  port,
+  seconds,
+  text,
+  tokenSecret,
+  url,
+} from "./lib/settings/kinds.ts";
 import { readAssignments } from "./lib/text/assignments.ts";
 import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls/tls-ciphers.ts";
 
@@ -9,65 +21,6 @@ import { areTlsCiphers, defaultTlsCiphers } from "./lib/tls/tls-ciphers.ts";
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
-
-/** A limit: a whole number, where 0 lifts it. A lifted limit becomes `Infinity`, so that code can compare without a special case. */
-const limit = (fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, "must be a whole number (0 for no limit)")
-    .default(String(fallback))
-    .transform((text) => (text === "0" ? Number.POSITIVE_INFINITY : Number(text)));
-
-/** A duration in whole seconds, converted to milliseconds. It cannot be lifted like a limit: without a heartbeat, dead connections would leak. */
-const seconds = (fallback: number, minimum = 1, maximum = 86_400) =>
-  z
-    .string()
-    .refine(
-      (value) => /^\d{1,6}$/.test(value) && Number(value) >= minimum && Number(value) <= maximum,
-      `must be a whole number of seconds from ${minimum} to ${maximum}`,
-    )
-    .default(String(fallback))
-    .transform((value) => Number(value) * 1000);
-
-const text = (fallback: string) => z.string().min(1, "must not be empty").default(fallback);
-const optionalText = z.string().min(1, "must not be empty").optional();
-const url = (protocols: string[]) =>
-  optionalText.refine(
-    (value) => value === undefined || (URL.canParse(value) && protocols.includes(new URL(value).protocol)),
-    {
-      message: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
-    },
-  );
-
-/** A comma-separated list, converted to an array, which is empty if the setting is missing. */
-const list = (isItem: (item: string) => boolean, message: string) =>
-  z
-    .string()
-    .default("")
-    .transform((value) => (value === "" ? [] : value.split(",").map((item) => item.trim())))
-    .refine((items) => items.every(isItem), message);
-
-/** Schemes other than http and https belong to apps, such as `capacitor://localhost`. */
-const isOrigin = (item: string) =>
-  /^https?:/.test(item)
-    ? !item.includes("*") && URL.parse(item)?.origin === item
-    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(item);
-
-const port = z
-  .string()
-  .refine(
-    (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535,
-    "must be a port from 0 to 65535 (0 picks a free one)",
-  );
-
-const flag = z
-  .enum(["0", "1"], "must be 0 or 1")
-  .default("0")
-  .transform((value) => value === "1");
-const tokenSecret = z
-  .string()
-  .refine((value) => Buffer.byteLength(value) >= 32, "must be at least 32 bytes (RFC 7518, section 3.2)")
-  .optional();
 
 /** Every setting, in the order of `herald serve --help`. */
 const settings = {
