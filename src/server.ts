@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import { type Config, gatewayLimitsOf, httpLimitsOf, keepOf } from "./config.ts";
 import type { LogEvent } from "./contract/log/log-event.ts";
 import type { MetricFamily } from "./contract/metrics.ts";
@@ -18,11 +17,11 @@ import { openBootstrap } from "./server/bootstrap-file.ts";
 import { openBus } from "./server/bus.ts";
 import { createConsolePages } from "./server/console/pages.ts";
 import { createCrowds } from "./server/crowds.ts";
-import { checkStore, openDatabase, prepareDataFolder } from "./server/database.ts";
+import { checkStore, openDatabase } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
 import { startLastSeen } from "./server/last-seen.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
-import { findPorts, listen, type SharedPorts } from "./server/listen.ts";
+import { listen } from "./server/listen.ts";
 import { createCounting, createNodeFigures } from "./server/observing/figures.ts";
 import { startGauges } from "./server/observing/gauges.ts";
 import { createHealth } from "./server/observing/health.ts";
@@ -46,7 +45,7 @@ import { createRefusals } from "./services/limits/refusals.ts";
 import { followBusSecrets } from "./services/nodes/bus-secrets.ts";
 import { createNodes, type Nodes } from "./services/nodes/nodes.ts";
 import { createPresence } from "./services/presence.ts";
-import { createStore, type DatabaseEvents } from "./store/store.ts";
+import { createStore } from "./store/store.ts";
 
 const requestsMayTakeMs = 5_000;
 const stopMayTakeMs = 12_000; // more than requests, plays and closes take, and less than the store allows a database that hangs
@@ -84,29 +83,6 @@ export type Herald = {
    */
   stop(): Promise<void>;
 };
-
-/** What the workers of one machine share. */
-export type Shared = SharedPorts & { adminKey: Secret; log: Logger };
-
-/** Creates what workers must share: the secrets, and ports on which nobody else listens. */
-export async function prepareWorkers(config: Config): Promise<Shared> {
-  prepareDataFolder(config);
-  const shared = await findPorts(config);
-  const { log, redaction } = openLog(config);
-  warnOfPlainHttp(config, log);
-  return { ...shared, adminKey: secretsOf(config, { log, redaction }).adminKey, log };
-}
-
-/** Brings the configured database up to date, reporting progress. Returns the schema version before and after. */
-export async function migrate(
-  config: Config,
-  onMigration: DatabaseEvents["onMigration"],
-): Promise<{ from: number; to: number }> {
-  const events = { announce: () => undefined, onCrash: () => undefined, onMigration };
-  const { migrated, close } = await openDatabase(config, events);
-  await close();
-  return migrated;
-}
 
 /** The options of a worker, which shares its port: its number, and how to get the metrics of all workers. */
 type WorkerOptions = { worker?: number; gatherMetrics?: () => Promise<MetricFamily[][]> };

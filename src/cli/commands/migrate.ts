@@ -17,7 +17,7 @@ export function addMigrateCommand(program: Command, output: Output): void {
 
 /** Migrates the configured database, reporting progress. */
 export async function migrateDatabase(config: Config, json: true | undefined, output: Output): Promise<void> {
-  const { migrate } = await import("../../server.ts");
+  const { migrate } = await import("../../server/preparing.ts");
   const { from, to } = await migrate(config, (message, facts) =>
     output.note([message, ...Object.entries(facts).map(([name, fact]) => `${name}=${fact}`)].join(" ")),
   );

@@ -26,7 +26,7 @@ export async function serveWorkers({ config, configFile, count, onReady }: Optio
     );
   }
   const stopped = untilSignal(process, (exitCode) => process.exit(exitCode));
-  const { prepareWorkers } = await import("../../server.ts");
+  const { prepareWorkers } = await import("../../server/preparing.ts");
   const { url, adminUrl, ports, adminKey, log } = await prepareWorkers(config).catch((error: unknown) => {
     throw explainStart(error);
   });

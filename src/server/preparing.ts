@@ -1,0 +1,31 @@
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { Secret } from "../lib/secret-file.ts";
+import type { DatabaseEvents } from "../store/store.ts";
+import { openDatabase, prepareDataFolder } from "./database.ts";
+import { findPorts, type SharedPorts } from "./listen.ts";
+import { warnOfPlainHttp } from "./plain-http.ts";
+import { openLog, secretsOf } from "./secrets.ts";
+
+/** What the workers of one machine share. */
+export type Shared = SharedPorts & { adminKey: Secret; log: Logger };
+
+/** Creates what workers must share: the secrets, and ports on which nobody else listens. */
+export async function prepareWorkers(config: Config): Promise<Shared> {
+  prepareDataFolder(config);
+  const shared = await findPorts(config);
+  const { log, redaction } = openLog(config);
+  warnOfPlainHttp(config, log);
+  return { ...shared, adminKey: secretsOf(config, { log, redaction }).adminKey, log };
+}
+
+/** Brings the configured database up to date, reporting progress. Returns the schema version before and after. */
+export async function migrate(
+  config: Config,
+  onMigration: DatabaseEvents["onMigration"],
+): Promise<{ from: number; to: number }> {
+  const events = { announce: () => undefined, onCrash: () => undefined, onMigration };
+  const { migrated, close } = await openDatabase(config, events);
+  await close();
+  return migrated;
+}
