@@ -1,4 +1,5 @@
 import { type FieldError, HeraldApiError } from "../errors.ts";
+import { sleep } from "../waiting/timers.ts";
 import type { CallOptions } from "./exchange.ts";
 import { openLines, unreachable } from "./http.ts";
 
@@ -33,6 +34,7 @@ type LinesCall = Omit<Parameters<typeof openLines>[0], "body" | "signal"> & {
 };
 
 const valuesOfPiece = 50;
+const mayTakeMs = 5;
 
 /**
  * Yields the bytes of a response of lines as they come. Throws `HeraldApiError` if the server refuses the call, `unreachable` if the
@@ -104,6 +106,7 @@ export async function* writeLines(values: Values<object>): AsyncGenerator<Uint8A
  */
 function startUpload(lines: LineBytes, signal: AbortSignal) {
   const iterator = lines instanceof ReadableStream ? readBytes(lines) : lines[Symbol.asyncIterator]();
+  let turnAt = performance.now();
   const upload: { body: ReadableStream<Uint8Array>; failure: { error: unknown } | undefined } = {
     failure: undefined,
     body: new ReadableStream<Uint8Array>(
@@ -116,6 +119,12 @@ function startUpload(lines: LineBytes, signal: AbortSignal) {
         },
         async pull(controller) {
           try {
+            // In Node, a socket that takes everything lets nothing else run, not even what reads the answers.
+            if (performance.now() - turnAt > mayTakeMs) {
+              await sleep(0);
+              turnAt = performance.now();
+            }
+            if (signal.aborted) return;
             const { done, value } = await iterator.next();
             if (signal.aborted) return;
             if (done === true) controller.close();

@@ -101,3 +101,24 @@ test.each(["end", undefined] as const)("a response that ends too soon (%p) is to
   const answers = all(server.admin.sendBatch(Array.from({ length: 5 }, () => envelopeOf("x"))));
   await expect(answers).rejects.toMatchObject({ status: 0, code: "unreachable" });
 });
+
+test("timers and sockets have their turn while a source is sent that never makes anyone wait", async () => {
+  const enough = new Error("enough");
+  let made = 0;
+  function* endless() {
+    while (made++ < 5_000_000) yield envelopeOf("x");
+  }
+  // A socket that takes everything at once, as that of Node 20 does while the server keeps up.
+  async function fetch(_url: string, { body, signal }: RequestInit): Promise<Response> {
+    if (!(body instanceof ReadableStream)) throw new Error("no stream is sent");
+    const reader = body.getReader();
+    for (;;) {
+      if ((await reader.read()).done) throw new Error("everything was sent before the timer fired");
+      signal?.throwIfAborted();
+    }
+  }
+  const over = new AbortController();
+  setTimeout(() => over.abort(enough), 1);
+  const admin = createAdmin({ url: "http://herald.test", key: "k", fetch });
+  await expect(all(admin.sendBatch(endless(), { signal: over.signal }))).rejects.toBe(enough);
+});
