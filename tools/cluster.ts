@@ -8,7 +8,7 @@ import { spawn } from "bun";
 import { createOutput } from "../src/cli/output/output.ts";
 import { listenCommand, row, sendCommand } from "../src/cli/output/welcome.ts";
 import { eventually } from "../test/harness/deadline.ts";
-import { freePort } from "../test/harness/engines/installed.ts";
+import { freePort } from "../test/harness/engines/free-port.ts";
 import { findNats, startNats } from "../test/harness/engines/nats.ts";
 import { findPostgres, startPostgres } from "../test/harness/engines/postgres.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
 import { within } from "../../test/harness/deadline.ts";
-import { freePort } from "../../test/harness/engines/installed.ts";
+import { freePort } from "../../test/harness/engines/free-port.ts";
 import { startNats } from "../../test/harness/engines/nats.ts";
 import { createId } from "../lib/text/ids.ts";
 import type { ActivityBus, Bus, DeliveryNews, WatchBus } from "./bus.ts";

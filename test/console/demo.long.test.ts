@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { freePort } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
 import { startHerald, useHerald } from "../harness/servers/herald.ts";
 import { createKey } from "../harness/servers/keys.ts";
 import { findChromium, launchChromium, screens, type Visit, visit } from "./browser.ts";

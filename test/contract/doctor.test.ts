@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
 import { runHerald, startHerald } from "../harness/servers/herald.ts";
 
 type Finding = { subject: string; state: string; detail: string; advice?: string };

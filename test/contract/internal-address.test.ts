@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Node } from "../harness/clients/wire.ts";
-import { freePort } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
 import { expectProblem } from "../harness/reading/expectations.ts";
 import { callsTo, type Herald, runHerald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";

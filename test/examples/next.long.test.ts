@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { findChromium, launchChromium } from "../console/browser.ts";
-import { freePort, hasRegistry } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
+import { hasRegistry } from "../harness/engines/installed.ts";
 import { startHerald } from "../harness/servers/herald.ts";
 import type { Project } from "../packages/project.ts";
 import { installExample, startExample } from "./example.ts";

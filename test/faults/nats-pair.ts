@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { within } from "../harness/deadline.ts";
-import { freePort, isRoot, reportMissing } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
+import { isRoot, reportMissing } from "../harness/engines/installed.ts";
 import { findNats } from "../harness/engines/nats.ts";
 
 /** Two NATS servers that forward messages to each other, over a network that can be cut. */

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { Browser } from "playwright-core";
 import { findChromium, launchChromium } from "../console/browser.ts";
 import { start } from "../docs/process.ts";
-import { freePort, hasRegistry } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
+import { hasRegistry } from "../harness/engines/installed.ts";
 import { startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 import { createProject, outsideEnvironment, type Project, packSdk } from "./project.ts";

@@ -6,7 +6,8 @@ import { findChromium, launchChromium } from "../console/browser.ts";
 import { readPage, root } from "../docs/markdown.ts";
 import { type Started, start } from "../docs/process.ts";
 import { createFreshCopy, readersEnvironment, type Workspace } from "../docs/workspace.ts";
-import { freePort, hasRegistry } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
+import { hasRegistry } from "../harness/engines/installed.ts";
 
 setDefaultTimeout(120_000);
 

@@ -6,8 +6,8 @@ import { $ } from "bun";
 import { generateGoModels, goModelsFile } from "../../tools/sdks/go-models.ts";
 import { goVersion, packGo } from "../../tools/sdks/pack-go.ts";
 import { readPage } from "../docs/markdown.ts";
+import { freePort } from "../harness/engines/free-port.ts";
 import { findGo } from "../harness/engines/go.ts";
-import { freePort } from "../harness/engines/installed.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 
 const root = resolve(import.meta.dir, "../..");

@@ -6,7 +6,7 @@ import { $ } from "bun";
 import { generatePythonModels, generatorPins, pythonModelsFile } from "../../tools/sdks/python-models.ts";
 import { readPage } from "../docs/markdown.ts";
 import { eventually } from "../harness/deadline.ts";
-import { freePort } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
 import { findPython, keepEnvironment } from "../harness/engines/python.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../harness/servers/herald.ts";
 

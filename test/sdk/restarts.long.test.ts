@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../harness/engines/installed.ts";
+import { freePort } from "../harness/engines/free-port.ts";
 import { startCluster } from "../harness/servers/cluster.ts";
 import { startHerald } from "../harness/servers/herald.ts";
 import { startLoad } from "../harness/servers/load.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { expectClosed, type Socket } from "../../harness/clients/socket.ts";
 import { eventually } from "../../harness/deadline.ts";
-import { freePort } from "../../harness/engines/installed.ts";
+import { freePort } from "../../harness/engines/free-port.ts";
 import { useEngines } from "../../harness/engines.ts";
 import { startCluster } from "../../harness/servers/cluster.ts";
 import { startHerald, TEST_TOKEN_SECRET } from "../../harness/servers/herald.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { expectClosed, openSocket } from "../../harness/clients/socket.ts";
 import { requestSse } from "../../harness/clients/sse.ts";
-import { freePort } from "../../harness/engines/installed.ts";
+import { freePort } from "../../harness/engines/free-port.ts";
 import { type Herald, runHerald, startHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 import { goodClaims, signToken } from "../../harness/servers/tokens.ts";

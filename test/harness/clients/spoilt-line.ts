@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { freePort } from "../engines/installed.ts";
+import { freePort } from "../engines/free-port.ts";
 
 /** A line between a client and a server that a test can disturb. Disturbances affect existing and new connections. */
 export type SpoiltLine = {

@@ -28,19 +28,3 @@ function skip(reason: string): undefined {
   console.log(`skipped, since ${reason}: what needs it`);
   return undefined;
 }
-
-/**
- * A port that nobody listens on now, below those that the system assigns to outgoing connections (32768 and up), so
- * that it stays free while a server is restarted.
- */
-export function freePort(): number {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
-    try {
-      Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => undefined } }).stop(true);
-      return port;
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
-    }
-  }
-}

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { within } from "../deadline.ts";
-import { freePort, reportMissing } from "./installed.ts";
+import { freePort } from "./free-port.ts";
+import { reportMissing } from "./installed.ts";
 
 /** A suite's own NATS server. */
 export type Nats = {

@@ -3,7 +3,8 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../deadline.ts";
-import { freePort, isRoot, reportMissing } from "./installed.ts";
+import { freePort } from "./free-port.ts";
+import { isRoot, reportMissing } from "./installed.ts";
 import { fillDisk, insideOf, withSmallDisk } from "./small-disk.ts";
 
 /** A suite's own PostgreSQL server. */

@@ -1,4 +1,4 @@
-import { freePort } from "../engines/installed.ts";
+import { freePort } from "../engines/free-port.ts";
 import { type Nats, startNats } from "../engines/nats.ts";
 import { type Postgres, startPostgres } from "../engines/postgres.ts";
 import { type Herald, type HeraldOptions, startHerald, TEST_KEY, TEST_TOKEN_SECRET } from "./herald.ts";
