@@ -32,7 +32,7 @@ const quickNpx = `npx() {
 }`;
 
 /** Whether a page is for readers who run the real npx for the first time. */
-const areFirstSteps = ({ path }: Page): boolean => path === "README.md" || path.startsWith("docs/tutorial/");
+export const areFirstSteps = ({ path }: Page): boolean => path === "README.md" || path.startsWith("docs/tutorial/");
 
 /**
  * Runs the blocks of a page in order, like its reader: in the folder of the repository, with a server just started by

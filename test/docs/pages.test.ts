@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { loadConfig } from "../../src/config.ts";
 import { allPages, type Block, type Page } from "./markdown.ts";
-import { isRun, runPage } from "./page-runner.ts";
+import { areFirstSteps, runPage } from "./page-runner.ts";
 import { contractSchemas } from "./schemas.ts";
 import { createWorkspace, packageScripts, readersEnvironment, writeSnippet } from "./workspace.ts";
 
@@ -32,9 +32,9 @@ test("every code block says in a known way how it is tested", () => {
   expect(unknown.map(([place, { language, how }]) => `${place} ${language} ${how}`)).toEqual([]);
 });
 
-describe("the instructions of the documentation work", () => {
-  const runnable = pages.filter((page: Page) => page.blocks.some(isRun));
-  test.each(runnable.map((page): [string, Page] => [page.path, page]))("%s", async (_path, page) => {
+describe("the instructions that newcomers follow work", () => {
+  const firstSteps = pages.filter(areFirstSteps);
+  test.each(firstSteps.map((page): [string, Page] => [page.path, page]))("%s", async (_path, page) => {
     await runPage(page);
   });
 });
