@@ -6,6 +6,7 @@ import { freezeNode } from "./freeze-node.ts";
 import { killNode } from "./kill-node.ts";
 import { natsFrozen, natsKilled } from "./nats.ts";
 import { natsLineCut, natsLineFrozen, natsPartition } from "./nats-partition.ts";
+import { outboxAway, outboxKilled, outboxStoreKilled } from "./outbox.ts";
 import { postgresFastRestart, postgresFrozen, postgresImmediateRestart, postgresOutOfConnections } from "./postgres.ts";
 import { postgresLineCut, postgresLineFrozen, postgresLineSlow } from "./postgres-line.ts";
 import { healthyReader, reconnectStorm, slowReader } from "./readers.ts";
@@ -33,6 +34,9 @@ export const scenarios: readonly AnyScenario[] = [
   freezeNode,
   sameId,
   scheduledSends,
+  outboxKilled,
+  outboxAway,
+  outboxStoreKilled,
   diskFullEmbedded,
   diskFullPostgres,
   clockStep,
