@@ -125,6 +125,27 @@ describe("a batcher", () => {
     expect(batches).toEqual([["a1?", "b1"], ["a2?"]]);
   });
 
+  test("gives every second batch to the keys that have no more waiting than a batch takes of one", async () => {
+    const batches: string[] = [];
+    const others = ["b2", "b3"];
+    const batcher = createBatcher<string, undefined>({
+      maxBatch: 100,
+      maxOfKey: { items: 2, weight: 10 },
+      maxWaiting: 100,
+      keyOf: (item) => item.charAt(0),
+      whenFull: full,
+      async flush(items) {
+        batches.push(items.join(" "));
+        const other = others.shift();
+        if (other !== undefined) waiting.push(batcher.add(other));
+        return items.map(() => undefined);
+      },
+    });
+    const waiting = "b1 a1 a2 a3 a4 a5 a6 a7 a8".split(" ").map(batcher.add);
+    for (const one of waiting) await one; // also those that are added meanwhile
+    expect(batches).toEqual(["b1 a1 a2", "b2", "a3 b3 a4", "a5 a6", "a7 a8"]);
+  });
+
   test("passes on an outcome that is a failure like any other", async () => {
     const batcher = createBatcher<number, { value: number } | { error: string }>({
       maxBatch: 10,

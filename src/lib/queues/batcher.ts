@@ -39,7 +39,8 @@ type Options<Item, Result> = {
   maxBatch: number;
   /**
    * A batch takes no more of a key than this, as long as items of several keys arrive; without it, there is no such limit.
-   * An item that is heavier goes without others of its key. A key that could fill every batch then delays the others by short ones.
+   * An item that is heavier goes without others of its key. A key that could fill every batch then delays the others by short ones,
+   * and every second batch goes without the keys that have more than that waiting.
    */
   maxOfKey?: Amount;
   /** If more items or more weight would be waiting, `add` rejects with the result of `whenFull`. */
@@ -75,13 +76,24 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   let isTurnAwaited = false;
   let lastKey: string | undefined;
   let sharedUntil = 0;
+  let wasHeavy = false;
 
-  /** Counts what one batch takes of each key. */
-  function createShares() {
+  /** Whether more waits under a key than one batch takes of it. */
+  function isHeavy(key: string): boolean {
+    const { items, weight } = queue.waitingOf(key);
+    return items > maxOfKey.items || weight > maxOfKey.weight;
+  }
+
+  /** Counts what one batch takes of each key: nothing of heavy ones if it is `light`. */
+  function createShares({ isLight }: { isLight: boolean }) {
     const taken = new Map<string, Amount>();
+    const heavy = new Map<string, boolean>();
     const takenOf = (key: string): Amount => taken.get(key) ?? { items: 0, weight: 0 };
     return {
+      hasHeavy: () => taken.keys().some((key) => heavy.get(key) === true),
       isHeld(key: string, next: number): boolean {
+        if (!heavy.has(key)) heavy.set(key, isHeavy(key));
+        if (isLight && heavy.get(key) === true) return true;
         const { items, weight } = takenOf(key);
         return items >= maxOfKey.items || (items > 0 && weight + next > maxOfKey.weight);
       },
@@ -116,11 +128,23 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
 
   /** Takes the items of the next batch. */
   function take(): Waiting<Item, Result>[] {
+    if (performance.now() >= sharedUntil) return takeSome(undefined);
+    if (wasHeavy) {
+      wasHeavy = false;
+      const light = takeSome(createShares({ isLight: true }));
+      if (light.length > 0) return light;
+    }
+    const shares = createShares({ isLight: false });
+    const batch = takeSome(shares);
+    wasHeavy = shares.hasHeavy();
+    return batch;
+  }
+
+  function takeSome(shares: ReturnType<typeof createShares> | undefined): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
     const before = queue.weight;
     const fits = (weight: number) =>
       weights === undefined || batch.length === 0 || before - queue.weight + weight <= weights.maxBatch;
-    const shares = performance.now() < sharedUntil ? createShares() : undefined;
     const conditions = { fits, isHeld: shares?.isHeld };
     while (batch.length < maxBatch) {
       const next = queue.take(conditions);

@@ -17,6 +17,8 @@ export type FairQueue<Item> = {
   add(key: string, item: Item, weight?: number): Link<Waiting<Item>>;
   /** Takes the next item. If it does not fit, it stays the next; keys whose next item is held are passed over. */
   take(conditions?: Conditions): Item | undefined;
+  /** How many items wait under a key, and their weight. */
+  waitingOf(key: string): { items: number; weight: number };
   /** The first waiting item of each key, which has waited longest under it. */
   firsts(): Iterable<Item>;
   /** Removes a waiting item. */
@@ -119,6 +121,10 @@ export function createFairQueue<Item>(options: Options = {}): FairQueue<Item> {
         return next.item;
       }
       return undefined;
+    },
+    waitingOf(key) {
+      const lane = lanes.get(key)?.value;
+      return { items: lane?.size ?? 0, weight: lane?.weight ?? 0 };
     },
     *firsts() {
       for (const { value } of lanes.values()) if (value.items.first !== undefined) yield value.items.first.value.item;

@@ -57,8 +57,8 @@ const exemptionAdvice =
   "the database user is a superuser or has BYPASSRLS, so row-level security does not apply to it; give Herald an ordinary user that owns the database (see docs/how-to/run-a-cluster.md)";
 
 /**
- * Connects to PostgreSQL. One connection writes, one transaction at a time, so that no slow reader delays a commit;
- * another removes old rows; a bounded pool reads, also from the primary. A lost connection is reopened by the next
+ * Connects to PostgreSQL. One connection stores batches of sends, one transaction at a time, so that nothing else delays
+ * their commit; one makes all other changes, and one removes old rows; a bounded pool reads, also from the primary. A lost connection is reopened by the next
  * call. A commit is on the primary's disk before it resolves (`synchronous_commit=on`).
  */
 export function connectPostgres(url: string, options: Options = {}): Driver {
@@ -96,7 +96,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       deadlineMs: deadline,
       waitMs: wait,
       onSilence: (since) => {
-        for (const each of [writer, housekeeper, readers]) each.doubt(since);
+        for (const each of [sender, writer, housekeeper, readers]) each.doubt(since);
       },
     });
     return {
@@ -111,6 +111,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
   }
 
+  const sender = open(single, byKeys);
   const writer = open(single, byKeys);
   const housekeeper = open(single, byKeys);
   const readers = open(reading);
@@ -162,7 +163,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       ),
     allOfEvery: (text, ...values) => reads.all(everywhere(text), ...values),
     dialect: postgresDialect,
-    transaction: (work, turn = house) => writer.use(turn, begin(work)),
+    transaction: (work, turn = house) => (turn === "shared" ? sender : writer).use(turn, begin(work)),
     aside: (work, turn = house) => housekeeper.use(turn, begin(work)),
     async migration(work, tell) {
       if (migrationUrl === undefined) return await runMigration({ url, statementsOn, tell }, work);
@@ -175,7 +176,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
       });
     },
     async close() {
-      await Promise.all([writer, housekeeper, readers].map((pool) => pool.close()));
+      await Promise.all([sender, writer, housekeeper, readers].map((pool) => pool.close()));
     },
   };
 }
