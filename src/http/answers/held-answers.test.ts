@@ -7,8 +7,15 @@ const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
 
 type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number };
 
+/** A pace at which no second turn comes before a slow machine has looked at the first. */
+const slowPace = { perTurn: 8, turnMs: 200 };
+
 function useHeld() {
-  const { hold, end } = createHeldAnswers({ clientAddress: () => "192.0.2.1", isOneTooMany: () => false });
+  const { hold, end } = createHeldAnswers({
+    clientAddress: () => "192.0.2.1",
+    isOneTooMany: () => false,
+    pace: slowPace,
+  });
   const answered: Response[] = [];
   let dropped = 0;
   return {

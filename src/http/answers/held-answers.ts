@@ -6,7 +6,7 @@ import type { Call } from "../calls.ts";
 import { discard } from "./response.ts";
 
 // 2,000 answers a second, which take a tenth of a core; or 60 with request bodies of a megabyte.
-const pace = { perTurn: 8, turnMs: 4 };
+const defaultPace = { perTurn: 8, turnMs: 4 };
 const bytesOfOne = 32 * 1024;
 const mostWeighed = 1_200_000; // bytes
 
@@ -22,6 +22,8 @@ type Dependencies = {
   clientAddress: ClientAddress;
   /** Whether the request's address keeps more connections alive than allowed, this one included. */
   isOneTooMany(request: Request, from: Peers): boolean;
+  /** How many answers are sent at once, and how long after the ones before, in milliseconds. */
+  pace?: { perTurn: number; turnMs: number };
 };
 
 /**
@@ -29,7 +31,7 @@ type Dependencies = {
  * answered at a limited rate, and keys and addresses take turns. Meanwhile their bodies are dropped. Other refusals were
  * charged for, and wait one turn of the event loop.
  */
-export function createHeldAnswers({ clientAddress, isOneTooMany }: Dependencies): HeldAnswers {
+export function createHeldAnswers({ clientAddress, isOneTooMany, pace = defaultPace }: Dependencies): HeldAnswers {
   const exit = createTurnstile(pace.perTurn, pace);
   return {
     async hold(request, call, response) {
