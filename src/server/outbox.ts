@@ -35,8 +35,16 @@ type Dependencies = {
 export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undefined {
   const { config, store, use, clock, steadyClock, log, onError } = dependencies;
   if (config.HERALD_OUTBOX_URL === undefined) return undefined;
-  const table = openOutbox(config.HERALD_OUTBOX_URL);
-  const sendRows = createOutboxSends({ ...store, use, limits: httpLimitsOf(config), clock, onError });
+  const limits = httpLimitsOf(config);
+  const table = openOutbox(config.HERALD_OUTBOX_URL, limits.requestBytes);
+  const sendRows = createOutboxSends({
+    ...store,
+    use,
+    limits,
+    clock,
+    elapsed: steadyClock,
+    onError,
+  });
   const outbox = createOutbox({ table, sendRows, elapsed: steadyClock });
   return {
     figures: outbox.figures,

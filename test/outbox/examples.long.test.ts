@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { $, SQL } from "bun";
 import { readPage } from "../docs/markdown.ts";
+import { eventually } from "../harness/deadline.ts";
 import { findGo } from "../harness/engines/go.ts";
 import { hasRegistry } from "../harness/engines/installed.ts";
 import { startPostgres } from "../harness/engines/postgres.ts";
@@ -17,7 +18,7 @@ setDefaultTimeout(180_000);
 const { blocks } = readPage("docs/how-to/send-from-a-transaction.md");
 const programs = (language: string) =>
   blocks.filter((block) => block.language === language && block.how === "outbox").map(({ text }) => text);
-const [transaction = "", lookAtRefused = ""] = programs("sql");
+const [transaction = "", lookAtRefused = "", sendAgain = ""] = programs("sql");
 
 const settings = `
 from django.conf import settings
@@ -69,6 +70,20 @@ describe.skipIf(postgres === undefined)("the outbox's examples send from their t
   test("SQL", async () => {
     await using sql = new SQL(shop, { max: 1 });
     await expectHeard(() => sql.unsafe(transaction));
+    expect([...(await sql.unsafe(lookAtRefused))]).toEqual([]);
+  });
+
+  test("SQL that sends again what was refused", async () => {
+    await using sql = new SQL(shop, { max: 1 });
+    await org.leave("welcome", "alice");
+    await sql.unsafe(transaction);
+    const refused = await eventually(async () => (await sql.unsafe(lookAtRefused))[0], "the row to be refused");
+    expect(refused).toMatchObject({ organization: org.id, code: "sender_not_participant" });
+    await org.join("welcome", "alice");
+    await expectHeard(async () => {
+      await sql.unsafe(sendAgain);
+      await sql`INSERT INTO orders VALUES ('bob', 4200)`;
+    });
     expect([...(await sql.unsafe(lookAtRefused))]).toEqual([]);
   });
 

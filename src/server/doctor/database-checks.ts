@@ -123,7 +123,7 @@ export async function checkBus({ HERALD_BUS_URL: url, HERALD_DATABASE_URL: datab
 /** Whether the outbox can be read, if there is one. */
 export async function checkOutbox({ HERALD_OUTBOX_URL: url }: Config): Promise<Finding[]> {
   if (url === undefined) return [];
-  const table = openOutbox(url);
+  const table = openOutbox(url, 0);
   try {
     const waitingMs = await table.oldestMs();
     if (waitingMs < lateMs) return [ok("outbox", waitingMs === 0 ? "empty" : "rows are waiting")];

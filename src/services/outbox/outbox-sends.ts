@@ -10,6 +10,7 @@ import type { OrganizationUse, TellStored } from "../limits/organization-use.ts"
 import { createBatchLineReader } from "../messages/batch-lines.ts";
 import { appendAdmitted, toMessageSend } from "../messages/messages.ts";
 import { toSystemSend } from "../messages/system-messages.ts";
+import { createSuspects, type Trial } from "./suspects.ts";
 
 /** What became of some rows, and the error that keeps the others waiting, if there is one. */
 export type OutboxOutcome = { ended: OutboxEnd[]; sent: number; refused: number; failure: HeraldError | undefined };
@@ -22,6 +23,8 @@ type Dependencies = {
   use: Pick<OrganizationUse, "know" | "admitSend">;
   limits: PayloadLimits;
   clock: Clock;
+  /** A clock that never goes back. */
+  elapsed: Clock;
   onError(error: unknown): void;
 };
 
@@ -31,14 +34,24 @@ const atOnce = { items: 64, weight: 64 * 1024 };
 const passing = new Set(["unavailable", "storage_full", "internal", "rate_limited"]);
 const caller: Caller = { keyId: "outbox", rights: unrestricted, secretExpiresAt: undefined };
 
-type Prepared = { row: OutboxRow; send: NewSend } | { row: OutboxRow; refusal: HeraldError };
+const tooLong = "the request exceeds HERALD_LIMIT_REQUEST_BYTES, as the text that PostgreSQL makes of it";
+const givenUp =
+  "the server failed at this row again and again, and not at those behind it; its log has the cause. The row may have been sent: send it again under its id";
 
-/** Creates the sending of rows. The id of a row is that of its send, so a row that is sent again is a retry. */
-export function createOutboxSends({ sends, use, limits, clock, onError }: Dependencies): OutboxSends {
+type Prepared = { row: OutboxRow; send: NewSend } | { row: OutboxRow; refusal: HeraldError };
+type Tried = { row: OutboxRow; error: HeraldError | undefined };
+
+/**
+ * Creates the sending of rows. The id of a row is that of its send, so a row that is sent again is a retry. A row at which the
+ * server fails for an unforeseen reason is refused in the end, if those behind it can be sent.
+ */
+export function createOutboxSends({ sends, use, limits, clock, elapsed, onError }: Dependencies): OutboxSends {
+  const suspects = createSuspects(elapsed);
   const reader = createBatchLineReader({ limits, longLines: createQueue(() => new HeraldError("unavailable")) });
 
   async function prepare(row: OutboxRow): Promise<Prepared> {
     try {
+      if (row.request === undefined) throw new HeraldError("payload_too_large", tooLong);
       const { kind, request } = await reader.read(row.request, caller);
       if (kind === "message")
         return {
@@ -63,56 +76,70 @@ export function createOutboxSends({ sends, use, limits, clock, onError }: Depend
     }
   }
 
+  /** Sends rows together, in their order; none after one that cannot be admitted now. */
+  async function sendGroup(group: OutboxRow[]): Promise<Tried[]> {
+    const begun: { row: OutboxRow; result: Promise<HeraldError | undefined> }[] = [];
+    for (const one of await Promise.all(group.map(prepare))) {
+      const { row } = one;
+      if ("refusal" in one) {
+        begun.push({ row, result: Promise.resolve(one.refusal) });
+        continue;
+      }
+      try {
+        begun.push({ row, result: append(one.send, await use.admitSend(one.send)) });
+      } catch (thrown) {
+        const error = toHeraldError(thrown);
+        begun.push({ row, result: Promise.resolve(error) });
+        if (passing.has(error.code)) break;
+      }
+    }
+    return Promise.all(begun.map(async ({ row, result }) => ({ row, error: await result })));
+  }
+
   return async (org, rows) => {
     const outcome: OutboxOutcome = { ended: [], sent: 0, refused: 0, failure: undefined };
+    const first = rows[0]?.id ?? "";
+    const trial = suspects.trialOf(org, first);
+    const end = (row: OutboxRow, refusal?: HeraldError) => {
+      outcome[refusal === undefined ? "sent" : "refused"]++;
+      outcome.ended.push(refusal === undefined ? { row } : { row, problem: problemDocument(refusal, row.id) });
+    };
     await use.know(org);
-    for (const group of groupsOf(rows)) {
-      const begun: { row: OutboxRow; result: Promise<HeraldError | undefined> }[] = [];
-      const prepared = await Promise.all(group.map(prepare));
-      for (const one of prepared) {
-        const { row } = one;
-        if ("refusal" in one) {
-          begun.push({ row, result: Promise.resolve(one.refusal) });
-          continue;
-        }
-        try {
-          begun.push({ row, result: append(one.send, await use.admitSend(one.send)) });
-        } catch (thrown) {
-          const error = toHeraldError(thrown);
-          if (passing.has(error.code))
-            outcome.failure = error; // this one and those after it wait
-          else begun.push({ row, result: Promise.resolve(error) });
-        }
-        if (outcome.failure !== undefined) break;
-      }
-      for (const { row, result } of begun) {
-        const error = await result;
-        if (error === undefined) {
-          outcome.sent++;
-          outcome.ended.push({ row });
-        } else if (passing.has(error.code)) outcome.failure = error;
+    for (const group of groupsOf(rows, trial)) {
+      const tried = await sendGroup(group);
+      const isGivenUp = ({ row }: Tried) =>
+        trial === "last" && row.id === first && tried.some(({ error }) => error === undefined);
+      for (const one of tried) {
+        const { row, error } = one;
+        if (error === undefined || !passing.has(error.code)) end(row, error);
+        else if (error.code === "internal" && isGivenUp(one)) end(row, new HeraldError("internal", givenUp));
         else {
-          outcome.refused++;
-          outcome.ended.push({ row, problem: problemDocument(error, row.id) });
+          if (outcome.failure === undefined && error.code === "internal") suspects.note(org, row.id);
+          outcome.failure ??= error; // those after the group wait
         }
       }
-      if (outcome.failure !== undefined) break;
+      if (outcome.failure !== undefined) return outcome;
     }
+    suspects.clear(org);
     return outcome;
   };
 }
 
-function* groupsOf(rows: readonly OutboxRow[]): Generator<OutboxRow[]> {
+/** Rows that are sent together; a suspect is so only with those behind it once it is to be given up. */
+function* groupsOf(rows: readonly OutboxRow[], trial: Trial): Generator<OutboxRow[]> {
   let group: OutboxRow[] = [];
   let weight = 0;
-  for (const row of rows) {
-    if (group.length > 0 && (group.length === atOnce.items || weight + row.request.length > atOnce.weight)) {
+  for (const [index, row] of rows.entries()) {
+    const characters = row.request?.length ?? 0;
+    const isFull = group.length === atOnce.items || weight + characters > atOnce.weight;
+    const isEnd = index === 1 && trial !== "usual" ? trial === "alone" : isFull;
+    if (group.length > 0 && isEnd) {
       yield group;
       group = [];
       weight = 0;
     }
     group.push(row);
-    weight += row.request.length;
+    weight += characters;
   }
   if (group.length > 0) yield group;
 }

@@ -75,14 +75,15 @@ export function createOutbox({ table, sendRows, lookEveryMs = 500, elapsed }: De
 
   /** Gives each organization that has rows a turn. */
   async function goRound(): Promise<void> {
-    for (let after: string | undefined = ""; after !== undefined; ) {
+    for (let after: string | undefined, isOver = false; !isOver; ) {
       const orgs: string[] = await table.organizations(after, organizationsAtOnce);
       for (const org of orgs.filter(mayServe)) {
         while (busy.size >= placesOfNode) await Promise.race(busy.values());
         if (isStopped) return;
         begin(org);
       }
-      after = orgs.length < organizationsAtOnce ? undefined : orgs.at(-1);
+      isOver = orgs.length < organizationsAtOnce;
+      after = orgs.at(-1);
     }
   }
 

@@ -1,5 +1,6 @@
 import { SQL } from "bun";
 import { unavailable } from "../../contract/errors/errors.ts";
+import type { Problem } from "../../contract/errors/problem.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createPool } from "../postgres/pool.ts";
 import type { OutboxEnd, OutboxRow, OutboxTable } from "./ports.ts";
@@ -12,13 +13,17 @@ const statementMs = 10_000;
 const transactionMs = 25_000;
 const deadlineMs = 30_000;
 const page = { rows: 256, bytes: 1024 * 1024 };
+const largestInt = 2 ** 31 - 1;
 const listenAgainMs = 2_000;
 const setupAdvice =
   "the database of HERALD_OUTBOX_URL has no outbox, or Herald may not use it; run there what `herald outbox sql` prints";
 const lockSeed = 4_865_726; // apart from the advisory locks of other programs
 
-/** Connects to the caller's PostgreSQL database. Nothing is asked before the first call, and a lost connection comes back. */
-export function openOutbox(url: string): OutboxTable {
+/**
+ * Connects to the caller's PostgreSQL database. Nothing is asked before the first call, and a lost connection comes back. Longer
+ * requests than `mostBytes` are not read.
+ */
+export function openOutbox(url: string, mostBytes: number): OutboxTable {
   const connect = () =>
     new SQL(url, {
       max: 1,
@@ -66,7 +71,7 @@ export function openOutbox(url: string): OutboxTable {
         // One look at the index for each organization, however many rows it has.
         (sql) => sql`
           WITH RECURSIVE waiting (organization) AS (
-            (SELECT organization FROM herald.outbox WHERE organization > ${after} ORDER BY organization LIMIT 1)
+            (SELECT organization FROM herald.outbox ${after === undefined ? sql`` : sql`WHERE organization > ${after}`} ORDER BY organization LIMIT 1)
             UNION ALL
             SELECT (SELECT o.organization FROM herald.outbox o WHERE o.organization > w.organization ORDER BY o.organization LIMIT 1)
             FROM waiting w WHERE w.organization IS NOT NULL
@@ -81,8 +86,10 @@ export function openOutbox(url: string): OutboxTable {
           const [lock] = await transaction`
             SELECT pg_try_advisory_xact_lock(hashtextextended(${org}, ${lockSeed})) AS is_ours`;
           if (lock?.is_ours !== true) return undefined;
-          const rows: OutboxRow[] = await transaction`
-            SELECT position::text AS position, id::text AS id, request FROM (
+          const found: (Omit<OutboxRow, "request"> & { request: string | null })[] = await transaction`
+            SELECT position::text AS position, id::text AS id,
+              CASE WHEN octet_length(request) <= ${Math.min(mostBytes, largestInt)} THEN request END AS request
+            FROM (
               SELECT position, id, request, row_number() OVER counting AS number, sum(octet_length(request)) OVER counting AS bytes
               FROM (
                 SELECT position, id, request::text AS request FROM herald.outbox
@@ -92,6 +99,7 @@ export function openOutbox(url: string): OutboxTable {
             ) AS counted
             WHERE number = 1 OR bytes <= ${page.bytes}
             ORDER BY number`;
+          const rows = found.map((row) => ({ ...row, request: row.request ?? undefined }));
           if (rows.length > 0) await remove(transaction, await end(rows));
           return rows.length;
         }),
@@ -122,17 +130,24 @@ function isMissing(error: unknown): boolean {
 async function remove(transaction: Bun.TransactionSQL, ended: OutboxEnd[]): Promise<void> {
   if (ended.length === 0) return;
   const refused = ended.flatMap(({ row, problem }) =>
-    problem === undefined ? [] : { position: row.position, problem },
+    problem === undefined ? [] : { position: row.position, problem: storableOf(problem) },
   );
   if (refused.length > 0)
     await transaction`
       INSERT INTO herald.outbox_refused (position, id, organization, request, created_at, problem)
       SELECT position, id, organization, request, created_at, problem
       FROM herald.outbox
-      JOIN jsonb_to_recordset(${JSON.stringify(refused)}::text::jsonb) AS refused (position bigint, problem jsonb) USING (position)`;
+      JOIN jsonb_to_recordset(${JSON.stringify(refused)}::text::jsonb) AS refused (position bigint, problem jsonb) USING (position)
+      ON CONFLICT DO NOTHING`;
   const positions = ended.map(({ row }) => row.position).join(",");
   const removed = await transaction`
     DELETE FROM herald.outbox WHERE position = ANY (string_to_array(${positions}, ',')::bigint[])`;
   if (removed.count < ended.length)
     throw unavailable({ detail: `another program removed ${ended.length - removed.count} rows of herald.outbox` });
 }
+
+/** A problem that `jsonb` takes: a detail may quote half a character of a request. */
+const storableOf = (problem: Problem): unknown =>
+  JSON.parse(JSON.stringify(problem), (_, value: unknown) =>
+    typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\uFFFD") : value,
+  );

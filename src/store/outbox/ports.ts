@@ -1,15 +1,18 @@
 import type { Problem } from "../../contract/errors/problem.ts";
 
-/** A committed send of the caller's: its place in the order, the id it is sent with, and the body of an operation as JSON text. */
-export type OutboxRow = { position: string; id: string; request: string };
+/**
+ * A committed send of the caller's: its place in the order, the id it is sent with, and the body of an operation as JSON text;
+ * `undefined` if that is too long to be read.
+ */
+export type OutboxRow = { position: string; id: string; request: string | undefined };
 
 /** What became of a row: sent, or refused with the reason. */
 export type OutboxEnd = { row: OutboxRow; problem?: Problem };
 
 /** The outbox in the caller's database. */
 export type OutboxTable = {
-  /** Up to `limit` organizations that have rows, after one, in the order of their names. */
-  organizations(after: string, limit: number): Promise<string[]>;
+  /** Up to `limit` organizations that have rows, from the first or after one, in the order of their names. */
+  organizations(after: string | undefined, limit: number): Promise<string[]>;
   /**
    * Hands over the first rows of an organization, in their order, and removes those that have ended: the refused ones are kept
    * with their problem. Meanwhile no other node takes rows of the organization. Returns how many rows there were, or

@@ -14,8 +14,8 @@ CREATE INDEX IF NOT EXISTS outbox_order ON herald.outbox (organization, position
 
 -- What Herald refused, with the reason as a problem document (RFC 9457). Herald never reads it: keep it, mend it, delete it.
 CREATE TABLE IF NOT EXISTS herald.outbox_refused (
-  position bigint PRIMARY KEY,
-  id uuid NOT NULL,
+  position bigint NOT NULL,
+  id uuid PRIMARY KEY,
   organization text NOT NULL,
   request jsonb NOT NULL,
   created_at timestamptz NOT NULL,
