@@ -321,6 +321,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const retention = startRetention({
     ...store,
     keep: keepOf(config),
+    neededFrom: outbox?.idsNeededFrom,
     holder: nodeId,
     clock,
     elapsed: steadyClock,

@@ -8,6 +8,8 @@ import { openOutbox } from "../store/outbox/outbox.ts";
 import setup from "../store/outbox/setup.sql" with { type: "text" };
 import type { SendLog } from "../store/ports.ts";
 
+const clocksDifferMs = 24 * 3600 * 1000; // at most, between a node that gives a send its time and the databases
+
 /** What to run once in the database of `HERALD_OUTBOX_URL`. */
 export const outboxSql: string = setup;
 
@@ -16,6 +18,11 @@ export type NodeOutbox = {
   figures: OutboxFigures;
   /** How long the oldest row has been waiting, in milliseconds. */
   oldestMs(): Promise<number>;
+  /**
+   * From when ids of sends must be known, at this time of the database of Herald: a row that is still there may have been sent,
+   * and then it will be sent again. While the outbox cannot be read, the last answer holds, and everything before the first.
+   */
+  idsNeededFrom(now: number): Promise<number>;
   start(): void;
   /** Ends after the rows that are being sent, and closes the connections. */
   stop(): Promise<void>;
@@ -45,10 +52,19 @@ export function createNodeOutbox(dependencies: Dependencies): NodeOutbox | undef
     elapsed: steadyClock,
     onError,
   });
+  let neededFrom = 0;
   const outbox = createOutbox({ table, sendRows, elapsed: steadyClock });
   return {
     figures: outbox.figures,
     oldestMs: table.oldestMs,
+    async idsNeededFrom(now) {
+      try {
+        neededFrom = now - (await table.oldestMs()) - clocksDifferMs;
+      } catch {
+        // told by those who read it to send
+      }
+      return neededFrom;
+    },
     start: () =>
       outbox.start({
         onError: (error) => log.error({ err: error }, "cannot read the outbox; what is committed there waits"),

@@ -29,13 +29,19 @@ const clock = { now: () => context.time.now };
  * Retention of one node with two rows per step; pauses take no time and are recorded, as are reported clock
  * differences.
  */
-function createNode(keep: Partial<Keep>, holder = "n1", aheadMs = { now: 0 }) {
+function createNode(
+  keep: Partial<Keep>,
+  holder = "n1",
+  aheadMs = { now: 0 },
+  neededFrom?: (now: number) => Promise<number>,
+) {
   const pauses: number[] = [];
   const skews: number[] = [];
   const { store, time } = context;
   const retention = createRetention({
     retention: { ...store.retention, now: async () => time.now },
     keep: { ...keepAll, ...keep },
+    neededFrom,
     holder,
     clock: { now: () => time.now + aheadMs.now },
     onSkew: (skewMs) => void skews.push(skewMs),
@@ -60,6 +66,23 @@ async function sendDaily(days: number): Promise<string[]> {
 
 const messages = async () =>
   (await context.store.history.messages("o1", "c1", { direction: "forward", limit: 100, maxBytes: 2 ** 20 })).length;
+
+test("sends that are still needed are kept, with their ids, and go once they are not", async () => {
+  await sendDaily(12);
+  const keep = { ...keepAll, messages: 8.5, ids: 2.5 };
+  let neededDays = 10.5;
+  const node = createNode(keep, "n1", undefined, async (now) => now - neededDays * dayMs);
+  const idsAreOverdueFor = async () =>
+    (await readOverdue({ ...context.store.retention, now: async () => context.time.now }, keep)).ids / dayMs;
+  await node.run();
+  expect([await messages(), await idsAreOverdueFor()]).toEqual([10, 7.5]);
+  neededDays = 4.5;
+  await node.run();
+  expect([await messages(), await idsAreOverdueFor()]).toEqual([8, 1.5]);
+  neededDays = 1;
+  await node.run();
+  expect([await messages(), await idsAreOverdueFor()]).toEqual([8, 0]);
+});
 
 test("data older than its retention is removed as time passes, and nothing if it is kept for ever", async () => {
   await sendDaily(12);

@@ -18,6 +18,11 @@ export type Keep = { messages: number; ids: number; audit: number; tokens: numbe
 type Options = {
   retention: RetentionWrites & Pick<RetentionReads, "now">;
   keep: Keep;
+  /**
+   * From when sends must be known, however short `keep` is, at this time of the database's clock. Asked once in a run, as it
+   * stays true. Never rejects.
+   */
+  neededFrom?: ((now: number) => Promise<number>) | undefined;
   /** The id of this node. */
   holder: string;
   /**
@@ -47,7 +52,8 @@ const readDays = 1; // nodes have played them within seconds, and clients never 
 /** Creates retention on the store. After each step, it pauses three times as long as the step took. */
 export function createRetention(options: Options): Retention {
   const { retention, keep, holder, clock, onSkew, elapsed, pause = Bun.sleep } = options;
-  const { rowsPerStep = defaultRowsPerStep } = options;
+  const { rowsPerStep = defaultRowsPerStep, neededFrom } = options;
+  const canForget = Number.isFinite(keep.messages) || Number.isFinite(keep.ids);
   let isStopped = false;
   let isSkewed = false;
   let running: Promise<number> | undefined;
@@ -62,10 +68,16 @@ export function createRetention(options: Options): Retention {
     return isSkewed ? undefined : now;
   }
 
-  async function step(): Promise<number> {
+  async function step(needed: number): Promise<number> {
     const now = await readTime();
     if (now === undefined) return 0;
-    return (await retention.step({ ...expiryAt(now, keep), holder, leaseMs, now, limit: rowsPerStep })) ?? 0;
+    const expiry = withoutNeeded(expiryAt(now, keep), needed);
+    return (await retention.step({ ...expiry, holder, leaseMs, now, limit: rowsPerStep })) ?? 0;
+  }
+
+  async function readNeeded(): Promise<number> {
+    if (neededFrom === undefined || !canForget) return Number.POSITIVE_INFINITY;
+    return await neededFrom(await retention.now());
   }
 
   async function count(): Promise<number> {
@@ -87,7 +99,11 @@ export function createRetention(options: Options): Retention {
   }
 
   async function removeAll(): Promise<number> {
-    const removed = await repeat(step);
+    let needed: number | undefined;
+    const removed = await repeat(async () => {
+      needed ??= await readNeeded();
+      return step(needed);
+    });
     await repeat(count); // after removing, so that less needs counting
     return removed;
   }
@@ -113,6 +129,15 @@ export function createRetention(options: Options): Retention {
 export async function readOverdue(retention: RetentionReads, keep: Keep): Promise<Overdue> {
   const now = await retention.now();
   return await retention.overdue({ ...expiryAt(now, keep), now });
+}
+
+/** Keeps the sends that are needed, with their ids. */
+function withoutNeeded({ messagesBefore, idsBefore, ...others }: Expiry, needed: number): Expiry {
+  return {
+    ...others,
+    messagesBefore: messagesBefore && Math.min(messagesBefore, needed),
+    idsBefore: idsBefore && Math.min(idsBefore, needed),
+  };
 }
 
 function expiryAt(now: number, keep: Keep): Expiry {
