@@ -1,3 +1,5 @@
+export type * from "./webhook-types.ts";
+
 /** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json };
 
@@ -284,6 +286,7 @@ export type ApiKeyScope =
   | "directory:read"
   | "directory:write"
   | "history:read"
+  | "webhooks:manage"
   | "observe"
   | "keys:manage"
   | "*";

@@ -55,6 +55,9 @@ const settings = {
   HERALD_OUTBOX_URL: url(["postgres:", "postgresql:"]).describe(
     "PostgreSQL database of your own, whose transactions send with herald.send; `herald outbox sql` prints its setup",
   ),
+  HERALD_WEBHOOK_ALLOW_PRIVATE: flag.describe(
+    "1: webhooks may lead to private, loopback and link-local addresses, and may use http://",
+  ),
   HERALD_NODE_NAME: z
     .string()
     .refine(isIdentifier, "must be 1 to 128 characters, without control characters")

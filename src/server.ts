@@ -209,6 +209,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     ...counting.figures,
     gateway: connections.figures,
     scheduled: services.scheduler.figures,
+    webhooks: services.poster.figures,
     outbox: outbox?.figures,
   };
   const nodeFigures = createNodeFigures(figures, bus);
@@ -331,6 +332,12 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => atMost(leaveMayTakeMs, retention.stop()));
   services.scheduler.start({ audit, outages, onError });
   starting.defer(() => atMost(requestsMayTakeMs, services.scheduler.stop()));
+  services.poster.start({
+    outages,
+    onError,
+    onDisabled: ({ org, id }) => log.warn({ org, webhook: id }, "switched off a webhook, as its receiver answered 410"),
+  });
+  starting.defer(() => atMost(requestsMayTakeMs, services.poster.stop()));
   outbox?.start();
   starting.defer(() => atMost(requestsMayTakeMs, outbox?.stop()));
   if (tlsFiles !== undefined && tls !== undefined)

@@ -9,6 +9,7 @@ import { createReportCalls } from "./calls/reports.ts";
 import { createScheduleCalls } from "./calls/schedule.ts";
 import { createServerCalls } from "./calls/server.ts";
 import { createTransferCalls } from "./calls/transfer.ts";
+import { createWebhookCalls } from "./calls/webhooks.ts";
 import { type AdminOptions, createExchange, type RequestOptions } from "./exchange.ts";
 import { type FeedEvent, type FeedOptions, watchFeed } from "./feed.ts";
 
@@ -62,6 +63,7 @@ export function createAdmin({
     ...createDirectoryCalls(request),
     ...createTransferCalls({ root, key, fetch }),
     ...createKeyCalls(request),
+    ...createWebhookCalls(request),
     ...createServerCalls(exchange, request),
 
     /**

@@ -21,6 +21,8 @@ export const auditTarget = z
       .optional()
       .meta({ description: "The messages that the call took back. Entries that are no valid ids are left out." }),
     scheduled: id("The scheduled send."),
+    webhook: id("The webhook."),
+    delivery: id("The delivery of the webhook."),
     lines: id("How many lines were imported, exported or sent in a batch, in decimal."),
     stored: id("How many lines of a batch were stored, in decimal."),
     replayed: id("How many lines of a batch had been stored before, in decimal."),

@@ -70,6 +70,23 @@ export const metricCatalogue = {
     type: "gauge",
     help: "How long the organization that has waited longest for its due scheduled sends has been waiting for a node; 0 if none is due. What waits for its organization's rate limit does not count. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
   },
+  herald_webhook_tries_total: {
+    type: "counter",
+    labels: ["result"],
+    help: "Posts to webhooks that this node made, by result: delivered, failed (they are tried again, ten times over three days). Tests do not count.",
+  },
+  herald_webhook_given_up_total: {
+    type: "counter",
+    help: "Deliveries to webhooks that failed for good on this node: their tries are used up, or the receiver answered 410. They can be redelivered for 30 days.",
+  },
+  herald_webhook_disabled_total: {
+    type: "counter",
+    help: "Webhooks that this node switched off because their receivers answered 410.",
+  },
+  herald_webhook_overdue_seconds: {
+    type: "gauge",
+    help: "How long the event that is due first for a webhook has been waiting for a node to find out who was not reached; 0 if none is due. Slow receivers do not count. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
+  },
   herald_outbox_sends_total: {
     type: "counter",
     labels: ["result"],

@@ -28,6 +28,7 @@ import type { Presence } from "../services/presence.ts";
 import type { Schedule } from "../services/schedule/schedule.ts";
 import type { Exports } from "../services/transfer/exports.ts";
 import type { Imports } from "../services/transfer/imports.ts";
+import type { Webhooks } from "../services/webhooks/webhooks.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
 import { type Door, newCall, type TraceCall } from "./calls.ts";
@@ -45,6 +46,7 @@ import { bindOpen, type HealthChecks } from "./routes/open.ts";
 import { bindPresence } from "./routes/presence.ts";
 import { bindSchedule } from "./routes/schedule.ts";
 import { bindTransfer } from "./routes/transfer.ts";
+import { bindWebhooks } from "./routes/webhooks.ts";
 
 type Dependencies = {
   authentication: Authentication;
@@ -67,6 +69,7 @@ type Dependencies = {
   recipients: Recipients;
   dryRuns: DryRuns;
   schedule: Schedule;
+  hooks: Webhooks;
   presence: Presence;
   nodes: Pick<Nodes, "list">;
   health: HealthChecks;
@@ -103,6 +106,7 @@ export function createApp(dependencies: Dependencies): App {
   bindMessageChanges(bind, operations, dependencies);
   bindBatches(bind, operations, dependencies);
   bindSchedule(bind, operations, dependencies);
+  bindWebhooks(bind, operations, dependencies);
   bindDirectory(bind, operations, dependencies);
   bindConversations(bind, operations, dependencies);
   bindDelivery(bind, operations, dependencies);

@@ -57,6 +57,8 @@ export function createTrails(
         id: key,
         jti: token,
         sid: scheduled,
+        wid: webhook,
+        did: delivery,
         server_mid: serverMid,
         mid,
       } = params();
@@ -65,7 +67,18 @@ export function createTrails(
         operation: operationId,
         caller,
         address: address || undefined,
-        target: { organization, user, conversation, key, token, scheduled, message: serverMid ?? mid, ...named },
+        target: {
+          organization,
+          user,
+          conversation,
+          key,
+          token,
+          scheduled,
+          webhook,
+          delivery,
+          message: serverMid ?? mid,
+          ...named,
+        },
         status,
         code,
       };

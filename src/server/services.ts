@@ -34,6 +34,7 @@ import { createTokens } from "../services/sessions/tokens.ts";
 import { createExports } from "../services/transfer/exports.ts";
 import { createImports } from "../services/transfer/imports.ts";
 import { createPlaces } from "../services/transfer/places.ts";
+import { createWebhookService } from "../services/webhooks/webhook-service.ts";
 import type { createStore } from "../store/store.ts";
 
 const keySetMayTakeMs = 5_000;
@@ -100,6 +101,7 @@ export function createServices(dependencies: Dependencies) {
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
     ...createScheduling({ ...store, use, limits: httpLimitsOf(config), elapsed: steadyClock }),
+    ...createWebhookService({ ...store, allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE, elapsed: steadyClock }),
     acquaintances: createAcquaintances(store),
     lastSeen: createLastSeen({ ...store, clock }),
     directory: createDirectory({ ...store, tokens, clock }),

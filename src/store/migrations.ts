@@ -21,6 +21,7 @@ import usersByPlace from "./migrations/0020-users-by-place.sql" with { type: "te
 import scheduledSends from "./migrations/0021-scheduled-sends.sql" with { type: "text" };
 import formerParticipants from "./migrations/0022-former-participants.sql" with { type: "text" };
 import lastSeen from "./migrations/0023-last-seen.sql" with { type: "text" };
+import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -66,6 +67,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0021-scheduled-sends", scheduledSends),
   migrationOf("0022-former-participants", formerParticipants),
   migrationOf("0023-last-seen", lastSeen),
+  migrationOf("0024-webhooks", webhooks),
 ];
 
 /** The schema version of the last release without expand and contract. */

@@ -27,6 +27,9 @@ import { createScheduleWrites } from "./schedule/schedule-writes.ts";
 import type { Driver, Reader, TellMigration } from "./sql/driver.ts";
 import { createExportReads } from "./transfer/export-reads.ts";
 import { createImportWrites } from "./transfer/import-writes.ts";
+import { createWebhookDeliveryReads, createWebhookDeliveryWrites } from "./webhooks/deliveries.ts";
+import { createUnreachedReads } from "./webhooks/unreached-reads.ts";
+import { createWebhookReads, createWebhookWrites } from "./webhooks/webhooks.ts";
 
 /**
  * Creates the writes of a database. `announce` is called after each commit, except those of batches, with its events in
@@ -49,6 +52,8 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     erasures: createErasureWrites({ driver, writer }),
     readMarks: createReadMarkWrites({ writer }),
     schedule: createScheduleWrites({ writer }),
+    webhooks: createWebhookWrites({ writer }),
+    webhookDeliveries: createWebhookDeliveryWrites({ driver }),
   };
 }
 
@@ -132,5 +137,8 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
     imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
     schedule: { ...createScheduleReads({ reader }), ...writes.schedule, isShared: reader.dialect.isShared },
+    webhooks: { ...createWebhookReads({ reader }), ...writes.webhooks },
+    webhookDeliveries: { ...createWebhookDeliveryReads({ reader }), ...writes.webhookDeliveries },
+    unreached: createUnreachedReads({ reader }),
   };
 }

@@ -332,6 +332,7 @@ describe("the audit log", () => {
       getMessage: "all",
       getScheduled: "all",
       listScheduled: "all",
+      listWebhookDeliveries: "all",
       getSystemMessage: "all",
       listRecipients: "all",
       listSystemRecipients: "all",

@@ -14,6 +14,8 @@ export type Ids = {
   keyId: string;
   tokenId: string;
   scheduledId: string;
+  webhookId: string;
+  deliveryId: string;
 };
 
 /** An organization, a key with every scope that is bound to it, and its contents. */
@@ -43,6 +45,8 @@ export function idsOfNothing(): Ids {
     keyId: Bun.randomUUIDv7(),
     tokenId: uniqueId("token-canary-of-nothing"),
     scheduledId: uniqueId("later-canary-of-nothing"),
+    webhookId: uniqueId("hook-canary-of-nothing"),
+    deliveryId: Bun.randomUUIDv7(),
   };
 }
 
@@ -65,7 +69,18 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
     await herald.admin("PUT", org.path("scheduled", sid), { send_at: new Date(Date.now() + dayMs), request });
     return sid;
   };
-  const sent = { messageId: await say("room"), systemMid: await notify("notice"), scheduledId: await later("later") };
+  /** A webhook to a name that does not exist, with a test that failed. */
+  const hook = async (wid: string) => {
+    await herald.admin("PUT", org.path("webhooks", wid), { url: `https://webhooks.invalid/${mark}` });
+    const test = await herald.admin<{ id: string }>("POST", org.path("webhooks", wid, "test"));
+    return { webhookId: wid, deliveryId: test.body.id };
+  };
+  const sent = {
+    messageId: await say("room"),
+    systemMid: await notify("notice"),
+    scheduledId: await later("later"),
+    ...(await hook("push")),
+  };
   const token = await org.token("alice");
   const tokenId = String(decodeJwt(token).jti);
   const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, tokenId, ...sent };
@@ -73,6 +88,7 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
     messageId: await say(own.cid),
     systemMid: await notify(uniqueId(`notice-${mark}`)),
     scheduledId: await later(uniqueId(`later-${mark}`)),
+    ...(await hook(uniqueId(`hook-${mark}`))),
   };
   return { org, key, shared, own: { ...own, ...ownSent, tokenId }, token };
 }
@@ -89,6 +105,7 @@ export async function contentsOf({ org, key, shared }: Tenant): Promise<string> 
     org.path("messages", shared.messageId),
     org.path("system-messages", shared.systemMid),
     org.path("scheduled"),
+    org.path("webhooks"),
   );
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
   const contents = [...(await Promise.all(lists.map(read))), keys].join("\n");

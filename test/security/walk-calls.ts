@@ -12,6 +12,8 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   jti: ({ tokenId }) => tokenId,
   mid: ({ systemMid }) => systemMid,
   sid: ({ scheduledId }) => scheduledId,
+  wid: ({ webhookId }) => webhookId,
+  did: ({ deliveryId }) => deliveryId,
 };
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
@@ -41,6 +43,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   uid: ({ uid }) => encodeURIComponent(uid),
   rate: () => "1000",
   "listScheduled state": () => "waiting",
+  "listWebhookDeliveries state": () => "failed",
 };
 
 /** Bodies by operation. An operation with a body that is missing here fails the walk. */
@@ -66,6 +69,7 @@ const bodies: Record<string, (ids: Ids) => object> = {
     send_at: "2020-01-01T00:00:00Z",
     request: { organizationId: org, senderId: uid, message: { cid, body: "x" } },
   }),
+  putWebhook: () => ({ url: "https://webhooks.invalid/" }),
   putOrganization: () => ({ name: "renamed" }),
   putUser: () => ({ name: "renamed" }),
   createToken: () => ({}),

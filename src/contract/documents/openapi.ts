@@ -8,6 +8,7 @@ import { noQuery, type Operation, type OperationAnswer, operationTags } from "..
 import { linesType } from "../transfer/lines.ts";
 import { about, conventions, nestingRule } from "./about.ts";
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from "./json-schema.ts";
+import { describeWebhooks } from "./openapi-webhooks.ts";
 
 /** The components that operations share, collected while describing them. */
 type Components = { schemas: SchemaCollector; examples: Record<string, { summary: string; value: Problem }> };
@@ -54,6 +55,7 @@ export function openApiDocument(limits: PayloadLimits = defaultPayloadLimits) {
     tags: Object.entries(operationTags).map(([name, description]) => ({ name, description })),
     externalDocs: { url: "/docs", description: "The human-readable reference." },
     paths,
+    webhooks: describeWebhooks(components.schemas),
     components: {
       securitySchemes: {
         adminApiKey: { type: "apiKey", in: "header", name: "Admin-Api-Key", description: describeScopes() },

@@ -7,6 +7,8 @@ export const scopes = {
   "directory:write":
     "Create, change and delete organizations, users, conversations and participants; issue and revoke user tokens; sign users out.",
   "history:read": "Read sent messages.",
+  "webhooks:manage":
+    "Create, change, test and delete webhooks, which receive the content of messages, and see what was posted.",
   observe: "See who is online, and watch everything that is delivered, including its content.",
   "keys:manage": "Create, list, rotate and revoke API keys that may do no more than the key itself.",
   "*": "Everything.",

@@ -14,6 +14,7 @@ import { presenceOperations } from "./presence.ts";
 import { readOperations } from "./reads.ts";
 import { createScheduleOperations } from "./schedule.ts";
 import { createTransferOperations } from "./transfer.ts";
+import { webhookOperations } from "./webhooks.ts";
 
 const health = z
   .strictObject({
@@ -137,6 +138,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createConversationOperations(limits),
     ...deliveryOperations,
     ...createTransferOperations(limits),
+    ...webhookOperations,
     ...presenceOperations,
     ...feedOperations,
     ...keyOperations,

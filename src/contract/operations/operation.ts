@@ -11,6 +11,7 @@ export const operationTags = {
   Organizations: "Each organization's users, conversations and messages are isolated from all other organizations.",
   Users: "The people who send and receive messages, the tokens that their clients connect with, and their sessions.",
   Conversations: "Conversations, their participants and their history.",
+  Webhooks: "Posts that tell your server who was not reached, so that it can push or call.",
   Presence: "Who is connected now, on all nodes.",
   Keys: "API keys. Each has scopes, and may be bound to an organization, to senders and to networks.",
   Audit: "Who did what.",

@@ -1,8 +1,8 @@
-import { lookup } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import { isPublicAddress, namesPrivateHost } from "./addresses.ts";
+import { namesPrivateHost } from "./addresses.ts";
+import { lookupPublic } from "./public-lookup.ts";
 
 type Options = {
   /** Whether a name may resolve to an address that is not public. */
@@ -55,13 +55,3 @@ function ask(url: URL, { signal, lookup }: { signal: AbortSignal; lookup: Lookup
       .end();
   });
 }
-
-const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, []);
-    const foreign = addresses.find(({ address }) => !isPublicAddress(address));
-    if (foreign !== undefined)
-      return callback(new Error(`${hostname} resolves to ${foreign.address}, which is not a public address`), []);
-    callback(null, addresses);
-  });
-};

@@ -8,6 +8,7 @@ import { createHistogram, createRecent, type Histogram, spanBuckets } from "../.
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OutboxFigures } from "../../services/outbox/outbox.ts";
 import type { ScheduleFigures } from "../../services/schedule/scheduling.ts";
+import type { PostFigures } from "../../services/webhooks/posting.ts";
 
 /** How many beats, 2 s apart, count as recent. */
 const recentBeats = 15;
@@ -30,6 +31,7 @@ export type Figures = {
   commits: { sizes: Histogram; durations: Histogram };
   eventLoopDelays: Histogram;
   scheduled: ScheduleFigures;
+  webhooks: PostFigures;
   /** `undefined` without an outbox. */
   outbox: OutboxFigures | undefined;
 };
@@ -80,7 +82,7 @@ function resultOf({ status, isReplay }: Call): SendResult {
 
 /** Creates the figures shown by `GET /admin/nodes`. Call the result once per beat, as beats delimit what is recent. */
 export function createNodeFigures(
-  { gateway, sends, eventLoopDelays }: Omit<Figures, "scheduled" | "outbox">,
+  { gateway, sends, eventLoopDelays }: Omit<Figures, "scheduled" | "webhooks" | "outbox">,
   bus: Pick<Bus, "state">,
 ) {
   const { own, bus: heard, store } = gateway.latency;

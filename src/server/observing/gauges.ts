@@ -8,6 +8,7 @@ import type { PendingSends } from "../../store/ports.ts";
 import type { Overdue, RetentionReads } from "../../store/retention/ports.ts";
 import type { ScheduleBacklog, ScheduleReads } from "../../store/schedule/ports.ts";
 import type { Database, DatabaseSizes } from "../../store/store.ts";
+import type { WebhookDeliveryReads } from "../../store/webhooks/ports.ts";
 
 /** Figures that take a moment to read, so they are read in the background. What cannot be read is `undefined`. */
 export type Gauges = {
@@ -16,6 +17,8 @@ export type Gauges = {
   /** How long the oldest job of each kind has been waiting, in milliseconds; 0 if none is. */
   jobs: Overdue | undefined;
   scheduled: ScheduleBacklog | undefined;
+  /** How long the event that was due first for a webhook has been waiting, in milliseconds; 0 if none is due. */
+  webhooksMs: number | undefined;
   /** How long the oldest row of the outbox has been waiting, in milliseconds. */
   outboxMs: number | undefined;
   /** How long the oldest send has been waiting for its commit, in milliseconds; 0 if none is. */
@@ -26,7 +29,12 @@ type Dependencies = {
   config: Config;
   database: Pick<Database, "sizes">;
   outbox: { oldestMs(): Promise<number> } | undefined;
-  store: { retention: RetentionReads; sends: PendingSends; schedule: Pick<ScheduleReads, "backlog"> };
+  store: {
+    retention: RetentionReads;
+    sends: PendingSends;
+    schedule: Pick<ScheduleReads, "backlog">;
+    webhookDeliveries: Pick<WebhookDeliveryReads, "agenda">;
+  };
   /** The clock of the sends. */
   clock: Clock;
   /** A clock that never goes back. */
@@ -47,6 +55,10 @@ export function startGauges({ config, database, outbox, store, clock, steadyCloc
   const keep = keepOf(config);
   const jobs = followValue(() => readOverdue(store.retention, keep), options);
   const scheduled = followValue(store.schedule.backlog, options);
+  const webhooksMs = followValue(async () => {
+    const { now, eventAt = now } = await store.webhookDeliveries.agenda();
+    return Math.max(0, now - eventAt);
+  }, options);
   // Its outages are logged by what sends from it.
   const outboxMs = outbox && followValue(outbox.oldestMs, { clock: steadyClock, onError: () => undefined });
 
@@ -59,12 +71,13 @@ export function startGauges({ config, database, outbox, store, clock, steadyCloc
         disk: disk.current()?.value,
         jobs: agedBy(jobs.current()),
         scheduled: scheduled.current()?.value,
+        webhooksMs: webhooksMs.current()?.value,
         outboxMs: outboxMs?.current()?.value,
         oldestSendMs: Math.max(0, now - (store.sends.oldestPending() ?? now)),
       };
     },
     stop(): void {
-      for (const each of [sizes, disk, jobs, scheduled, outboxMs]) each?.stop();
+      for (const each of [sizes, disk, jobs, scheduled, webhooksMs, outboxMs]) each?.stop();
     },
   };
 }

@@ -6,6 +6,7 @@ import type { HeldFigures } from "../../gateway/figures.ts";
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Histogram } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { PostFigures } from "../../services/webhooks/posting.ts";
 import type { Figures } from "./figures.ts";
 import type { Gauges } from "./gauges.ts";
 import { measureProcess } from "./process-figures.ts";
@@ -26,6 +27,18 @@ type Measured = {
 
 /** The media type of the metrics. */
 export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+function measureWebhooks({ delivered, failed, givenUp, disabled }: PostFigures, overdueMs: number | undefined) {
+  return [
+    family(
+      "herald_webhook_tries_total",
+      each({ delivered, failed }, (result) => ({ result })),
+    ),
+    family("herald_webhook_given_up_total", one({}, givenUp)),
+    family("herald_webhook_disabled_total", one({}, disabled)),
+    family("herald_webhook_overdue_seconds", oneIf(overdueMs && overdueMs / 1000)),
+  ];
+}
 
 /** Returns every metric of this process; those of a worker carry its number. */
 export function measure({
@@ -56,6 +69,7 @@ export function measure({
     ),
     family("herald_scheduled_waiting", oneIf(gauges.scheduled?.waiting)),
     family("herald_scheduled_overdue_seconds", oneIf(gauges.scheduled && gauges.scheduled.overdueMs / 1000)),
+    ...measureWebhooks(figures.webhooks, gauges.webhooksMs),
     ...(figures.outbox === undefined
       ? []
       : [

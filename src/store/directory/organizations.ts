@@ -88,7 +88,12 @@ export function createOrganizationWrites({ driver, writer }: Dependencies): Orga
         const { sql, heads } = transaction;
         const upTo = heads.get(org);
         if (upTo === undefined) return false;
-        await sql.run("UPDATE organization SET deleted_at = ?, tokens_valid_after = ? WHERE id = ?", now, now, org);
+        await sql.run(
+          "UPDATE organization SET deleted_at = ?, tokens_valid_after = ?, webhooks = NULL WHERE id = ?",
+          now,
+          now,
+          org,
+        );
         await leaveToRemoval(sql, { org, upTo, now });
         await revokeSome(sql, org, now);
         emitSessionEnd(transaction, { org, now });

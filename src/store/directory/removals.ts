@@ -101,6 +101,10 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "revoked_token", key: ["uid", "jti"], ...ofOrganization },
     { table: "scheduled_send", key: ["id"], ...ofOrganization },
     { table: "schedule", key: ["org"], ...ofOrganization },
+    { table: "webhook", key: ["id"], ...ofOrganization },
+    { table: "webhook_due", key: [`"offset"`, "webhook"], ...ofOrganization },
+    { table: "webhook_delivery", key: ["webhook", "id"], ...ofOrganization },
+    { table: "webhook_queue", key: ["webhook"], ...ofOrganization },
     { table: `"user"`, key: ["id"], ...ofOrganization },
   ];
 }

@@ -3,6 +3,7 @@ import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
+import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
 import { importedKind } from "./past.ts";
 
 /** An event without an offset. */
@@ -67,10 +68,14 @@ type LockedRow = {
   stored_bytes: number;
   counted_to: number;
   past_head: number;
+  webhooks: string | null;
 };
 
-/** A locked log: its end, the bytes of its events up to the offset `countedTo`, and its last imported message. */
-type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number; pastHead: number };
+/**
+ * A locked log: its end, the bytes of its events up to the offset `countedTo`, its last imported message, and what the
+ * webhooks of its organization wait for.
+ */
+type LockedLog = { place: LogPlace; storedBytes: number; countedTo: number; pastHead: number; wishes: Wish[] };
 
 type PastRow = EventRow & { org: string };
 
@@ -85,6 +90,7 @@ const lockedColumns = [
   "stored_bytes",
   "counted_to",
   "past_head",
+  "webhooks",
 ];
 
 const sendingMs = 1_000;
@@ -141,7 +147,12 @@ export function createLogWriter({
       stored_bytes: log.storedBytes,
       counted_to: log.countedTo,
     }));
-    return await Promise.all([rows.insert("event", eventRows), rows.update("organization", ["id"], heads)]);
+    const due = emitted.flatMap(({ event, log }) => (log.wishes.length === 0 ? [] : dueRows(log.wishes, event)));
+    return await Promise.all([
+      rows.insert("event", eventRows),
+      rows.update("organization", ["id"], heads),
+      rows.insert("webhook_due", due),
+    ]);
   }
 
   async function storePast({ rows }: Transaction, past: PastRow[], logs: Map<string, LockedLog>): Promise<unknown> {
@@ -233,6 +244,7 @@ function logOf(row: LockedRow): LockedLog {
     storedBytes: Number(row.stored_bytes),
     countedTo: Number(row.counted_to),
     pastHead: Number(row.past_head),
+    wishes: readWishes(row.webhooks),
   };
 }
 

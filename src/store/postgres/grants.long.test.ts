@@ -13,6 +13,7 @@ import { describeRetention } from "../testing/retention-suite.ts";
 import { describeSchedule } from "../testing/schedule-suite.ts";
 import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
+import { describeWebhooks } from "../testing/webhooks-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
 setDefaultTimeout(60_000); // starting a server may take long on a busy machine
@@ -38,6 +39,7 @@ if (postgres !== undefined) {
   describeRetention(engine, open);
   describeOverdue(engine, open);
   describeSchedule(engine, open);
+  describeWebhooks(engine, open);
   describeDeliveries(engine, open);
   describeRecipients(engine, open);
   describeSent(engine, open);

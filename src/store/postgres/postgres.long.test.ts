@@ -21,6 +21,7 @@ import { describeSchedule } from "../testing/schedule-suite.ts";
 import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
+import { describeWebhooks } from "../testing/webhooks-suite.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
 setDefaultTimeout(60_000); // restarting a server may take long on a busy machine
@@ -56,6 +57,7 @@ if (postgres !== undefined) {
   describeRetention("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeOverdue("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeSchedule("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeWebhooks("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));

@@ -9,6 +9,8 @@ import type { Driver, Row } from "../sql/driver.ts";
 import { createWrites } from "../store.ts";
 import { entryAt } from "../testing/audit-suite.ts";
 import { audienceOf, deliveryOf } from "../testing/delivery-suite.ts";
+import { messageOf } from "../testing/log-suite.ts";
+import type { NewWebhook, WebhookDelivery } from "../webhooks/ports.ts";
 import { connectPostgres, openPostgres } from "./postgres.ts";
 
 setDefaultTimeout(60_000); // starting a server may take long on a busy machine
@@ -16,7 +18,7 @@ setDefaultTimeout(60_000); // starting a server may take long on a busy machine
 /**
  * Read before the caller is known, or across organizations: hidden only from statements that name other organizations.
  */
-const ofTheServer = ["api_key", "audit", "removal", "schedule"];
+const ofTheServer = ["api_key", "audit", "removal", "schedule", "webhook_due", "webhook_queue"];
 /** The tables of organizations, and how many rows each test organization has there. */
 const rowsOf: Record<string, number> = {
   '"user"': 2,
@@ -26,6 +28,8 @@ const rowsOf: Record<string, number> = {
   delivery: 1,
   audience: 1,
   scheduled_send: 1,
+  webhook: 1,
+  webhook_delivery: 1,
 };
 const tables = Object.keys(rowsOf);
 
@@ -55,6 +59,35 @@ const scheduledOf = (): NewScheduledSend => ({
   mostWaiting: 1,
 });
 
+const webhookOf = (): NewWebhook => ({
+  id: "push",
+  ref: createId(),
+  url: "https://example.org/",
+  events: ["message.unreached"],
+  waitMs: 1,
+  until: "delivered",
+  secret: "s",
+  now: 1,
+  most: 1,
+});
+
+const webhookDeliveryOf = (org: string): WebhookDelivery => ({
+  org,
+  webhook: "push",
+  id: "d",
+  state: "failed",
+  eventId: null,
+  part: 1,
+  parts: 1,
+  unreached: "[]",
+  waitedMs: 1,
+  createdAt: 1,
+  tries: 1,
+  nextTryAt: null,
+  lastTry: null,
+  expiresAt: 1,
+});
+
 const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
@@ -70,7 +103,7 @@ if (postgres !== undefined) {
       await superuser.unsafe(`ALTER DATABASE "${name}" SET ${key} = ${value}`);
     const driver = connectPostgres(url);
     await migrateStore(driver);
-    const { organizations, users, conversations, deliveries, schedule } = createWrites({
+    const { organizations, users, conversations, deliveries, schedule, webhooks, webhookDeliveries } = createWrites({
       driver,
       announce: () => undefined,
     });
@@ -79,6 +112,8 @@ if (postgres !== undefined) {
       await users.put(org, "alice", `alice of ${org}`, 1);
       await conversations.put(org, "room", { participants: ["alice", "bob"] }, 1);
       await schedule.put(org, scheduledOf());
+      await webhooks.put(org, webhookOf());
+      await webhookDeliveries.add(webhookDeliveryOf(org));
       await deliveries.record({ audiences: [audienceOf(org)], deliveries: [deliveryOf(org, 1)] });
     }
     return { ...driver, [Symbol.asyncDispose]: driver.close };
@@ -158,7 +193,11 @@ if (postgres !== undefined) {
 
     test.each(ofTheServer)("sees in %s the server's rows, and of organizations those it names", async (table) => {
       await using driver = await openTwo();
-      const { audit, keys, organizations, schedule } = createWrites({ driver, announce: () => undefined });
+      const { audit, batches, conversations, keys, organizations, schedule, webhooks, webhookDeliveries } =
+        createWrites({
+          driver,
+          announce: () => undefined,
+        });
       for (const org of ["o1", "o2", "never made", null]) {
         await audit.append([{ ...entryAt(1), org }]);
         if (org !== "never made") await keys.create(keyOf(org));
@@ -166,6 +205,11 @@ if (postgres !== undefined) {
       for (const org of ["o3", "o4"]) {
         await organizations.put(org, undefined, 1);
         await schedule.put(org, scheduledOf());
+        await conversations.put(org, "c1", { participants: ["u1"] }, 1);
+        await webhooks.put(org, webhookOf());
+        await webhookDeliveries.add(webhookDeliveryOf(org));
+        await batches.appendAll([messageOf(org)]);
+        await webhookDeliveries.restart({ org, webhook: "push", id: "d" }, { now: 1, expiresAt: 2 });
         await organizations.remove(org, 2);
       }
       const read = `SELECT DISTINCT org FROM ${table}`;

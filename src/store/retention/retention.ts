@@ -66,6 +66,7 @@ async function touchAll(sql: Transaction, order: RetentionOrder): Promise<number
     (await removeOldest(sql, "former_participant", messagesBefore && messagesBefore - clocksDifferMs, limit)) ||
     (await removeOldest(sql, "revoked_token", revocationsBefore, limit)) ||
     (await removeScheduledSends(sql, latestOf(idsBefore, messagesBefore), limit)) ||
+    (await removeWebhookDeliveries(sql, order.now, limit)) ||
     (await forgetIds(sql, idsBefore, limit)) ||
     (await foldReceipts(sql, limit))
   );
@@ -103,6 +104,17 @@ async function removeScheduledSends(sql: Sql, before: number | undefined, limit:
     values: [before],
   };
   return await removeFirst(sql, ended, limit);
+}
+
+/** Removes what was posted to webhooks, or could not be, some time after. */
+async function removeWebhookDeliveries(sql: Sql, now: number, limit: number): Promise<number> {
+  const expired: Ordered = {
+    table: "webhook_delivery",
+    key: ["expires_at", "org", "webhook", "id"],
+    where: "expires_at < ?",
+    values: [now],
+  };
+  return await removeFirst(sql, expired, limit);
 }
 
 /** Counts at least one row if it looked at any: a page without ids to forget is not the end. */

@@ -7,6 +7,11 @@ export type Dialect = {
   /** A subquery over the texts of a JSON array, as in `… IN (${textsOf("?")})`. Its column is `value`. */
   textsOf(placeholder: string): string;
   /**
+   * A subquery over the arrays of a JSON array, as in `… FROM (${tuplesOf("?", 2)}) AS asked`. Its columns are `v0`, `v1` and
+   * so on; cast those that are no texts.
+   */
+  tuplesOf(placeholder: string, columns: number): string;
+  /**
    * Names the index to use, after the table, for a planner that would choose a worse one: SQLite prefers a primary key to
    * a partial index with fewer columns. Empty for one that knows the sizes of indexes.
    */
@@ -37,6 +42,8 @@ export type Dialect = {
 export const sqliteDialect: Dialect = {
   forUpdate: "",
   textsOf: (placeholder) => `SELECT value FROM json_each(${placeholder})`,
+  tuplesOf: (placeholder, columns) =>
+    `SELECT ${columnsOf(columns, (index) => `json_extract(value, '$[${index}]')`)} FROM json_each(${placeholder})`,
   indexedBy: (index) => ` INDEXED BY ${index}`,
   readTime: "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now", // this machine's clock: nobody else uses the file
   text: "TEXT",
@@ -56,6 +63,9 @@ export const postgresDialect: Dialect = {
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   textsOf: (placeholder) =>
     `SELECT value FROM json_array_elements_text(CAST(CAST(${placeholder} AS text) AS json)) AS texts (value)`,
+  tuplesOf: (placeholder, columns) =>
+    `SELECT ${columnsOf(columns, (index) => `value ->> ${index}`)}
+      FROM json_array_elements(CAST(CAST(${placeholder} AS text) AS json)) AS tuples (value)`,
   indexedBy: () => "",
   readTime: "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now",
   text: `TEXT COLLATE "C"`,
@@ -68,3 +78,7 @@ export const postgresDialect: Dialect = {
   estimateRows: "SELECT CAST(reltuples AS BIGINT) AS rows FROM pg_class WHERE oid = to_regclass(CAST(? AS text))",
   statistics: [],
 };
+
+function columnsOf(count: number, expressionOf: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => `${expressionOf(index)} AS v${index}`).join(", ");
+}

@@ -31,6 +31,7 @@ import { describeSchedule } from "../testing/schedule-suite.ts";
 import { describeSent } from "../testing/sent-suite.ts";
 import { describeSizes } from "../testing/sizes-suite.ts";
 import { describeSteps } from "../testing/steps-suite.ts";
+import { describeWebhooks } from "../testing/webhooks-suite.ts";
 import { DatabaseInUseError, openSqlite } from "./sqlite.ts";
 import { openSqliteThread } from "./thread.ts";
 
@@ -82,6 +83,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeRetention(engine, open);
   describeOverdue(engine, open);
   describeSchedule(engine, open);
+  describeWebhooks(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);
   describeErasures(engine, open);

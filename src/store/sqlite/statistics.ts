@@ -37,6 +37,18 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     scheduled_send_ended: [50_000, 1, 1, 1],
   },
   schedule: { sqlite_autoindex_schedule_1: [100, 1], schedule_by_time: [100, 1, 1] },
+  webhook: { sqlite_autoindex_webhook_1: [100, 1, 1], webhook_by_ref: [100, 1] },
+  webhook_due: {
+    sqlite_autoindex_webhook_due_1: [10_000, 100, 1, 1],
+    webhook_due_by_time: [10_000, 1, 1, 1, 1],
+  },
+  webhook_delivery: {
+    sqlite_autoindex_webhook_delivery_1: [100_000, 1_000, 1_000, 1],
+    webhook_delivery_by_state: [100_000, 1_000, 1_000, 300, 1],
+    webhook_delivery_next: [1_000, 10, 10, 1, 1],
+    webhook_delivery_expiry: [100_000, 1, 1, 1, 1],
+  },
+  webhook_queue: { sqlite_autoindex_webhook_queue_1: [100, 1, 1], webhook_queue_by_time: [100, 1, 1, 1] },
   removal: { sqlite_autoindex_removal_1: [10, 1, 1] },
   node: { sqlite_autoindex_node_1: [1, 1] },
   bus_secret: { sqlite_autoindex_bus_secret_1: [1, 1] },

@@ -151,6 +151,20 @@ export async function openSqliteThread(
           cancelSome: remote("schedule", "cancelSome"),
           settle: remote("schedule", "settle"),
         },
+        webhooks: {
+          put: remote("webhooks", "put"),
+          rotate: remote("webhooks", "rotate"),
+          disable: remote("webhooks", "disable"),
+          remove: remote("webhooks", "remove"),
+        },
+        webhookDeliveries: {
+          settle: remote("webhookDeliveries", "settle"),
+          claim: remote("webhookDeliveries", "claim"),
+          finish: remote("webhookDeliveries", "finish"),
+          add: remote("webhookDeliveries", "add"),
+          restart: remote("webhookDeliveries", "restart"),
+          postpone: remote("webhookDeliveries", "postpone"),
+        },
       },
       async close() {
         isClosing = true;

@@ -12,13 +12,22 @@ from .reports import AsyncReports
 from .schedule import AsyncSchedule
 from .server import AsyncServer
 from .transfer import AsyncTransfer
+from .webhooks import AsyncWebhooks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class AsyncHerald(
-    AsyncMessages, AsyncSchedule, AsyncDirectory, AsyncReports, AsyncKeys, AsyncTransfer, AsyncFeed, AsyncServer
+    AsyncMessages,
+    AsyncSchedule,
+    AsyncDirectory,
+    AsyncReports,
+    AsyncKeys,
+    AsyncTransfer,
+    AsyncWebhooks,
+    AsyncFeed,
+    AsyncServer,
 ):
     """The admin API of a Herald server. All methods raise `HeraldError` when a call fails.
 

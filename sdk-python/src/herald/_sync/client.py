@@ -13,13 +13,22 @@ from .reports import Reports
 from .schedule import Schedule
 from .server import Server
 from .transfer import Transfer
+from .webhooks import Webhooks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class Herald(
-    Messages, Schedule, Directory, Reports, Keys, Transfer, Feed, Server
+    Messages,
+    Schedule,
+    Directory,
+    Reports,
+    Keys,
+    Transfer,
+    Webhooks,
+    Feed,
+    Server,
 ):
     """The admin API of a Herald server. All methods raise `HeraldError` when a call fails.
 

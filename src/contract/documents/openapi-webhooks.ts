@@ -1,0 +1,66 @@
+import { messageUnreached, systemMessageUnreached, webhookTest } from "../webhooks/payloads.ts";
+import type { SchemaCollector } from "./json-schema.ts";
+import { messageUnreachedExample, systemMessageUnreachedExample, webhookTestExample } from "./webhook-examples.ts";
+
+const posts = [
+  {
+    schema: messageUnreached,
+    example: messageUnreachedExample,
+    summary: "Who has not got a message",
+    description:
+      "Posted once `wait_seconds` have passed since the send, if anybody has not got the message. Part of a message to many users comes in several posts.",
+  },
+  {
+    schema: systemMessageUnreached,
+    example: systemMessageUnreachedExample,
+    summary: "Who has not got a system message",
+    description: "Like `message.unreached`, for system messages.",
+  },
+  {
+    schema: webhookTest,
+    example: webhookTestExample,
+    summary: "A test",
+    description: "Posted when the webhook is tested.",
+  },
+] as const;
+
+const headers = {
+  "webhook-id": "The id of the delivery, the same for each try: remember it, and pass over one that you have had.",
+  "webhook-timestamp": "When this try was made, in Unix seconds. Refuse one that is older than five minutes.",
+  "webhook-signature":
+    "`v1,` and the HMAC-SHA-256, in base64, of `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a space, for a day after the secret was rotated.",
+};
+
+/** What Herald posts to webhooks, as OpenAPI describes it. */
+export function describeWebhooks(schemas: SchemaCollector) {
+  return Object.fromEntries(
+    posts.map(({ schema, example, summary, description }) => [
+      example.type,
+      {
+        post: {
+          operationId: `post.${example.type}`,
+          tags: ["Webhooks"],
+          summary,
+          description,
+          security: [],
+          parameters: Object.entries(headers).map(([name, meaning]) => ({
+            name,
+            in: "header",
+            required: true,
+            description: meaning,
+            schema: { type: "string" },
+          })),
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: schemas.add(schema, "output"), example } },
+          },
+          responses: {
+            "2XX": { description: "Taken." },
+            "410": { description: "Post nothing more: the webhook is switched off." },
+            default: { description: "Not taken: it is posted again later." },
+          },
+        },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,179 @@
+import { pageQuery } from "../directory.ts";
+import {
+  webhookDeliveryExample,
+  webhookExample,
+  webhookSecretExample,
+  webhookTestExample,
+} from "../documents/webhook-examples.ts";
+import { identifier } from "../identifiers.ts";
+import {
+  putWebhookRequest,
+  webhook,
+  webhookDelivery,
+  webhookDeliveryPage,
+  webhookDeliveryQuery,
+  webhookPage,
+  webhookWithSecret,
+} from "../webhooks/webhooks.ts";
+import { defineOperation, noQuery, organizationPath } from "./operation.ts";
+
+const collection = `${organizationPath.path}/webhooks`;
+const path = `${collection}/{wid}`;
+const params = organizationPath.params.extend({
+  wid: identifier.meta({ description: "The webhook.", examples: [webhookExample.id] }),
+});
+const deliveryParams = params.extend({
+  did: identifier.meta({ description: "The delivery.", examples: [webhookDeliveryExample.id] }),
+});
+const tag = "Webhooks" as const;
+const scope = "webhooks:manage" as const;
+const withSecret = { ...webhookExample, secret: webhookSecretExample };
+const shown = { description: "The webhook.", schema: webhook, example: webhookExample };
+const { last_try } = webhookDeliveryExample;
+const delivered = {
+  ...webhookDeliveryExample,
+  state: "delivered" as const,
+  next_try_at: null,
+  last_try: { ...last_try, status: 204, error: null, answer: "" },
+  request: webhookTestExample,
+};
+const waiting = { ...webhookDeliveryExample, tries: 0, next_try_at: last_try.at };
+
+/** Webhooks for who was not reached (api.md, section 4.3). */
+export const webhookOperations = {
+  putWebhook: defineOperation({
+    operationId: "putWebhook",
+    method: "put",
+    path,
+    params,
+    tag,
+    scope,
+    summary: "Create or change a webhook",
+    description:
+      "Some seconds after each message or system message, Herald posts to the webhook who has not got it, if there is anybody: with the signature of Standard Webhooks 1.0, at least once, in tries over three days until the receiver answers 2xx. What was sent before the webhook was created is not posted. A receiver that answers 410 switches the webhook off; this call switches it on again. An organization has at most 20 webhooks.",
+    query: noQuery,
+    body: putWebhookRequest,
+    bodyExample: { url: webhookExample.url, events: webhookExample.events, wait_seconds: 10, until: "delivered" },
+    answers: {
+      200: { description: "Changed, with the secret that it has.", schema: webhook, example: webhookExample },
+      201: {
+        description: "Created, with its secret, which is shown only this once.",
+        schema: webhookWithSecret,
+        example: withSecret,
+      },
+    },
+    errors: ["organization_not_found", "storage_full"],
+  }),
+  getWebhook: defineOperation({
+    operationId: "getWebhook",
+    method: "get",
+    path,
+    params,
+    tag,
+    scope,
+    summary: "Get a webhook",
+    query: noQuery,
+    body: undefined,
+    answers: { 200: shown },
+    errors: ["organization_not_found", "not_found"],
+  }),
+  listWebhooks: defineOperation({
+    operationId: "listWebhooks",
+    method: "get",
+    path: collection,
+    params: organizationPath.params,
+    tag,
+    scope,
+    summary: "List the webhooks of an organization, by id",
+    query: pageQuery,
+    body: undefined,
+    answers: {
+      200: { description: "A page.", schema: webhookPage, example: { items: [webhookExample], cursor: null } },
+    },
+    errors: ["organization_not_found"],
+  }),
+  deleteWebhook: defineOperation({
+    operationId: "deleteWebhook",
+    method: "delete",
+    path,
+    params,
+    tag,
+    scope,
+    summary: "Delete a webhook",
+    description: "Nothing more is posted to it, except what is on its way.",
+    query: noQuery,
+    body: undefined,
+    answers: { 204: { description: "Deleted." } },
+    errors: ["organization_not_found", "not_found", "storage_full"],
+  }),
+  rotateWebhook: defineOperation({
+    operationId: "rotateWebhook",
+    method: "post",
+    path: `${path}/rotate`,
+    params,
+    tag,
+    scope,
+    summary: "Make a new secret",
+    description: "For 24 hours, posts are signed with both the old secret and the new one.",
+    query: noQuery,
+    body: undefined,
+    answers: {
+      200: {
+        description: "Rotated, with the new secret, which is shown only this once.",
+        schema: webhookWithSecret,
+        example: withSecret,
+      },
+    },
+    errors: ["organization_not_found", "not_found", "storage_full"],
+  }),
+  testWebhook: defineOperation({
+    operationId: "testWebhook",
+    method: "post",
+    path: `${path}/test`,
+    params,
+    tag,
+    scope,
+    summary: "Post a test",
+    description:
+      "Posts a `webhook.test` now, once, and responds when the receiver has answered, or after 15 s. `state` is `delivered` if it answered 2xx, otherwise `failed`, and `last_try` says why.",
+    query: noQuery,
+    body: undefined,
+    answers: { 200: { description: "What became of it.", schema: webhookDelivery, example: delivered } },
+    errors: ["organization_not_found", "not_found", "storage_full"],
+  }),
+  listWebhookDeliveries: defineOperation({
+    operationId: "listWebhookDeliveries",
+    method: "get",
+    path: `${path}/deliveries`,
+    params,
+    tag,
+    scope,
+    audit: "all", // it shows message content
+    summary: "List what was posted to a webhook, newest first",
+    description: "Deliveries that succeeded are kept for 3 days, others for 30 days. A page holds at most 100 items.",
+    query: webhookDeliveryQuery,
+    body: undefined,
+    answers: {
+      200: {
+        description: "A page.",
+        schema: webhookDeliveryPage,
+        example: { items: [webhookDeliveryExample], cursor: null },
+      },
+    },
+    errors: ["organization_not_found", "not_found"],
+  }),
+  redeliverWebhook: defineOperation({
+    operationId: "redeliverWebhook",
+    method: "post",
+    path: `${path}/deliveries/{did}/redeliver`,
+    params: deliveryParams,
+    tag,
+    scope,
+    summary: "Post a delivery again",
+    description: "Posts it now, with the same `webhook-id`; if that fails, its tries begin anew.",
+    query: noQuery,
+    body: undefined,
+    answers: { 202: { description: "It will be posted.", schema: webhookDelivery, example: waiting } },
+    errors: ["organization_not_found", "not_found", "storage_full"],
+  }),
+};

@@ -1,0 +1,52 @@
+import { type PostAnswer, postText } from "../../lib/network/post-text.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { StoredWebhook, WebhookTry } from "../../store/webhooks/ports.ts";
+import { signedHeaders } from "./signing.ts";
+
+/** One post to a webhook, signed at `now`, the time of the database's clock. Never rejects: the error is in the result. */
+export type Attempt = (
+  hook: Pick<StoredWebhook, "url" | "secrets">,
+  post: { id: string; body: string; now: number },
+) => Promise<WebhookTry>;
+
+const timeoutMs = 15_000;
+const maxAnswerBytes = 1_024;
+
+/** Creates the posting of webhooks; `allowsPrivate` as in `postText`. */
+export function createAttempt({ allowsPrivate, elapsed }: { allowsPrivate: boolean; elapsed: Clock }): Attempt {
+  return async ({ url, secrets }, { id, body, now }) => {
+    const startedAt = elapsed.now();
+    const tried = (rest: Pick<WebhookTry, "status" | "error" | "answer">): WebhookTry => ({
+      at: now,
+      durationMs: Math.max(0, Math.round(elapsed.now() - startedAt)),
+      ...rest,
+    });
+    try {
+      const headers = signedHeaders(secrets, { id, body, now });
+      const answer = await postText(new URL(url), { body, headers, allowsPrivate, timeoutMs, maxAnswerBytes });
+      return tried({ status: answer.status, error: faultOf(answer), answer: storable(answer.text) });
+    } catch (error) {
+      return tried({
+        status: null,
+        error: storable(error instanceof Error ? error.message : String(error)),
+        answer: null,
+      });
+    }
+  };
+}
+
+/** Whether the receiver wants no more: 410 Gone. */
+export function wantsNoMore({ status }: WebhookTry): boolean {
+  return status === 410;
+}
+
+function faultOf({ status }: PostAnswer): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return `the receiver answered ${status}; redirects are not followed`;
+  return `the receiver answered ${status}`;
+}
+
+/** Receivers may answer anything, and PostgreSQL stores no U+0000. */
+function storable(text: string): string {
+  return text.replaceAll("\u0000", "\ufffd").toWellFormed();
+}

@@ -1,0 +1,137 @@
+import { createId } from "../../lib/text/ids.ts";
+import type {
+  DueEvent,
+  ReportedEvent,
+  StoredWebhook,
+  UnreachedReads,
+  WebhookDelivery,
+  WebhookDeliveryWrites,
+  WebhookReads,
+} from "../../store/webhooks/ports.ts";
+import { partsOf } from "./payloads.ts";
+import { keptMs } from "./tries.ts";
+import { addressOfReported, createReports, type Report } from "./unreached.ts";
+
+/** Finds out who was not reached when it is time. */
+export type DueEvents = {
+  /**
+   * Turns some of the events that were due by `dueBy` into deliveries, in few queries for thousands. `late`: another node was
+   * faster. Rejects like the store; then nothing has changed, or the outcome is unknown.
+   */
+  settleSome(dueBy: number, now: number): Promise<"none" | "settled" | "late">;
+};
+
+type Dependencies = {
+  unreached: UnreachedReads;
+  webhooks: Pick<WebhookReads, "among">;
+  webhookDeliveries: Pick<WebhookDeliveryWrites, "settle">;
+};
+
+type NewDelivery = WebhookDelivery & { eventId: string };
+type Asked = DueEvent & { event: ReportedEvent; hook: StoredWebhook };
+
+const eventsAtOnce = 2_000;
+const recipientsAtOnce = 20_000;
+const mostOfSmall = 2_000;
+
+/** Creates the settlement of due events. An event with many recipients is settled on its own. */
+export function createDueEvents({ unreached, webhooks, webhookDeliveries }: Dependencies): DueEvents {
+  const reports = createReports(unreached);
+
+  /** Those due events that there is something to tell about, and somebody to tell it to. */
+  async function askedOf(due: readonly DueEvent[]): Promise<Asked[]> {
+    const named = new Map(due.map(({ org, eventId: id }) => [id, { org, id }]));
+    const orgs = [...new Set(due.map(({ org }) => org))];
+    const [events, hooks] = await Promise.all([
+      unreached.events([...named.values()]),
+      webhooks.among(orgs, [...new Set(due.map(({ webhook }) => webhook))]),
+    ]);
+    const eventOf = new Map(events.map((event) => [event.id, event]));
+    const hookOf = new Map(hooks.map((hook) => [hook.ref, hook]));
+    return due.flatMap((one): Asked[] => {
+      const [event, hook] = [eventOf.get(one.eventId), hookOf.get(one.webhook)];
+      if (event === undefined || event.payload === "" || hook === undefined || hook.disabledAt !== null) return [];
+      return [{ ...one, event, hook }];
+    });
+  }
+
+  async function settle(
+    due: readonly DueEvent[],
+    asked: readonly Asked[],
+    reportOf: (id: string) => Report,
+    now: number,
+  ) {
+    const deliveries = asked.flatMap((one) => deliveriesOf(one, reportOf(one.eventId), now));
+    return await webhookDeliveries.settle(due, deliveries);
+  }
+
+  return {
+    async settleSome(dueBy, now) {
+      const due = await unreached.due(dueBy, eventsAtOnce);
+      if (due.length === 0) return "none";
+      const asked = await askedOf(due);
+      const large = asked.find(({ event }) => isLarge(event));
+      const some = firstOf(asked.filter(({ event }) => !isLarge(event)));
+      const left = new Set([...asked].filter((one) => !some.includes(one)).map(keyOf));
+      const now1 = due.filter((one) => !left.has(keyOf(one)));
+      let settled = 0;
+      if (now1.length > 0) {
+        const found = await reports.ofAll(distinctEvents(some));
+        settled += await settle(now1, some, (id) => found.get(id) ?? noReport, now);
+      }
+      if (large !== undefined) {
+        const report = await reports.of(large.event);
+        settled += await settle([large], [large], () => report, now);
+      }
+      return settled === 0 ? "late" : "settled";
+    },
+  };
+}
+
+const noReport: Report = () => [];
+
+function weightOf({ uids = [], participants }: ReportedEvent): number {
+  return Math.max(1, uids.length, participants);
+}
+
+function isLarge(event: ReportedEvent): boolean {
+  return addressOfReported(event) === "everyone" || weightOf(event) > mostOfSmall;
+}
+
+/** As many of the first as have a bounded number of recipients together. */
+function firstOf(asked: readonly Asked[]): Asked[] {
+  let weight = 0;
+  const end = asked.findIndex(({ event }) => {
+    weight += weightOf(event);
+    return weight > recipientsAtOnce;
+  });
+  return end === -1 ? [...asked] : asked.slice(0, Math.max(1, end));
+}
+
+function keyOf({ org, offset, webhook }: DueEvent): string {
+  return JSON.stringify([org, offset, webhook]);
+}
+
+function distinctEvents(asked: readonly Asked[]): ReportedEvent[] {
+  return [...new Map(asked.map(({ event }) => [event.id, event])).values()];
+}
+
+function deliveriesOf({ org, webhook, event, hook }: Asked, report: Report, now: number): NewDelivery[] {
+  const parts = partsOf(event, report(hook.until));
+  return parts.map((users, index) => ({
+    org,
+    webhook,
+    id: createId(),
+    state: "waiting",
+    eventId: event.id,
+    part: index + 1,
+    parts: parts.length,
+    unreached: users,
+    waitedMs: hook.waitMs,
+    createdAt: now,
+    tries: 0,
+    nextTryAt: now,
+    lastTry: null,
+    expiresAt: now + keptMs.waiting,
+  }));
+}

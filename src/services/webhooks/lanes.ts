@@ -1,0 +1,130 @@
+/** The posts of one webhook on this node. */
+export type Lane<Job> = {
+  readonly org: string;
+  readonly ref: string;
+  readonly jobs: Job[];
+  inFlight: number;
+  /** How many may be in flight: grows while the receiver is quick, and shrinks while it is slow or fails. */
+  allowed: number;
+  isQuick: boolean;
+};
+
+/** Posts of many webhooks, which share the places of a node: no slow receiver keeps the others from theirs. */
+export type Lanes<Job> = {
+  /** How many posts wait or are in flight. */
+  readonly held: number;
+  /** How many more jobs of a webhook this node should take. */
+  roomOf(ref: string): number;
+  /** The webhooks without room. */
+  busy(): string[];
+  /** Adds jobs, and starts as many as there are places for. */
+  add(org: string, ref: string, jobs: readonly Job[]): void;
+  /** Takes away the jobs that have not begun: those of one webhook, or all. */
+  clear(ref?: string): void;
+};
+
+type Dependencies<Job> = {
+  /** Does a job; resolves with whether the receiver took it, and how long that took. Must not reject. */
+  run(job: Job): Promise<{ isGood: boolean; durationMs: number }>;
+  /** Called when a webhook has room again. */
+  onRoom(): void;
+};
+
+const atOnce = 256;
+const ofOrganization = 64;
+const ofWebhook = { first: 8, most: 64 };
+const aheadOfQuick = 8;
+const quickMs = 500;
+const slowMs = 3_000;
+const mostHeld = 4_000;
+const mostIdle = 1_000;
+
+/**
+ * Creates the lanes. Webhooks take turns, and an organization has a share of the places. A receiver that is slow or fails
+ * soon has a single place.
+ */
+export function createLanes<Job>({ run, onRoom }: Dependencies<Job>): Lanes<Job> {
+  const lanes = new Map<string, Lane<Job>>();
+  const waiting = new Set<Lane<Job>>(); // in the order of their turns
+  const ofOrg = new Map<string, number>();
+  let inFlight = 0;
+  let held = 0;
+
+  const roomIn = ({ allowed, isQuick, jobs, inFlight: started }: Lane<Job>) =>
+    allowed * (isQuick ? aheadOfQuick : 1) - jobs.length - started;
+
+  function laneOf(org: string, ref: string): Lane<Job> {
+    const known = lanes.get(ref);
+    if (known !== undefined) return known;
+    const lane: Lane<Job> = { org, ref, jobs: [], inFlight: 0, allowed: ofWebhook.first, isQuick: false };
+    lanes.set(ref, lane);
+    if (lanes.size > mostIdle)
+      for (const [key, { jobs, inFlight: started }] of lanes) {
+        if (lanes.size <= mostIdle) break;
+        if (jobs.length + started === 0 && key !== ref) lanes.delete(key);
+      }
+    return lane;
+  }
+
+  function adapt(lane: Lane<Job>, { isGood, durationMs }: { isGood: boolean; durationMs: number }): void {
+    lane.isQuick = isGood && durationMs < quickMs;
+    if (!isGood || durationMs > slowMs) lane.allowed = Math.max(1, Math.floor(lane.allowed / 2));
+    else lane.allowed = Math.min(ofWebhook.most, lane.allowed + 1);
+  }
+
+  async function start(lane: Lane<Job>, job: Job): Promise<void> {
+    inFlight++;
+    lane.inFlight++;
+    ofOrg.set(lane.org, (ofOrg.get(lane.org) ?? 0) + 1);
+    adapt(lane, await run(job));
+    const left = (ofOrg.get(lane.org) ?? 1) - 1;
+    if (left === 0) ofOrg.delete(lane.org);
+    else ofOrg.set(lane.org, left);
+    lane.inFlight--;
+    inFlight--;
+    held--;
+    pump();
+    if (roomIn(lane) >= lane.allowed / 2) onRoom();
+  }
+
+  function pump(): void {
+    for (const lane of waiting) {
+      if (inFlight >= atOnce) return;
+      const mayStart = lane.inFlight < lane.allowed && (ofOrg.get(lane.org) ?? 0) < ofOrganization;
+      if (!mayStart) continue;
+      const job = lane.jobs.shift();
+      waiting.delete(lane);
+      if (job === undefined) continue;
+      if (lane.jobs.length > 0) waiting.add(lane); // visited again in this loop, after the others
+      void start(lane, job);
+    }
+  }
+
+  return {
+    get held() {
+      return held;
+    },
+    roomOf(ref) {
+      const lane = lanes.get(ref);
+      const room = lane === undefined ? ofWebhook.first : roomIn(lane);
+      return Math.max(0, Math.min(room, mostHeld - held));
+    },
+    busy: () => [...lanes.values()].filter((lane) => roomIn(lane) <= 0).map(({ ref }) => ref),
+    add(org, ref, jobs) {
+      if (jobs.length === 0) return;
+      const lane = laneOf(org, ref);
+      lane.jobs.push(...jobs);
+      held += jobs.length;
+      waiting.add(lane);
+      pump();
+    },
+    clear(ref) {
+      for (const lane of [...waiting]) {
+        if (ref !== undefined && lane.ref !== ref) continue;
+        held -= lane.jobs.length;
+        lane.jobs.length = 0;
+        waiting.delete(lane);
+      }
+    },
+  };
+}

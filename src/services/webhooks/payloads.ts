@@ -1,0 +1,91 @@
+import { toIso } from "../../contract/identifiers.ts";
+import { mostPayloadBytes, type Unreached } from "../../contract/webhooks/payloads.ts";
+import type { ReportedEvent, WebhookDelivery } from "../../store/webhooks/ports.ts";
+
+/** A list of users that fits one post, as JSON. */
+export type Part = string;
+
+// Beside the event and the users: type, time, the organization with its up to 128 characters, and the numbers.
+const envelopeBytes = 1_000;
+// What an event has at least, so that one which was edited since the parts were made can be cut to fit.
+const leastEventBytes = 3_000;
+const mostEventBytes = 12_000;
+const names = { message: "message", system: "system_message" } as const;
+
+/** Distributes users over posts under 20 kB, each with as much of the event as fits. */
+export function partsOf({ payload }: Pick<ReportedEvent, "payload">, users: readonly Unreached[]): Part[] {
+  const eventBytes = Math.min(mostEventBytes, Math.max(leastEventBytes, Buffer.byteLength(payload)));
+  const room = mostPayloadBytes - envelopeBytes - eventBytes;
+  const parts: Part[] = [];
+  let texts: string[] = [];
+  let bytes = 0;
+  for (const user of users) {
+    const text = JSON.stringify(user);
+    const size = Buffer.byteLength(text) + 1;
+    if (texts.length > 0 && bytes + size > room) {
+      parts.push(`[${texts.join(",")}]`);
+      texts = [];
+      bytes = 0;
+    }
+    texts.push(text);
+    bytes += size;
+  }
+  if (texts.length > 0) parts.push(`[${texts.join(",")}]`);
+  return parts;
+}
+
+/** The body of a post about an event, with the exact text that its recipients see, unless it is too long. */
+export function payloadOf(
+  { kind, org, payload }: Pick<ReportedEvent, "kind" | "org" | "payload">,
+  { unreached, part, parts, waitedMs, createdAt }: WebhookDelivery,
+): string {
+  const type = `${names[kind]}.unreached`;
+  const begin = `{"type":"${type}","timestamp":"${toIso(createdAt)}","data":{"organizationId":${JSON.stringify(org)},`;
+  const end = `"unreached":${unreached},"waited_seconds":${Math.round(waitedMs / 1000)},"part":${part},"parts":${parts}}}`;
+  const room = mostPayloadBytes - envelopeBytes - Buffer.byteLength(unreached);
+  if (Buffer.byteLength(payload) <= room) return `${begin}${membersOf(payload)},${end}`;
+  const cut = membersOf(cutEvent(payload, names[kind], room));
+  return `${begin}${cut},${end.replace(/\}\}$/, ',"truncated":true}}')}`;
+}
+
+/** The body of a test. */
+export function testPayloadOf(place: { org: string; id: string }, createdAt: number): string {
+  const data = { organizationId: place.org, webhook: place.id };
+  return JSON.stringify({ type: "webhook.test", timestamp: toIso(createdAt), data });
+}
+
+/** An object's JSON without its braces. */
+function membersOf(json: string): string {
+  return json.slice(1, -1);
+}
+
+type Cuttable = { body?: string; x: object; attachments?: unknown[] };
+
+/** Shortens the body of an event, and if that is not enough, empties `x` and then `attachments`. */
+function cutEvent(payload: string, name: string, room: number): string {
+  const event: Record<string, Cuttable> = JSON.parse(payload);
+  const content = event[name];
+  if (content === undefined) return payload;
+  const sizeWithout = (change: Partial<Cuttable>) =>
+    Buffer.byteLength(JSON.stringify({ [name]: { ...content, ...change } }));
+  const noText = content.body === undefined ? {} : { body: "" };
+  const emptied =
+    [noText, { ...noText, x: {} }, { ...noText, x: {}, attachments: [] }].find(
+      (change) => sizeWithout(change) <= room,
+    ) ?? {};
+  const left = room - sizeWithout(emptied);
+  const body = content.body === undefined ? {} : { body: beginningOf(content.body, left) };
+  return JSON.stringify({ [name]: { ...content, ...emptied, ...body } });
+}
+
+/** As many whole characters of a text as fit into a number of bytes of JSON. */
+function beginningOf(text: string, bytes: number): string {
+  let used = 0;
+  let length = 0;
+  for (const character of text) {
+    used += Buffer.byteLength(JSON.stringify(character)) - 2;
+    if (used > bytes) break;
+    length += character.length;
+  }
+  return text.slice(0, length);
+}

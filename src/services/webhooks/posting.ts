@@ -1,0 +1,166 @@
+import type { Clock } from "../../lib/time/clock.ts";
+import type {
+  ReportedEvent,
+  StoredWebhook,
+  TriedDelivery,
+  UnreachedReads,
+  WebhookDelivery,
+  WebhookDeliveryReads,
+  WebhookDeliveryWrites,
+  WebhookReads,
+  WebhookTry,
+  WebhookWrites,
+} from "../../store/webhooks/ports.ts";
+import { type Attempt, wantsNoMore } from "./attempts.ts";
+import { createLanes } from "./lanes.ts";
+import { payloadOf } from "./payloads.ts";
+import { createResults } from "./results.ts";
+import { withoutStrangers } from "./strangers.ts";
+import { keptMs, nextTryAt } from "./tries.ts";
+
+/** How many posts this node made, and how they ended; `givenUp` counts deliveries after their last try. */
+export type PostFigures = { delivered: number; failed: number; givenUp: number; disabled: number };
+
+/** Posts what is due. */
+export type Posting = {
+  figures: PostFigures;
+  /** Takes what is due by `now`, the time of the database's clock, as far as there is room. Returns whether there was any. */
+  takeSome(now: number): Promise<boolean>;
+  /** Begins no more posts. Resolves once every result is stored; what had not begun is left to other nodes. */
+  stop(): Promise<void>;
+};
+
+type Dependencies = {
+  webhooks: Pick<WebhookReads & WebhookWrites, "among" | "disable">;
+  webhookDeliveries: Pick<WebhookDeliveryReads & WebhookDeliveryWrites, "queues" | "claim" | "finish" | "postpone">;
+  unreached: Pick<UnreachedReads, "events" | "users" | "participants">;
+  attempt: Attempt;
+  /** A clock that never goes back. */
+  elapsed: Clock;
+  random(): number;
+  /** Called when there is room for more. */
+  onRoom(): void;
+  /** Called when a webhook was switched off because its receiver asked for it. */
+  onDisabled(hook: StoredWebhook): void;
+  onError(error: unknown): void;
+};
+
+type Job = { delivery: WebhookDelivery; hook: StoredWebhook; body: string; claimedAt: number; now: number };
+
+const queuesAtOnce = 50;
+// A claim ends when its node has died. A post takes 15 s at most, and begins only while its claim is young.
+const claimMs = 40_000;
+const beginWithinMs = 20_000;
+const lookAtDisabledAgainMs = 3_600_000;
+// What was found out a moment ago need not be checked again.
+const freshMs = 2_000;
+
+/** Creates the posting of deliveries that are due on any node: each claims some, and posts them. */
+export function createPosting(dependencies: Dependencies): Posting {
+  const { webhooks, webhookDeliveries, unreached, attempt, elapsed, random, onDisabled, onError } = dependencies;
+  const figures: PostFigures = { delivered: 0, failed: 0, givenUp: 0, disabled: 0 };
+  const results = createResults({ store: webhookDeliveries.finish, onError });
+  const lanes = createLanes<Job>({ run, onRoom: dependencies.onRoom });
+
+  async function run({ delivery, hook, body, claimedAt, now }: Job): Promise<{ isGood: boolean; durationMs: number }> {
+    const waitedMs = elapsed.now() - claimedAt;
+    if (waitedMs > beginWithinMs) return { isGood: false, durationMs: 0 }; // another node may have it soon
+    const tried = await attempt(hook, { id: delivery.id, body, now: now + waitedMs });
+    const isGood = tried.error === null;
+    figures[isGood ? "delivered" : "failed"]++;
+    if (wantsNoMore(tried)) await switchOff(hook, now + waitedMs);
+    const result = resultOf(delivery, tried, random);
+    if (result.state === "failed") figures.givenUp++;
+    await results.add(result);
+    return { isGood, durationMs: tried.durationMs };
+  }
+
+  async function switchOff(hook: StoredWebhook, now: number): Promise<void> {
+    lanes.clear(hook.ref);
+    try {
+      if (!(await webhooks.disable(hook.org, hook.ref, now))) return;
+      figures.disabled++;
+      onDisabled(hook);
+    } catch (error) {
+      onError(error); // the next delivery hears 410, too
+    }
+  }
+
+  /** Claims deliveries of a webhook that is on. */
+  async function claimOf(hook: StoredWebhook, now: number): Promise<WebhookDelivery[]> {
+    const limit = lanes.roomOf(hook.ref);
+    if (limit === 0) return [];
+    const queue = { org: hook.org, webhook: hook.ref };
+    return await webhookDeliveries.claim(queue, { now, until: now + claimMs, limit });
+  }
+
+  async function enqueue(
+    claimed: readonly WebhookDelivery[],
+    hooks: Map<string, StoredWebhook>,
+    place: { now: number; claimedAt: number },
+  ) {
+    const events = await eventsOf(claimed);
+    const isFresh = ({ createdAt }: WebhookDelivery) => place.now - createdAt < freshMs;
+    const current = await withoutStrangers(
+      unreached,
+      claimed.filter((one) => !isFresh(one)),
+      events,
+    );
+    for (const delivery of claimed) {
+      const hook = hooks.get(delivery.webhook);
+      const event = events.get(delivery.eventId ?? "");
+      const left = isFresh(delivery) ? delivery : current.get(delivery.id);
+      if (hook === undefined) continue;
+      if (event === undefined || event.payload === "" || left === undefined)
+        void results.add(cancelled(delivery, place.now)); // resolves after a commit, and never rejects
+      else lanes.add(hook.org, hook.ref, [{ delivery, hook, body: payloadOf(event, left), ...place }]);
+    }
+  }
+
+  async function eventsOf(claimed: readonly WebhookDelivery[]): Promise<Map<string, ReportedEvent>> {
+    const named = new Map(claimed.map(({ org, eventId }) => [eventId ?? "", { org, id: eventId ?? "" }]));
+    return new Map((await unreached.events([...named.values()])).map((event) => [event.id, event]));
+  }
+
+  return {
+    figures,
+    async takeSome(now) {
+      const claimedAt = elapsed.now();
+      const queues = await webhookDeliveries.queues(now, { busy: lanes.busy(), limit: queuesAtOnce });
+      const orgs = [...new Set(queues.map(({ org }) => org))];
+      const found = await webhooks.among(
+        orgs,
+        queues.map(({ webhook }) => webhook),
+      );
+      const hooks = new Map(found.map((hook) => [hook.ref, hook]));
+      const claimed: WebhookDelivery[] = [];
+      for (const queue of queues) {
+        const hook = hooks.get(queue.webhook);
+        if (hook === undefined) await webhookDeliveries.postpone(queue, undefined);
+        else if (hook.disabledAt !== null) await webhookDeliveries.postpone(queue, now + lookAtDisabledAgainMs);
+        else claimed.push(...(await claimOf(hook, now)));
+      }
+      if (claimed.length > 0) await enqueue(claimed, hooks, { now, claimedAt });
+      return queues.length > 0;
+    },
+    async stop() {
+      lanes.clear();
+      await results.drain(() => lanes.held === 0);
+    },
+  };
+}
+
+function resultOf(delivery: WebhookDelivery, tried: WebhookTry, random: () => number): TriedDelivery {
+  const { org, webhook, id } = delivery;
+  const tries = delivery.tries + 1;
+  const now = tried.at + tried.durationMs;
+  const again = tried.error === null || wantsNoMore(tried) ? undefined : nextTryAt(tries, now, random);
+  const state = tried.error === null ? "delivered" : again === undefined ? "failed" : "waiting";
+  const expiresAt = state === "waiting" ? delivery.expiresAt : now + keptMs[state];
+  return { org, webhook, id, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
+}
+
+function cancelled(delivery: WebhookDelivery, now: number): TriedDelivery {
+  const { org, webhook, id, tries, lastTry } = delivery;
+  return { org, webhook, id, state: "cancelled", tries, nextTryAt: null, lastTry, expiresAt: now + keptMs.cancelled };
+}

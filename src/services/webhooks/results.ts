@@ -1,0 +1,58 @@
+import type { TriedDelivery, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
+
+/** Stores the results of posts, many in one commit. */
+export type Results = {
+  /** Resolves once the result is stored. */
+  add(result: TriedDelivery): Promise<void>;
+  /** Resolves once `isDone` and everything is stored. */
+  drain(isDone: () => boolean): Promise<void>;
+};
+
+type Dependencies = { store: WebhookDeliveryWrites["finish"]; onError(error: unknown): void };
+
+const atOnce = 250;
+const gatherMs = 10;
+const againMs = 500;
+
+/**
+ * Creates the storage of results. While the database is away it tries again: a result that is never stored only means
+ * that another node posts the same once more.
+ */
+export function createResults({ store, onError }: Dependencies): Results {
+  let waiting: { result: TriedDelivery; done(): void }[] = [];
+  let storing: Promise<void> | undefined;
+  let isFailing = false;
+
+  async function storeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      await Bun.sleep(waiting.length < atOnce ? gatherMs : 0);
+      const some = waiting.slice(0, atOnce);
+      try {
+        await store(some.map(({ result }) => result));
+        waiting = waiting.slice(some.length);
+        isFailing = false;
+        for (const { done } of some) done();
+      } catch (error) {
+        if (!isFailing) onError(error);
+        isFailing = true;
+        await Bun.sleep(againMs);
+      }
+    }
+    storing = undefined;
+  }
+
+  return {
+    add(result) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push({ result, done: resolve });
+      storing ??= storeAll();
+      return promise;
+    },
+    async drain(isDone) {
+      while (!isDone() || storing !== undefined) {
+        if (storing === undefined) await Bun.sleep(gatherMs);
+        else await storing;
+      }
+    },
+  };
+}

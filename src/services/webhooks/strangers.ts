@@ -1,0 +1,34 @@
+import type { Unreached } from "../../contract/webhooks/payloads.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { ReportedEvent, UnreachedReads, WebhookDelivery } from "../../store/webhooks/ports.ts";
+
+type Reads = Pick<UnreachedReads, "users">;
+
+/**
+ * The deliveries with only those users who still exist, by id. A delivery of which none is left is missing: nobody who was
+ * deleted is named to a receiver, however late it comes back.
+ */
+export async function withoutStrangers(
+  reads: Reads,
+  deliveries: readonly WebhookDelivery[],
+  events: ReadonlyMap<string, ReportedEvent>,
+): Promise<Map<string, WebhookDelivery>> {
+  const listed = deliveries
+    .filter(({ eventId }) => eventId !== null && events.has(eventId))
+    .map((delivery) => ({ delivery, users: usersOf(delivery) }));
+  const named = new Map(
+    listed.flatMap(({ delivery: { org }, users }) => users.map(({ uid }) => [joinIds(org, uid), { org, uid }])),
+  );
+  const known = new Set((await reads.users([...named.values()])).map(({ org, uid }) => joinIds(org, uid)));
+  const left = new Map<string, WebhookDelivery>();
+  for (const { delivery, users } of listed) {
+    const current = users.filter(({ uid }) => known.has(joinIds(delivery.org, uid)));
+    if (current.length === users.length) left.set(delivery.id, delivery);
+    else if (current.length > 0) left.set(delivery.id, { ...delivery, unreached: JSON.stringify(current) });
+  }
+  return left;
+}
+
+function usersOf({ unreached }: WebhookDelivery): Unreached[] {
+  return JSON.parse(unreached);
+}

@@ -1,0 +1,21 @@
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** How long after the try before it each try begins; the first begins at once. */
+const pausesMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
+const jitter = 0.1;
+
+/**
+ * When to try again after `tries` tries that failed, the last of which ended at `now`; `undefined` after the last one. Up to
+ * a tenth later than planned, so that what failed together is not tried together.
+ */
+export function nextTryAt(tries: number, now: number, random: () => number): number | undefined {
+  const pause = pausesMs[tries - 1];
+  return pause === undefined ? undefined : now + Math.round(pause * (1 + jitter * random()));
+}
+
+const day = 24 * hour;
+
+/** How long deliveries are kept: those that waited or failed long enough to redeliver them, others to look them up. */
+export const keptMs = { delivered: 3 * day, cancelled: 3 * day, failed: 30 * day, waiting: 30 * day } as const;

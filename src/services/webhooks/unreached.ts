@@ -1,0 +1,95 @@
+import { addressOf } from "../../contract/log/log-event.ts";
+import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { Fates, ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
+
+/** Finds those who were not reached. */
+export type Reports = {
+  /** The report of each event, by its id. All are read together, so none may go to everyone, and their recipients should be few. */
+  ofAll(events: readonly ReportedEvent[]): Promise<Map<string, Report>>;
+  /** The report of one event with any number of recipients. */
+  of(event: ReportedEvent): Promise<Report>;
+};
+
+/** Who was not reached by an event, as its delivery report tells it now. */
+export type Report = (until: UnreachedUntil) => Unreached[];
+
+const recipientsAtOnce = 5_000;
+
+/**
+ * Creates the reports of events. Recipients are those who are still users and still take part: nobody is told about an event
+ * for a user who may no longer see it.
+ */
+export function createReports(reads: UnreachedReads): Reports {
+  async function candidatesOf(event: ReportedEvent): Promise<string[]> {
+    if (addressOfReported(event) === "users") return await usersOf(event);
+    const candidates: string[] = [];
+    for (let after = ""; ; ) {
+      const page = await reads.recipientsOf(event, { after, limit: recipientsAtOnce });
+      for (const { uid, isRecipient } of page) if (isRecipient) candidates.push(uid);
+      const last = page.at(-1);
+      if (last === undefined || page.length < recipientsAtOnce) return candidates;
+      after = last.uid;
+    }
+  }
+
+  async function usersOf({ org, offset, uids = [] }: ReportedEvent): Promise<string[]> {
+    const known = new Set<string>();
+    for (let start = 0; start < uids.length; start += recipientsAtOnce) {
+      const some = uids.slice(start, start + recipientsAtOnce);
+      const users = await reads.users(some.map((uid) => ({ org, uid })));
+      for (const { uid, after } of users) if (after < offset) known.add(uid);
+    }
+    return uids.filter((uid) => known.has(uid));
+  }
+
+  return {
+    async ofAll(events) {
+      const inConversations = events.filter((event) => addressOfReported(event) === "conversation");
+      const toUsers = events.filter((event) => addressOfReported(event) === "users");
+      const [fates, participants, users] = await Promise.all([
+        reads.fates(events),
+        reads.participants(distinct(inConversations.map(({ org, cid = "" }) => ({ org, cid })))),
+        reads.users(distinct(toUsers.flatMap(({ org, uids = [] }) => uids.map((uid) => ({ org, uid }))))),
+      ]);
+      const inConversation = Map.groupBy(participants, ({ org, cid }) => joinIds(org, cid));
+      const since = new Map(users.map(({ org, uid, after }) => [joinIds(org, uid), after]));
+      const reports = new Map<string, Report>();
+      for (const event of inConversations) {
+        const some = inConversation.get(joinIds(event.org, event.cid ?? "")) ?? [];
+        const candidates = some.filter(({ after }) => after < event.offset).map(({ uid }) => uid);
+        reports.set(event.id, reportOf(event, candidates, fates.get(event.id)));
+      }
+      for (const event of toUsers) {
+        const isUser = (uid: string) => (since.get(joinIds(event.org, uid)) ?? event.offset) < event.offset;
+        reports.set(event.id, reportOf(event, (event.uids ?? []).filter(isUser), fates.get(event.id)));
+      }
+      return reports;
+    },
+    async of(event) {
+      const [fates, candidates] = await Promise.all([reads.fates([event]), candidatesOf(event)]);
+      return reportOf(event, candidates, fates.get(event.id));
+    },
+  };
+}
+
+/** Whom an event goes to. */
+export function addressOfReported(event: ReportedEvent): ReturnType<typeof addressOf> {
+  return event.kind === "message" ? "conversation" : addressOf(event);
+}
+
+function reportOf(event: ReportedEvent, candidates: readonly string[], fates: Fates | undefined): Report {
+  const { delivered, acknowledged } = fates ?? { delivered: new Set(), acknowledged: new Set() };
+  // Two senders may have used the acknowledged id of a system message, so it counts only for users who were given that one.
+  const hasAcknowledged = (uid: string) => acknowledged.has(uid) && (event.kind === "message" || delivered.has(uid));
+  return (until) =>
+    candidates.flatMap((uid): Unreached[] => {
+      if (hasAcknowledged(uid)) return [];
+      if (!delivered.has(uid)) return [{ uid, reason: "offline" }];
+      return until === "delivered" ? [] : [{ uid, reason: "unacknowledged" }];
+    });
+}
+
+function distinct<Key extends Record<string, string>>(keys: Key[]): Key[] {
+  return [...new Map(keys.map((key) => [joinIds(...Object.values(key)), key])).values()];
+}

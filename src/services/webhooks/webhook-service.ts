@@ -1,0 +1,114 @@
+import type { OutageEvents } from "../../lib/observing/outages.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { OrganizationReads } from "../../store/ports.ts";
+import type {
+  StoredWebhook,
+  UnreachedReads,
+  WebhookDeliveryReads,
+  WebhookDeliveryWrites,
+  WebhookReads,
+  WebhookWrites,
+} from "../../store/webhooks/ports.ts";
+import { type Attempt, createAttempt } from "./attempts.ts";
+import { createClockwork } from "./clockwork.ts";
+import { createDueEvents } from "./due-events.ts";
+import { createPosting, type PostFigures } from "./posting.ts";
+import { createWebhooks, type Webhooks } from "./webhooks.ts";
+
+/** Everything about webhooks on one node. */
+export type WebhookService = {
+  hooks: Webhooks;
+  poster: {
+    figures: PostFigures;
+    /** Begins to find out who was not reached, and to post it. */
+    start(observers: Observers): void;
+    /** Begins nothing more; resolves after the posts that are under way. */
+    stop(): Promise<void>;
+  };
+};
+
+type Observers = {
+  outages: OutageEvents;
+  /** Called when a receiver has switched its webhook off. */
+  onDisabled(hook: Pick<StoredWebhook, "org" | "id">): void;
+  onError(error: unknown): void;
+};
+
+type Dependencies = {
+  webhooks: WebhookReads & WebhookWrites;
+  webhookDeliveries: WebhookDeliveryReads & WebhookDeliveryWrites;
+  unreached: UnreachedReads;
+  organizations: Pick<OrganizationReads, "get">;
+  allowsPrivate: boolean;
+  /** A clock that never goes back. */
+  elapsed: Clock;
+  attempt?: Attempt;
+  random?(): number;
+};
+
+const lookEveryMs = 800;
+// Nodes store what they have delivered several times a second.
+const settlingMs = 500;
+// A node that was slower than another leaves the next ones to it.
+const yieldMs = 150;
+
+/** Creates the webhooks of a node, and what posts to them once it is started. */
+export function createWebhookService(dependencies: Dependencies): WebhookService {
+  const { webhookDeliveries, allowsPrivate, elapsed, random = Math.random } = dependencies;
+  const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
+  let observers: Observers | undefined;
+  let isStopped = false;
+
+  const posting = createPosting({
+    ...dependencies,
+    attempt,
+    random,
+    onRoom: () => tries.wakeIn(0),
+    onDisabled: (hook) => observers?.onDisabled(hook),
+    onError: (error) => observers?.onError(error),
+  });
+  const dueEvents = createDueEvents(dependencies);
+
+  async function lookAtEvents(): Promise<number | undefined> {
+    while (!isStopped) {
+      const { now, eventAt } = await webhookDeliveries.agenda();
+      if (eventAt === undefined) return undefined;
+      const inMs = eventAt + settlingMs - now;
+      if (inMs > 0) return inMs;
+      const outcome = await dueEvents.settleSome(now - settlingMs, now);
+      if (outcome === "late") return (1 + random()) * yieldMs;
+      tries.wakeIn(0);
+    }
+    return undefined;
+  }
+
+  async function lookAtTries(): Promise<number | undefined> {
+    while (!isStopped) {
+      const { now, tryAt } = await webhookDeliveries.agenda();
+      if (tryAt === undefined) return undefined;
+      if (tryAt > now) return tryAt - now;
+      if (!(await posting.takeSome(now))) return undefined; // there is no room for what is due
+    }
+    return undefined;
+  }
+
+  const events = createClockwork({ look: lookAtEvents, everyMs: lookEveryMs, elapsed });
+  const tries = createClockwork({ look: lookAtTries, everyMs: lookEveryMs, elapsed });
+
+  return {
+    hooks: createWebhooks({ ...dependencies, attempt, onDue: () => tries.wakeIn(0) }),
+    poster: {
+      figures: posting.figures,
+      start(given) {
+        observers = given;
+        events.start(given.outages);
+        tries.start(given.outages);
+      },
+      async stop() {
+        isStopped = true;
+        await Promise.all([events.stop(), tries.stop()]);
+        await posting.stop();
+      },
+    },
+  };
+}

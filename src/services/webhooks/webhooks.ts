@@ -1,0 +1,248 @@
+import { z } from "zod";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import type {
+  PutWebhookRequest,
+  WebhookDeliveryShown,
+  WebhookShown,
+  WebhookWithSecret,
+} from "../../contract/webhooks/webhooks.ts";
+import { namesPrivateHost } from "../../lib/network/addresses.ts";
+import { encodeCursor } from "../../lib/text/cursor.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { OrganizationReads } from "../../store/ports.ts";
+import type {
+  ReportedEvent,
+  StoredWebhook,
+  UnreachedReads,
+  WebhookDelivery,
+  WebhookDeliveryReads,
+  WebhookDeliveryState,
+  WebhookDeliveryWrites,
+  WebhookReads,
+  WebhookWrites,
+} from "../../store/webhooks/ports.ts";
+import { requireOrganization } from "../directory/directory.ts";
+import { type Page, type PageQuery, parseCursor } from "../pages.ts";
+import type { Attempt } from "./attempts.ts";
+import { payloadOf, testPayloadOf } from "./payloads.ts";
+import { createWebhookSecret } from "./signing.ts";
+import { keptMs } from "./tries.ts";
+
+/** Webhooks of an organization, and what was posted to them. */
+export type Webhooks = {
+  /** Creates a webhook, which shows its secret, or changes one and switches it on. */
+  put(
+    place: WebhookPlace,
+    request: PutWebhookRequest,
+  ): Promise<{ shown: WebhookShown | WebhookWithSecret; isNew: boolean }>;
+  /** Throws `not_found`, like all that follow. */
+  get(place: WebhookPlace): Promise<WebhookShown>;
+  list(org: string, query: PageQuery): Promise<Page<WebhookShown>>;
+  remove(place: WebhookPlace): Promise<void>;
+  /** Makes a new secret; those before it sign, too, for a day. */
+  rotate(place: WebhookPlace): Promise<WebhookWithSecret>;
+  /** Posts a test now, once, and resolves with what became of it. */
+  test(place: WebhookPlace): Promise<WebhookDeliveryShown>;
+  deliveries(place: WebhookPlace, query: DeliveryQuery): Promise<Page<WebhookDeliveryShown>>;
+  /** Posts a delivery again, with the same id, and if that fails goes on as from the first try. */
+  redeliver(place: WebhookPlace, did: string): Promise<WebhookDeliveryShown>;
+};
+
+/** The organization of a webhook, and its id. */
+export type WebhookPlace = { org: string; id: string };
+
+type DeliveryQuery = PageQuery & { state?: WebhookDeliveryState | undefined };
+
+type Dependencies = {
+  webhooks: WebhookReads & WebhookWrites;
+  webhookDeliveries: WebhookDeliveryReads & WebhookDeliveryWrites;
+  unreached: Pick<UnreachedReads, "events">;
+  organizations: Pick<OrganizationReads, "get">;
+  attempt: Attempt;
+  /** Whether webhooks may lead to addresses that are not public. */
+  allowsPrivate: boolean;
+  /** Called when a delivery is to be posted at once. */
+  onDue(): void;
+};
+
+const mostWebhooks = 20;
+const overlapMs = 24 * 3600 * 1000;
+const deliveriesAtOnce = 100;
+const deliveryPlace = z.strictObject({ id: z.string() });
+
+/** Creates the webhooks on the store. The clock of the database decides. */
+export function createWebhooks(dependencies: Dependencies): Webhooks {
+  const { webhooks, webhookDeliveries, unreached, organizations, attempt, allowsPrivate, onDue } = dependencies;
+  const now = async () => (await webhookDeliveries.agenda()).now;
+
+  async function find({ org, id }: WebhookPlace): Promise<StoredWebhook> {
+    return (await webhooks.get(org, id)) ?? (await missing(org));
+  }
+
+  async function missing(org: string, what = "webhook"): Promise<never> {
+    await requireOrganization(organizations, org);
+    throw new HeraldError("not_found", `the ${what} does not exist`);
+  }
+
+  async function showAll(hook: StoredWebhook, deliveries: readonly WebhookDelivery[]): Promise<WebhookDeliveryShown[]> {
+    const named = new Set(deliveries.flatMap(({ eventId }) => eventId ?? []));
+    const events = await unreached.events(Array.from(named, (id) => ({ org: hook.org, id })));
+    const eventOf = new Map(events.map((event) => [event.id, event]));
+    return deliveries.map((one) => showDelivery(hook, one, eventOf.get(one.eventId ?? "")));
+  }
+
+  return {
+    async put({ org, id }, { url, events, wait_seconds, until }) {
+      const wish = {
+        id,
+        url: checkUrl(url, allowsPrivate),
+        events: [...new Set(events)],
+        waitMs: wait_seconds * 1000,
+        until,
+      };
+      const own = { ref: createId(), secret: createWebhookSecret(), now: await now(), most: mostWebhooks };
+      const put = await webhooks.put(org, { ...wish, ...own });
+      if (put.outcome === "missing") throw new HeraldError("organization_not_found");
+      if (put.outcome !== "done") throw invalid("", `an organization has at most ${mostWebhooks} webhooks`);
+      const { webhook, isNew } = put;
+      onDue(); // what waited while it was off
+      return { shown: isNew ? showWithSecret(webhook) : show(webhook), isNew };
+    },
+    get: async (place) => show(await find(place)),
+    async list(org, { limit, cursor }) {
+      await requireOrganization(organizations, org);
+      const after = parseCursor(cursor, deliveryPlace)?.id;
+      const found = await webhooks.list(org, { after, limit: limit + 1 });
+      return pageOf(found, limit, show);
+    },
+    async remove({ org, id }) {
+      if (!(await webhooks.remove(org, id))) await missing(org);
+    },
+    async rotate({ org, id }) {
+      const at = await now();
+      const change = { secret: createWebhookSecret(), othersEndAt: at + overlapMs, now: at };
+      return showWithSecret((await webhooks.rotate(org, id, change)) ?? (await missing(org)));
+    },
+    async test(place) {
+      const hook = await find(place);
+      const at = await now();
+      const id = createId();
+      const tried = await attempt(hook, { id, body: testPayloadOf(place, at), now: at });
+      const state = tried.error === null ? "delivered" : "failed";
+      const delivery: WebhookDelivery = {
+        org: hook.org,
+        webhook: hook.ref,
+        id,
+        state,
+        eventId: null,
+        part: 1,
+        parts: 1,
+        unreached: "[]",
+        waitedMs: 0,
+        createdAt: at,
+        tries: 1,
+        nextTryAt: null,
+        lastTry: tried,
+        expiresAt: at + keptMs[state],
+      };
+      await webhookDeliveries.add(delivery);
+      return showDelivery(hook, delivery, undefined);
+    },
+    async deliveries(place, { limit, cursor, state }) {
+      const hook = await find(place);
+      const before = parseCursor(cursor, deliveryPlace)?.id;
+      const atOnce = Math.min(limit, deliveriesAtOnce);
+      const found = await webhookDeliveries.list(hook.org, hook.ref, { state, before, limit: atOnce + 1 });
+      return pageOf(await showAll(hook, found), atOnce, (shown) => shown);
+    },
+    async redeliver(place, did) {
+      const hook = await find(place);
+      if (hook.disabledAt !== null)
+        throw invalid("", "the webhook is switched off, as its receiver answered 410; PUT it to switch it on again");
+      const at = { org: hook.org, webhook: hook.ref, id: did };
+      const found = await webhookDeliveries.get(at.org, at.webhook, did);
+      if (found === undefined) return await missing(hook.org, "delivery");
+      if (found.eventId === null) throw invalid("", "a test cannot be redelivered; test the webhook again");
+      const dueAt = await now();
+      await webhookDeliveries.restart(at, { now: dueAt, expiresAt: dueAt + keptMs.waiting });
+      onDue();
+      const again = (await webhookDeliveries.get(at.org, at.webhook, did)) ?? found;
+      const [shown] = await showAll(hook, [again]);
+      return shown ?? (await missing(hook.org, "delivery"));
+    },
+  };
+}
+
+/** A page of what was found, one more than the limit if there is more. */
+function pageOf<Found extends { id: string }, Shown>(
+  found: readonly Found[],
+  limit: number,
+  showOne: (one: Found) => Shown,
+): Page<Shown> {
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { items: items.map(showOne), cursor: last === undefined ? null : encodeCursor({ id: last.id }) };
+}
+
+/** The URL as it is stored. Throws `invalid_request` for one that Herald does not post to. */
+function checkUrl(text: string, allowsPrivate: boolean): string {
+  const url = URL.parse(text);
+  if (url === null || !["https:", "http:"].includes(url.protocol))
+    throw invalid("/url", "must be a URL that begins with https://");
+  if (url.username !== "" || url.password !== "") throw invalid("/url", "must not contain a user or a password");
+  if (!allowsPrivate && url.protocol !== "https:") throw invalid("/url", "must begin with https://");
+  if (!allowsPrivate && namesPrivateHost(url)) throw invalid("/url", "must lead to a public address");
+  url.hash = "";
+  return url.href;
+}
+
+function invalid(pointer: string, detail: string): HeraldError {
+  const message = pointer === "" ? detail : `${pointer}: ${detail}`;
+  return new HeraldError("invalid_request", message, { fields: [{ pointer, detail }] });
+}
+
+function show({ id, url, events, waitMs, until, createdAt, disabledAt }: StoredWebhook): WebhookShown {
+  return {
+    id,
+    url,
+    events,
+    wait_seconds: waitMs / 1000,
+    until,
+    state: disabledAt === null ? "active" : "disabled",
+    created_at: toIso(createdAt),
+    disabled_at: disabledAt === null ? null : toIso(disabledAt),
+  };
+}
+
+function showWithSecret(hook: StoredWebhook): WebhookWithSecret {
+  return { ...show(hook), secret: hook.secrets[0]?.secret ?? "" };
+}
+
+function showDelivery(
+  hook: StoredWebhook,
+  delivery: WebhookDelivery,
+  event: ReportedEvent | undefined,
+): WebhookDeliveryShown {
+  const { id, state, createdAt, tries, nextTryAt, lastTry } = delivery;
+  return {
+    id,
+    state,
+    created_at: toIso(createdAt),
+    tries,
+    next_try_at: nextTryAt === null ? null : toIso(nextTryAt),
+    last_try: lastTry && {
+      at: toIso(lastTry.at),
+      duration_ms: lastTry.durationMs,
+      status: lastTry.status,
+      error: lastTry.error,
+      answer: lastTry.answer,
+    },
+    request: requestOf(hook, delivery, event),
+  };
+}
+
+function requestOf(hook: StoredWebhook, delivery: WebhookDelivery, event: ReportedEvent | undefined) {
+  if (delivery.eventId === null) return JSON.parse(testPayloadOf(hook, delivery.createdAt));
+  return event === undefined || event.payload === "" ? null : JSON.parse(payloadOf(event, delivery));
+}

@@ -1,0 +1,148 @@
+import { joinIds } from "../../lib/text/joined-ids.ts";
+import type { Driver, Reader, Row, Transaction } from "../sql/driver.ts";
+import { type DeliveryRow, deliveryColumns, toDelivery, toDeliveryRow, toTriedRow } from "./delivery-rows.ts";
+import type { WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
+
+type QueueRow = Row & { org: string; webhook: string; next_at: number };
+type AgendaRow = Row & { now: number; event_at: number | null; try_at: number | null };
+
+const findOne = `SELECT ${deliveryColumns} FROM webhook_delivery WHERE org = ? AND webhook = ? AND id = ?`;
+const lastId = "\u{10ffff}";
+const pageOf = (condition: string) => `SELECT ${deliveryColumns} FROM webhook_delivery
+  WHERE org = ? AND webhook = ? AND ${condition} ORDER BY id DESC LIMIT ?`;
+
+/** Creates the reads of deliveries. */
+export function createWebhookDeliveryReads({ reader }: { reader: Reader }): WebhookDeliveryReads {
+  const { readTime, textsOf } = reader.dialect;
+  const findAgenda = `SELECT clock.now AS now, (SELECT MIN(due_at) FROM webhook_due) AS event_at,
+    (SELECT MIN(next_at) FROM webhook_queue) AS try_at FROM (${readTime}) AS clock`;
+  const findQueues = `SELECT org, webhook FROM webhook_queue
+    WHERE next_at <= ? AND webhook NOT IN (${textsOf("?")}) ORDER BY next_at, org, webhook LIMIT ?`;
+  return {
+    async agenda() {
+      const [row] = await reader.all<AgendaRow>(findAgenda);
+      return {
+        now: Number(row?.now),
+        eventAt: row?.event_at == null ? undefined : Number(row.event_at),
+        tryAt: row?.try_at == null ? undefined : Number(row.try_at),
+      };
+    },
+    queues: (now, { busy, limit }) => reader.all<WebhookQueue>(findQueues, now, JSON.stringify(busy), limit),
+    async get(org, webhook, id) {
+      const [row] = await reader.allOf<DeliveryRow>(org, findOne, org, webhook, id);
+      return row && toDelivery(row);
+    },
+    async list(org, webhook, { state, before = lastId, limit }) {
+      const rows =
+        state === undefined
+          ? await reader.allOf<DeliveryRow>(org, pageOf("id < ?"), org, webhook, before, limit)
+          : await reader.allOf<DeliveryRow>(org, pageOf("state = ? AND id < ?"), org, webhook, state, before, limit);
+      return rows.map(toDelivery);
+    },
+  };
+}
+
+const findDue = `SELECT ${deliveryColumns} FROM webhook_delivery
+  WHERE org = ? AND webhook = ? AND state = 'waiting' AND next_try_at <= ? ORDER BY next_try_at, id LIMIT ?`;
+const findNext = `SELECT MIN(next_try_at) AS next_at FROM webhook_delivery WHERE org = ? AND webhook = ? AND state = 'waiting'`;
+const setNext = "UPDATE webhook_queue SET next_at = ? WHERE org = ? AND webhook = ?";
+const dropQueue = "DELETE FROM webhook_queue WHERE org = ? AND webhook = ?";
+
+/**
+ * Creates the writes of deliveries. They run beside sends, with which they share no rows. Locks are taken in this order:
+ * due events, queues, deliveries.
+ */
+export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): WebhookDeliveryWrites {
+  const within = <Result>(orgs: readonly string[], work: (sql: Transaction) => Promise<Result>) =>
+    driver.aside(async (sql) => {
+      await sql.limitTo([...new Set(orgs)]);
+      return await work(sql);
+    });
+
+  const tuples = driver.dialect.tuplesOf("?", 3);
+  const removeDue = `DELETE FROM webhook_due WHERE (org, "offset", webhook) IN
+    (SELECT v0, CAST(v1 AS BIGINT), v2 FROM (${tuples}) AS asked)`;
+  const expect = `INSERT INTO webhook_queue (org, webhook, next_at)
+    SELECT v0, v1, CAST(v2 AS BIGINT) FROM (${tuples}) AS asked WHERE TRUE ORDER BY v0, v1
+    ON CONFLICT (org, webhook) DO UPDATE SET
+      next_at = CASE WHEN excluded.next_at < webhook_queue.next_at THEN excluded.next_at ELSE webhook_queue.next_at END`;
+
+  /** Lets nodes look at these webhooks, at the earliest of their times. */
+  async function expectAll(sql: Transaction, at: readonly (WebhookQueue & { nextTryAt: number | null })[]) {
+    const next = new Map<string, [string, string, number]>();
+    for (const { org, webhook, nextTryAt } of at) {
+      if (nextTryAt === null) continue;
+      const key = joinIds(org, webhook);
+      next.set(key, [org, webhook, Math.min(nextTryAt, next.get(key)?.[2] ?? nextTryAt)]);
+    }
+    if (next.size > 0) await sql.run(expect, JSON.stringify([...next.values()]));
+  }
+
+  const keysOf = (deliveries: readonly { org: string; webhook: string; id: string }[]) =>
+    deliveries.map(({ org, webhook, id }) => ({ org, webhook, id }));
+
+  return {
+    settle: (due, deliveries) =>
+      within(
+        due.map(({ org }) => org),
+        async (sql) => {
+          const keys = due.map(({ org, offset, webhook }) => ({ org, offset, webhook }));
+          type Found = Row & { webhook: string; event_id: string };
+          const found = await sql.rows.lock<Found>("webhook_due", ["webhook", "event_id"], keys);
+          if (found.length === 0) return 0;
+          const live = new Set(found.map(({ webhook, event_id }) => joinIds(webhook, event_id)));
+          const stored = deliveries.filter(({ webhook, eventId }) => live.has(joinIds(webhook, eventId)));
+          await sql.run(removeDue, JSON.stringify(due.map(({ org, offset, webhook }) => [org, offset, webhook])));
+          await expectAll(sql, stored);
+          await sql.rows.insert("webhook_delivery", stored.map(toDeliveryRow));
+          return found.length;
+        },
+      ),
+    claim: ({ org, webhook }, { now, until, limit }) =>
+      within([org], async (sql) => {
+        // Nodes that claim of one webhook take turns.
+        const [queue] = await sql.rows.lock<QueueRow>("webhook_queue", ["next_at"], [{ org, webhook }]);
+        if (queue === undefined) return [];
+        const rows = await sql.all<DeliveryRow>(findDue, org, webhook, now, limit);
+        const claimed = rows.map(({ id }) => ({ org, webhook, id, next_try_at: until }));
+        await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], claimed);
+        const [next] = await sql.all<{ next_at: number | null }>(findNext, org, webhook);
+        if (next?.next_at == null) await sql.run(dropQueue, org, webhook);
+        else await sql.run(setNext, Number(next.next_at), org, webhook);
+        return rows.map(toDelivery);
+      }),
+    finish: (tried) =>
+      within(
+        tried.map(({ org }) => org),
+        async (sql) => {
+          await expectAll(sql, tried);
+          const rows = await sql.rows.lock<DeliveryRow>(
+            "webhook_delivery",
+            ["org", "webhook", "id", "state"],
+            keysOf(tried),
+          );
+          const over = new Set(rows.filter(({ state }) => state !== "waiting").map(({ id }) => id));
+          const changed = tried.filter(({ id, state }) => state === "delivered" || !over.has(id));
+          const updates = changed.map(({ org, webhook, id, ...change }) => ({
+            org,
+            webhook,
+            id,
+            ...toTriedRow(change),
+          }));
+          await sql.rows.update("webhook_delivery", ["org", "webhook", "id"], updates);
+        },
+      ),
+    add: (delivery) => within([delivery.org], (sql) => sql.rows.insert("webhook_delivery", [toDeliveryRow(delivery)])),
+    restart: ({ org, webhook, id }, { now, expiresAt }) =>
+      within([org], async (sql) => {
+        await expectAll(sql, [{ org, webhook, nextTryAt: now }]);
+        const again = `UPDATE webhook_delivery SET state = 'waiting', tries = 0, next_try_at = ?, expires_at = ?
+          WHERE org = ? AND webhook = ? AND id = ? AND state <> 'waiting'`;
+        return (await sql.run(again, now, expiresAt, org, webhook, id)) > 0;
+      }),
+    postpone: ({ org, webhook }, at) =>
+      within([org], async (sql) => {
+        await (at === undefined ? sql.run(dropQueue, org, webhook) : sql.run(setNext, at, org, webhook));
+      }),
+  };
+}

@@ -1,0 +1,169 @@
+import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
+import type { Reader, Row } from "../sql/driver.ts";
+import type { StoredWebhook, WebhookReads, WebhookSecret, WebhookWrites } from "./ports.ts";
+import { wishesColumn } from "./wishes.ts";
+
+type WebhookRow = Row & {
+  org: string;
+  id: string;
+  ref: string;
+  url: string;
+  events: string;
+  wait_ms: number;
+  until: StoredWebhook["until"];
+  secrets: string;
+  created_at: number;
+  disabled_at: number | null;
+};
+
+const columns = "org, id, ref, url, events, wait_ms, until, secrets, created_at, disabled_at";
+// The rows of a deleted organization stay for a while.
+const isLive = "EXISTS (SELECT 1 FROM organization o WHERE o.id = webhook.org AND o.deleted_at IS NULL)";
+const findOne = `SELECT ${columns} FROM webhook WHERE org = ? AND id = ? AND ${isLive}`;
+const findPage = `SELECT ${columns} FROM webhook WHERE org = ? AND id > ? AND ${isLive} ORDER BY id LIMIT ?`;
+const findAll = `SELECT ${columns} FROM webhook WHERE org = ? ORDER BY id`;
+const mostSecrets = 5;
+
+/** Creates the reads of webhooks. */
+export function createWebhookReads({ reader }: { reader: Reader }): WebhookReads {
+  const { textsOf } = reader.dialect;
+  const findAmong = `SELECT ${columns} FROM webhook
+    WHERE org IN (${textsOf("?")}) AND ref IN (${textsOf("?")}) AND ${isLive}`;
+  return {
+    async get(org, id) {
+      const [row] = await reader.allOf<WebhookRow>(org, findOne, org, id);
+      return row && toWebhook(row);
+    },
+    async list(org, { after = "", limit }) {
+      return (await reader.allOf<WebhookRow>(org, findPage, org, after, limit)).map(toWebhook);
+    },
+    async among(orgs, refs) {
+      if (refs.length === 0) return [];
+      return (await reader.allOf<WebhookRow>(orgs, findAmong, JSON.stringify(orgs), JSON.stringify(refs))).map(
+        toWebhook,
+      );
+    },
+  };
+}
+
+/**
+ * Creates the writes of webhooks. All of them lock the organization first, as every commit of an event does, and set what
+ * that commit reads.
+ */
+export function createWebhookWrites({ writer }: { writer: LogWriter }): WebhookWrites {
+  /** Changes the webhooks of an organization; `change` returns those that it then has, or nothing if it changed none. */
+  async function change<Result>(
+    org: string,
+    missing: Result,
+    work: (
+      transaction: LogTransaction,
+      webhooks: StoredWebhook[],
+    ) => Promise<{ left?: StoredWebhook[]; result: Result }>,
+  ): Promise<Result> {
+    return await writer.commit([org], async (transaction) => {
+      const { sql, heads } = transaction;
+      if (!heads.has(org)) return missing;
+      const { left, result } = await work(transaction, (await sql.all<WebhookRow>(findAll, org)).map(toWebhook));
+      if (left !== undefined)
+        await sql.run("UPDATE organization SET webhooks = CAST(? AS TEXT) WHERE id = ?", wishesColumn(left), org);
+      return result;
+    });
+  }
+
+  const store = async ({ sql }: LogTransaction, webhook: StoredWebhook) =>
+    await sql.rows.update("webhook", ["org", "id"], [toRow(webhook)]);
+
+  return {
+    put: (org, { id, ref, url, events, waitMs, until, secret, now, most }) =>
+      change<Awaited<ReturnType<WebhookWrites["put"]>>>(org, { outcome: "missing" }, async (transaction, webhooks) => {
+        const { sql } = transaction;
+        const before = webhooks.find((one) => one.id === id);
+        if (before === undefined && webhooks.length >= most) return { result: { outcome: "too_many" } };
+        const base = before ?? { org, id, ref, secrets: [{ secret, endsAt: null }], createdAt: now };
+        const webhook: StoredWebhook = { ...base, url, events, waitMs, until, disabledAt: null };
+        if (before === undefined) await sql.rows.insert("webhook", [toRow(webhook)]);
+        else await store(transaction, webhook);
+        if (before?.disabledAt != null) await lookAgain(transaction, webhook, now);
+        const left = [...webhooks.filter((one) => one !== before), webhook];
+        return { left, result: { outcome: "done", webhook, isNew: before === undefined } };
+      }),
+    rotate: (org, id, { secret, othersEndAt, now }) =>
+      change<StoredWebhook | undefined>(org, undefined, async (transaction, webhooks) => {
+        const before = webhooks.find((one) => one.id === id);
+        if (before === undefined) return { result: undefined };
+        const others = before.secrets
+          .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? othersEndAt, othersEndAt) }))
+          .filter(({ endsAt }) => endsAt > now);
+        const webhook = { ...before, secrets: [{ secret, endsAt: null }, ...others].slice(0, mostSecrets) };
+        await store(transaction, webhook);
+        transaction.sql.forget();
+        return { result: webhook };
+      }),
+    disable: (org, ref, now) =>
+      change<boolean>(org, false, async (transaction, webhooks) => {
+        const before = webhooks.find((one) => one.ref === ref);
+        if (before === undefined || before.disabledAt !== null) return { result: false };
+        const webhook = { ...before, disabledAt: now };
+        await store(transaction, webhook);
+        return { left: webhooks.map((one) => (one === before ? webhook : one)), result: true };
+      }),
+    remove: (org, id) =>
+      change<boolean>(org, false, async ({ sql }, webhooks) => {
+        const before = webhooks.find((one) => one.id === id);
+        if (before === undefined) return { result: false };
+        await sql.run("DELETE FROM webhook WHERE org = ? AND id = ?", org, id);
+        await sql.run("DELETE FROM webhook_queue WHERE org = ? AND webhook = ?", org, before.ref);
+        sql.forget();
+        return { left: webhooks.filter((one) => one !== before), result: true };
+      }),
+  };
+}
+
+/** Lets a node look at what waited while the webhook was off. */
+async function lookAgain({ sql }: LogTransaction, { org, ref }: StoredWebhook, now: number): Promise<void> {
+  const look = `INSERT INTO webhook_queue (org, webhook, next_at) VALUES (?, ?, ?)
+    ON CONFLICT (org, webhook) DO UPDATE SET next_at = excluded.next_at`;
+  await sql.run(look, org, ref, now);
+}
+
+function toWebhook(row: WebhookRow): StoredWebhook {
+  const secrets: WebhookSecret[] = JSON.parse(row.secrets);
+  return {
+    org: row.org,
+    id: row.id,
+    ref: row.ref,
+    url: row.url,
+    events: JSON.parse(row.events),
+    waitMs: Number(row.wait_ms),
+    until: row.until,
+    secrets,
+    createdAt: Number(row.created_at),
+    disabledAt: row.disabled_at === null ? null : Number(row.disabled_at),
+  };
+}
+
+function toRow({
+  org,
+  id,
+  ref,
+  url,
+  events,
+  waitMs,
+  until,
+  secrets,
+  createdAt,
+  disabledAt,
+}: StoredWebhook): WebhookRow {
+  return {
+    org,
+    id,
+    ref,
+    url,
+    events: JSON.stringify(events),
+    wait_ms: waitMs,
+    until,
+    secrets: JSON.stringify(secrets),
+    created_at: createdAt,
+    disabled_at: disabledAt,
+  };
+}

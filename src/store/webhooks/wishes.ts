@@ -1,0 +1,36 @@
+import type { EventKind, LogEvent } from "../../contract/log/log-event.ts";
+import type { UnreachedEvent } from "../../contract/webhooks/payloads.ts";
+import type { Row } from "../sql/driver.ts";
+import type { StoredWebhook } from "./ports.ts";
+
+/** What one webhook waits for: the kinds of events, and for how long, in milliseconds. */
+export type Wish = { webhook: string; kinds: EventKind[]; waitMs: number };
+
+const kindOf: Record<UnreachedEvent, EventKind> = {
+  "message.unreached": "message",
+  "system_message.unreached": "system",
+};
+
+/** The column `webhooks` of an organization with these webhooks. */
+export function wishesColumn(webhooks: readonly StoredWebhook[]): string | null {
+  const on = webhooks.filter(({ disabledAt }) => disabledAt === null);
+  const wishes = on.map(
+    ({ ref: webhook, events, waitMs }): Wish => ({ webhook, kinds: events.map((event) => kindOf[event]), waitMs }),
+  );
+  return wishes.length === 0 ? null : JSON.stringify(wishes);
+}
+
+/** The wishes of that column. */
+export function readWishes(column: string | null): Wish[] {
+  return column === null ? [] : JSON.parse(column);
+}
+
+/** The rows of `webhook_due` for an event. */
+export function dueRows(
+  wishes: readonly Wish[],
+  { org, offset, kind, id, createdAt }: Pick<LogEvent, "org" | "offset" | "kind" | "id"> & { createdAt: number },
+): Row[] {
+  return wishes
+    .filter(({ kinds }) => kinds.includes(kind))
+    .map(({ webhook, waitMs }) => ({ org, offset, webhook, event_id: id, due_at: createdAt + waitMs }));
+}
