@@ -92,8 +92,9 @@ async function play(scenario: AnyScenario, { seed, size, rounds = scenario.round
     const { sendsMs, currentMs } = await recover();
     recoveries.sendsAgainMs.push(sendsMs);
     recoveries.currentAgainMs.push(currentMs);
-    await started.inspect({ ...means, round });
-    onRound?.(`round ${round}/${rounds}: ${callers.acknowledged.length} acknowledged, current in ${currentMs | 0} ms`);
+    const figures = await started.inspect({ ...means, round });
+    const sends = `${callers.acknowledged.length} acknowledged, current in ${currentMs | 0} ms`;
+    onRound?.([`round ${round}/${rounds}: ${sends}`, ...(figures === undefined ? [] : [figures])].join("; "));
   }
   await callers.stop();
   const last = await org.sent(sender, { cid: "room", body: "the last" });

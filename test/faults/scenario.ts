@@ -78,8 +78,8 @@ export type Scenario<On extends Stage = Stage> = {
   stage(): Promise<On | undefined>;
   /** Breaks something; returns the function that heals it. */
   break(stage: On, means: Means): Promise<Heal> | Heal;
-  /** Examines the stage after each round, once everyone is up to date; rejects if something is wrong. */
-  inspect?(stage: On, means: Means): Promise<void>;
+  /** Examines the stage after each round, once everyone is up to date; rejects if something is wrong. May return figures. */
+  inspect?(stage: On, means: Means): Promise<string | undefined>;
 };
 
 /** A scenario whose stage only its own functions know. */
@@ -90,7 +90,7 @@ export type AnyScenario = Omit<Scenario, "stage" | "break" | "inspect"> & {
 type Started = {
   stage: Stage;
   break(means: Means): Promise<Heal> | Heal;
-  inspect(means: Means): Promise<void>;
+  inspect(means: Means): Promise<string | undefined>;
 };
 
 /** Hides the type of a scenario's stage, so that it can be listed with others. */

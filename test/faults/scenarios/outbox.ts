@@ -32,8 +32,9 @@ async function writeRows({ ledger }: OutboxStage, { org, random, size }: Means):
   await eventually(areEnough, `${rowsBefore[size]} rows to be committed`, committedWithinMs);
 }
 
-async function inspect({ ledger }: OutboxStage): Promise<void> {
-  await ledger.check();
+async function inspect({ ledger }: OutboxStage): Promise<string> {
+  const { rows, unknown } = await ledger.check();
+  return `${rows} rows sent once, ${unknown} had an unknown outcome`;
 }
 
 const sentOnce =
