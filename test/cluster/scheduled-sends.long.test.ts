@@ -39,6 +39,9 @@ async function expectSentOnce(org: Organization, cid: string, sent: string[]): P
   return told;
 }
 
+// Less than what PostgreSQL grants to a transaction whose node is silent: nobody waits for that.
+const takenOverMs = 9_000;
+
 const engines = await useEngines();
 if (engines !== undefined) {
   const { postgres, nats } = engines;
@@ -58,7 +61,7 @@ if (engines !== undefined) {
       for (const sid of ids) expect((await scheduling(last).ended(sid)).state).toBe("sent");
       const sent = await expectSentOnce(last, cid, ids);
       const latest = Math.max(...sent.map(({ sent_at }) => Date.parse(sent_at ?? "")));
-      expect(latest - Date.parse(send_at)).toBeLessThan(3_000);
+      expect(latest - Date.parse(send_at)).toBeLessThan(takenOverMs);
       const heard: string[] = [];
       while (heard.length < ids.length) heard.push((await bob.next()).message?.body ?? "");
       expect(heard.toSorted()).toEqual(ids.toSorted());
