@@ -2,6 +2,8 @@ import type { Operations } from "../../contract/operations/all.ts";
 import type { Webhooks } from "../../services/webhooks/webhooks.ts";
 import type { Bind } from "../bind.ts";
 
+const testMayTakeSeconds = 20; // a receiver has 15
+
 /** Binds the webhooks of organizations. */
 export function bindWebhooks(bind: Bind, operations: Operations, { hooks }: { hooks: Webhooks }): void {
   bind(operations.putWebhook, async ({ params: { org, wid: id }, body }) => {
@@ -24,9 +26,9 @@ export function bindWebhooks(bind: Bind, operations: Operations, { hooks }: { ho
     status: 200,
     body: await hooks.rotate({ org, id }),
   }));
-  bind(operations.testWebhook, async ({ params: { org, wid: id } }) => ({
+  bind(operations.testWebhook, async ({ params: { org, wid: id } }, { mayIdle }) => ({
     status: 200,
-    body: await hooks.test({ org, id }),
+    body: await mayIdle(testMayTakeSeconds, () => hooks.test({ org, id })),
   }));
   bind(operations.listWebhookDeliveries, async ({ params: { org, wid: id }, query }) => ({
     status: 200,

@@ -10,7 +10,7 @@ import type {
 } from "../../store/webhooks/ports.ts";
 import { partsOf } from "./payloads.ts";
 import { keptMs } from "./tries.ts";
-import { addressOfReported, createReports, type Report } from "./unreached.ts";
+import { createReports, type Report } from "./unreached.ts";
 
 /** Finds out who was not reached when it is time. */
 export type DueEvents = {
@@ -50,7 +50,7 @@ export function createDueEvents({ unreached, webhooks, webhookDeliveries }: Depe
     const hookOf = new Map(hooks.map((hook) => [hook.ref, hook]));
     return due.flatMap((one): Asked[] => {
       const [event, hook] = [eventOf.get(one.eventId), hookOf.get(one.webhook)];
-      if (event === undefined || event.payload === "" || hook === undefined || hook.disabledAt !== null) return [];
+      if (event === undefined || event.bytes === 0 || hook === undefined || hook.disabledAt !== null) return [];
       return [{ ...one, event, hook }];
     });
   }
@@ -72,12 +72,13 @@ export function createDueEvents({ unreached, webhooks, webhookDeliveries }: Depe
       const asked = await askedOf(due);
       const large = asked.find(({ event }) => isLarge(event));
       const some = firstOf(asked.filter(({ event }) => !isLarge(event)));
-      const left = new Set([...asked].filter((one) => !some.includes(one)).map(keyOf));
-      const now1 = due.filter((one) => !left.has(keyOf(one)));
+      const taken = new Set(some);
+      const left = new Set(asked.filter((one) => !taken.has(one)).map(keyOf));
+      const over = due.filter((one) => !left.has(keyOf(one)));
       let settled = 0;
-      if (now1.length > 0) {
+      if (over.length > 0) {
         const found = await reports.ofAll(distinctEvents(some));
-        settled += await settle(now1, some, (id) => found.get(id) ?? noReport, now);
+        settled += await settle(over, some, (id) => found.get(id) ?? noReport, now);
       }
       if (large !== undefined) {
         const report = await reports.of(large.event);
@@ -90,12 +91,12 @@ export function createDueEvents({ unreached, webhooks, webhookDeliveries }: Depe
 
 const noReport: Report = () => [];
 
-function weightOf({ uids = [], participants }: ReportedEvent): number {
-  return Math.max(1, uids.length, participants);
+function weightOf({ recipients }: ReportedEvent): number {
+  return Math.max(1, recipients);
 }
 
 function isLarge(event: ReportedEvent): boolean {
-  return addressOfReported(event) === "everyone" || weightOf(event) > mostOfSmall;
+  return event.address === "everyone" || weightOf(event) > mostOfSmall;
 }
 
 /** As many of the first as have a bounded number of recipients together. */

@@ -1,6 +1,6 @@
 import { toIso } from "../../contract/identifiers.ts";
 import { mostPayloadBytes, type Unreached } from "../../contract/webhooks/payloads.ts";
-import type { ReportedEvent, WebhookDelivery } from "../../store/webhooks/ports.ts";
+import type { EventText, ReportedEvent, WebhookDelivery } from "../../store/webhooks/ports.ts";
 
 /** A list of users that fits one post, as JSON. */
 export type Part = string;
@@ -13,22 +13,22 @@ const mostEventBytes = 12_000;
 const names = { message: "message", system: "system_message" } as const;
 
 /** Distributes users over posts under 20 kB, each with as much of the event as fits. */
-export function partsOf({ payload }: Pick<ReportedEvent, "payload">, users: readonly Unreached[]): Part[] {
-  const eventBytes = Math.min(mostEventBytes, Math.max(leastEventBytes, Buffer.byteLength(payload)));
+export function partsOf({ bytes: size }: Pick<ReportedEvent, "bytes">, users: readonly Unreached[]): Part[] {
+  const eventBytes = Math.min(mostEventBytes, Math.max(leastEventBytes, size));
   const room = mostPayloadBytes - envelopeBytes - eventBytes;
   const parts: Part[] = [];
   let texts: string[] = [];
   let bytes = 0;
   for (const user of users) {
     const text = JSON.stringify(user);
-    const size = Buffer.byteLength(text) + 1;
-    if (texts.length > 0 && bytes + size > room) {
+    const length = Buffer.byteLength(text) + 1;
+    if (texts.length > 0 && bytes + length > room) {
       parts.push(`[${texts.join(",")}]`);
       texts = [];
       bytes = 0;
     }
     texts.push(text);
-    bytes += size;
+    bytes += length;
   }
   if (texts.length > 0) parts.push(`[${texts.join(",")}]`);
   return parts;
@@ -36,7 +36,7 @@ export function partsOf({ payload }: Pick<ReportedEvent, "payload">, users: read
 
 /** The body of a post about an event, with the exact text that its recipients see, unless it is too long. */
 export function payloadOf(
-  { kind, org, payload }: Pick<ReportedEvent, "kind" | "org" | "payload">,
+  { kind, org, payload }: EventText,
   { unreached, part, parts, waitedMs, createdAt }: WebhookDelivery,
 ): string {
   const type = `${names[kind]}.unreached`;

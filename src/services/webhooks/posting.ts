@@ -1,6 +1,7 @@
 import type { Clock } from "../../lib/time/clock.ts";
 import type {
-  ReportedEvent,
+  EventName,
+  EventTextReads,
   StoredWebhook,
   TriedDelivery,
   UnreachedReads,
@@ -26,6 +27,8 @@ export type Posting = {
   figures: PostFigures;
   /** Takes what is due by `now`, the time of the database's clock, as far as there is room. Returns whether there was any. */
   takeSome(now: number): Promise<boolean>;
+  /** Resolves once nothing is being posted, and every result is stored. */
+  settled(): Promise<void>;
   /** Begins no more posts. Resolves once every result is stored; what had not begun is left to other nodes. */
   stop(): Promise<void>;
 };
@@ -33,7 +36,7 @@ export type Posting = {
 type Dependencies = {
   webhooks: Pick<WebhookReads & WebhookWrites, "among" | "disable">;
   webhookDeliveries: Pick<WebhookDeliveryReads & WebhookDeliveryWrites, "queues" | "claim" | "finish" | "postpone">;
-  unreached: Pick<UnreachedReads, "events" | "users" | "participants">;
+  unreached: EventTextReads & Pick<UnreachedReads, "users">;
   attempt: Attempt;
   /** A clock that never goes back. */
   elapsed: Clock;
@@ -45,7 +48,8 @@ type Dependencies = {
   onError(error: unknown): void;
 };
 
-type Job = { delivery: WebhookDelivery; hook: StoredWebhook; body: string; claimedAt: number; now: number };
+type ClaimPlace = { now: number; claimedAt: number };
+type Job = { delivery: WebhookDelivery; hook: StoredWebhook; body: string } & ClaimPlace;
 
 const queuesAtOnce = 50;
 // A claim ends when its node has died. A post takes 15 s at most, and begins only while its claim is young.
@@ -54,6 +58,8 @@ const beginWithinMs = 20_000;
 const lookAtDisabledAgainMs = 3_600_000;
 // What was found out a moment ago need not be checked again.
 const freshMs = 2_000;
+const textsAtOnce = 100;
+const stopMayTakeMs = 4_000;
 
 /** Creates the posting of deliveries that are due on any node: each claims some, and posts them. */
 export function createPosting(dependencies: Dependencies): Posting {
@@ -75,6 +81,8 @@ export function createPosting(dependencies: Dependencies): Posting {
     return { isGood, durationMs: tried.durationMs };
   }
 
+  const settled = () => results.drain(() => lanes.held === 0);
+
   async function switchOff(hook: StoredWebhook, now: number): Promise<void> {
     lanes.clear(hook.ref);
     try {
@@ -94,32 +102,32 @@ export function createPosting(dependencies: Dependencies): Posting {
     return await webhookDeliveries.claim(queue, { now, until: now + claimMs, limit });
   }
 
-  async function enqueue(
-    claimed: readonly WebhookDelivery[],
-    hooks: Map<string, StoredWebhook>,
-    place: { now: number; claimedAt: number },
-  ) {
-    const events = await eventsOf(claimed);
-    const isFresh = ({ createdAt }: WebhookDelivery) => place.now - createdAt < freshMs;
-    const current = await withoutStrangers(
-      unreached,
-      claimed.filter((one) => !isFresh(one)),
-      events,
-    );
-    for (const delivery of claimed) {
-      const hook = hooks.get(delivery.webhook);
-      const event = events.get(delivery.eventId ?? "");
-      const left = isFresh(delivery) ? delivery : current.get(delivery.id);
-      if (hook === undefined) continue;
-      if (event === undefined || event.payload === "" || left === undefined)
-        void results.add(cancelled(delivery, place.now)); // resolves after a commit, and never rejects
-      else lanes.add(hook.org, hook.ref, [{ delivery, hook, body: payloadOf(event, left), ...place }]);
-    }
+  async function enqueue(claimed: readonly WebhookDelivery[], hooks: Map<string, StoredWebhook>, place: ClaimPlace) {
+    for (let start = 0; start < claimed.length; start += textsAtOnce)
+      await enqueueSome(claimed.slice(start, start + textsAtOnce), hooks, place);
   }
 
-  async function eventsOf(claimed: readonly WebhookDelivery[]): Promise<Map<string, ReportedEvent>> {
-    const named = new Map(claimed.map(({ org, eventId }) => [eventId ?? "", { org, id: eventId ?? "" }]));
-    return new Map((await unreached.events([...named.values()])).map((event) => [event.id, event]));
+  async function enqueueSome(
+    claimed: readonly WebhookDelivery[],
+    hooks: Map<string, StoredWebhook>,
+    place: ClaimPlace,
+  ) {
+    const isFresh = ({ createdAt }: WebhookDelivery) => place.now - createdAt < freshMs;
+    const old = claimed.filter((one) => !isFresh(one));
+    const [texts, current] = await Promise.all([
+      unreached.texts(distinctEvents(claimed)),
+      old.length === 0 ? new Map<string, WebhookDelivery>() : withoutStrangers(unreached, old),
+    ]);
+    const textOf = new Map(texts.map((text) => [text.id, text]));
+    for (const delivery of claimed) {
+      const hook = hooks.get(delivery.webhook);
+      const text = textOf.get(delivery.eventId ?? "");
+      const left = isFresh(delivery) ? delivery : current.get(delivery.id);
+      if (hook === undefined) continue;
+      if (text === undefined || text.payload === "" || left === undefined)
+        void results.add(cancelled(delivery, place.now)); // resolves after a commit, and never rejects
+      else lanes.add(hook.org, hook.ref, [{ delivery, hook, body: payloadOf(text, left), ...place }]);
+    }
   }
 
   return {
@@ -143,9 +151,11 @@ export function createPosting(dependencies: Dependencies): Posting {
       if (claimed.length > 0) await enqueue(claimed, hooks, { now, claimedAt });
       return queues.length > 0;
     },
+    settled,
     async stop() {
       lanes.clear();
-      await results.drain(() => lanes.held === 0);
+      await Promise.race([settled(), Bun.sleep(stopMayTakeMs)]);
+      results.close();
     },
   };
 }
@@ -163,4 +173,8 @@ function resultOf(delivery: WebhookDelivery, tried: WebhookTry, random: () => nu
 function cancelled(delivery: WebhookDelivery, now: number): TriedDelivery {
   const { org, webhook, id, tries, lastTry } = delivery;
   return { org, webhook, id, state: "cancelled", tries, nextTryAt: null, lastTry, expiresAt: now + keptMs.cancelled };
+}
+
+function distinctEvents(deliveries: readonly WebhookDelivery[]): EventName[] {
+  return [...new Map(deliveries.map(({ org, eventId }) => [eventId, { org, id: eventId ?? "" }])).values()];
 }

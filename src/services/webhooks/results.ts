@@ -6,6 +6,8 @@ export type Results = {
   add(result: TriedDelivery): Promise<void>;
   /** Resolves once `isDone` and everything is stored. */
   drain(isDone: () => boolean): Promise<void>;
+  /** Stores no more. */
+  close(): void;
 };
 
 type Dependencies = { store: WebhookDeliveryWrites["finish"]; onError(error: unknown): void };
@@ -22,9 +24,10 @@ export function createResults({ store, onError }: Dependencies): Results {
   let waiting: { result: TriedDelivery; done(): void }[] = [];
   let storing: Promise<void> | undefined;
   let isFailing = false;
+  let isClosed = false;
 
   async function storeAll(): Promise<void> {
-    while (waiting.length > 0) {
+    while (waiting.length > 0 && !isClosed) {
       await Bun.sleep(waiting.length < atOnce ? gatherMs : 0);
       const some = waiting.slice(0, atOnce);
       try {
@@ -49,10 +52,13 @@ export function createResults({ store, onError }: Dependencies): Results {
       return promise;
     },
     async drain(isDone) {
-      while (!isDone() || storing !== undefined) {
+      while (!isClosed && (!isDone() || storing !== undefined)) {
         if (storing === undefined) await Bun.sleep(gatherMs);
         else await storing;
       }
+    },
+    close() {
+      isClosed = true;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Unreached } from "../../contract/webhooks/payloads.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import type { ReportedEvent, UnreachedReads, WebhookDelivery } from "../../store/webhooks/ports.ts";
+import type { UnreachedReads, WebhookDelivery } from "../../store/webhooks/ports.ts";
 
 type Reads = Pick<UnreachedReads, "users">;
 
@@ -11,11 +11,8 @@ type Reads = Pick<UnreachedReads, "users">;
 export async function withoutStrangers(
   reads: Reads,
   deliveries: readonly WebhookDelivery[],
-  events: ReadonlyMap<string, ReportedEvent>,
 ): Promise<Map<string, WebhookDelivery>> {
-  const listed = deliveries
-    .filter(({ eventId }) => eventId !== null && events.has(eventId))
-    .map((delivery) => ({ delivery, users: usersOf(delivery) }));
+  const listed = deliveries.map((delivery) => ({ delivery, users: usersOf(delivery) }));
   const named = new Map(
     listed.flatMap(({ delivery: { org }, users }) => users.map(({ uid }) => [joinIds(org, uid), { org, uid }])),
   );

@@ -1,4 +1,3 @@
-import { addressOf } from "../../contract/log/log-event.ts";
 import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { Fates, ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
@@ -22,7 +21,7 @@ const recipientsAtOnce = 5_000;
  */
 export function createReports(reads: UnreachedReads): Reports {
   async function candidatesOf(event: ReportedEvent): Promise<string[]> {
-    if (addressOfReported(event) === "users") return await usersOf(event);
+    if (event.address === "users") return await usersOf(event);
     const candidates: string[] = [];
     for (let after = ""; ; ) {
       const page = await reads.recipientsOf(event, { after, limit: recipientsAtOnce });
@@ -33,7 +32,8 @@ export function createReports(reads: UnreachedReads): Reports {
     }
   }
 
-  async function usersOf({ org, offset, uids = [] }: ReportedEvent): Promise<string[]> {
+  async function usersOf({ org, id, offset }: ReportedEvent): Promise<string[]> {
+    const uids = (await reads.lists([{ org, id }])).get(id) ?? [];
     const known = new Set<string>();
     for (let start = 0; start < uids.length; start += recipientsAtOnce) {
       const some = uids.slice(start, start + recipientsAtOnce);
@@ -45,13 +45,15 @@ export function createReports(reads: UnreachedReads): Reports {
 
   return {
     async ofAll(events) {
-      const inConversations = events.filter((event) => addressOfReported(event) === "conversation");
-      const toUsers = events.filter((event) => addressOfReported(event) === "users");
-      const [fates, participants, users] = await Promise.all([
+      const inConversations = events.filter(({ address }) => address === "conversation");
+      const toUsers = events.filter(({ address }) => address === "users");
+      const [fates, participants, lists] = await Promise.all([
         reads.fates(events),
         reads.participants(distinct(inConversations.map(({ org, cid = "" }) => ({ org, cid })))),
-        reads.users(distinct(toUsers.flatMap(({ org, uids = [] }) => uids.map((uid) => ({ org, uid }))))),
+        toUsers.length === 0 ? new Map<string, string[]>() : reads.lists(toUsers),
       ]);
+      const listed = toUsers.flatMap(({ org, id }) => (lists.get(id) ?? []).map((uid) => ({ org, uid })));
+      const users = await reads.users(distinct(listed));
       const inConversation = Map.groupBy(participants, ({ org, cid }) => joinIds(org, cid));
       const since = new Map(users.map(({ org, uid, after }) => [joinIds(org, uid), after]));
       const reports = new Map<string, Report>();
@@ -62,7 +64,7 @@ export function createReports(reads: UnreachedReads): Reports {
       }
       for (const event of toUsers) {
         const isUser = (uid: string) => (since.get(joinIds(event.org, uid)) ?? event.offset) < event.offset;
-        reports.set(event.id, reportOf(event, (event.uids ?? []).filter(isUser), fates.get(event.id)));
+        reports.set(event.id, reportOf(event, (lists.get(event.id) ?? []).filter(isUser), fates.get(event.id)));
       }
       return reports;
     },
@@ -71,11 +73,6 @@ export function createReports(reads: UnreachedReads): Reports {
       return reportOf(event, candidates, fates.get(event.id));
     },
   };
-}
-
-/** Whom an event goes to. */
-export function addressOfReported(event: ReportedEvent): ReturnType<typeof addressOf> {
-  return event.kind === "message" ? "conversation" : addressOf(event);
 }
 
 function reportOf(event: ReportedEvent, candidates: readonly string[], fates: Fates | undefined): Report {

@@ -2,6 +2,7 @@ import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type {
+  EventTextReads,
   StoredWebhook,
   UnreachedReads,
   WebhookDeliveryReads,
@@ -37,7 +38,7 @@ type Observers = {
 type Dependencies = {
   webhooks: WebhookReads & WebhookWrites;
   webhookDeliveries: WebhookDeliveryReads & WebhookDeliveryWrites;
-  unreached: UnreachedReads;
+  unreached: UnreachedReads & EventTextReads;
   organizations: Pick<OrganizationReads, "get">;
   allowsPrivate: boolean;
   /** A clock that never goes back. */
@@ -47,8 +48,8 @@ type Dependencies = {
 };
 
 const lookEveryMs = 800;
-// Nodes store what they have delivered several times a second.
-const settlingMs = 500;
+// Nodes store what they have delivered four times a second, and later when they are busy.
+const settlingMs = 1_000;
 // A node that was slower than another leaves the next ones to it.
 const yieldMs = 150;
 

@@ -12,9 +12,9 @@ import { encodeCursor } from "../../lib/text/cursor.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type {
-  ReportedEvent,
+  EventText,
+  EventTextReads,
   StoredWebhook,
-  UnreachedReads,
   WebhookDelivery,
   WebhookDeliveryReads,
   WebhookDeliveryState,
@@ -57,7 +57,7 @@ type DeliveryQuery = PageQuery & { state?: WebhookDeliveryState | undefined };
 type Dependencies = {
   webhooks: WebhookReads & WebhookWrites;
   webhookDeliveries: WebhookDeliveryReads & WebhookDeliveryWrites;
-  unreached: Pick<UnreachedReads, "events">;
+  unreached: EventTextReads;
   organizations: Pick<OrganizationReads, "get">;
   attempt: Attempt;
   /** Whether webhooks may lead to addresses that are not public. */
@@ -87,7 +87,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
 
   async function showAll(hook: StoredWebhook, deliveries: readonly WebhookDelivery[]): Promise<WebhookDeliveryShown[]> {
     const named = new Set(deliveries.flatMap(({ eventId }) => eventId ?? []));
-    const events = await unreached.events(Array.from(named, (id) => ({ org: hook.org, id })));
+    const events = await unreached.texts(Array.from(named, (id) => ({ org: hook.org, id })));
     const eventOf = new Map(events.map((event) => [event.id, event]));
     return deliveries.map((one) => showDelivery(hook, one, eventOf.get(one.eventId ?? "")));
   }
@@ -222,7 +222,7 @@ function showWithSecret(hook: StoredWebhook): WebhookWithSecret {
 function showDelivery(
   hook: StoredWebhook,
   delivery: WebhookDelivery,
-  event: ReportedEvent | undefined,
+  event: EventText | undefined,
 ): WebhookDeliveryShown {
   const { id, state, createdAt, tries, nextTryAt, lastTry } = delivery;
   return {
@@ -242,7 +242,7 @@ function showDelivery(
   };
 }
 
-function requestOf(hook: StoredWebhook, delivery: WebhookDelivery, event: ReportedEvent | undefined) {
+function requestOf(hook: StoredWebhook, delivery: WebhookDelivery, event: EventText | undefined) {
   if (delivery.eventId === null) return JSON.parse(testPayloadOf(hook, delivery.createdAt));
   return event === undefined || event.payload === "" ? null : JSON.parse(payloadOf(event, delivery));
 }

@@ -311,7 +311,7 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
         { uid: "u3", isRecipient: true },
       ]);
       expect(await page({}, "u3")).toEqual([{ uid: "u4", isRecipient: false }]);
-      expect(await page({ kind: "system", cid: undefined, uids: [] }, "u1")).toEqual([
+      expect(await page({ kind: "system", cid: undefined, address: "everyone" }, "u1")).toEqual([
         { uid: "u2", isRecipient: true },
         { uid: "u3", isRecipient: true },
       ]);

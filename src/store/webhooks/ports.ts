@@ -61,18 +61,23 @@ export type WebhookWrites = {
 /** An event that a webhook asks about. */
 export type DueEvent = { org: string; offset: number; webhook: string; eventId: string; dueAt: number };
 
-/** An event as webhooks tell it. `payload` is empty if it was taken back. */
+/** An event as webhooks tell it, without its text. */
 export type ReportedEvent = {
   org: string;
   id: string;
   offset: number;
   kind: "message" | "system";
   cid: string | undefined;
-  uids: string[] | undefined;
-  payload: string;
-  /** How many take part in its conversation now; 0 without one. */
-  participants: number;
+  /** How large the text is; 0 if it was taken back. */
+  bytes: number;
+  /** Whom it goes to, as in `addressOf`. */
+  address: "users" | "conversation" | "everyone";
+  /** About how many users that are at most; unknown for everyone. */
+  recipients: number;
 };
+
+/** The text of an event; empty if it was taken back. */
+export type EventText = Pick<ReportedEvent, "org" | "id" | "kind"> & { payload: string };
 
 /** Who has an event, and who has acknowledged it. */
 export type Fates = { delivered: ReadonlySet<string>; acknowledged: ReadonlySet<string> };
@@ -80,12 +85,23 @@ export type Fates = { delivered: ReadonlySet<string>; acknowledged: ReadonlySet<
 /** A place among the recipients of an event, by user. */
 export type RecipientPage = { after: string; limit: number };
 
+/** An event by its id. */
+export type EventName = { org: string; id: string };
+
+/** Reads the texts that webhooks post. */
+export type EventTextReads = {
+  /** Those of the events that are still there, in conversations that are. */
+  texts(named: readonly EventName[]): Promise<EventText[]>;
+};
+
 /** Reads what webhooks tell about events. */
 export type UnreachedReads = {
   /** At most `limit` events that are due by `now`, those that have been due longest first. */
   due(now: number, limit: number): Promise<DueEvent[]>;
   /** Those of the events that are still there, in conversations that are. */
-  events(named: readonly { org: string; id: string }[]): Promise<ReportedEvent[]>;
+  events(named: readonly EventName[]): Promise<ReportedEvent[]>;
+  /** The users that system messages list, by event id. */
+  lists(named: readonly EventName[]): Promise<Map<string, string[]>>;
   /** Who has these events, by event id. */
   fates(events: readonly ReportedEvent[]): Promise<Map<string, Fates>>;
   /** All who take part in these conversations, each with the offset after which messages are addressed to the user. */

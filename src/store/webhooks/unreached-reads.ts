@@ -3,7 +3,7 @@ import { isLiveOrganization } from "../directory/entity.ts";
 import { isOfConversation } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import { createFateReader } from "./fates.ts";
-import type { ReportedEvent, UnreachedReads } from "./ports.ts";
+import type { EventName, EventTextReads, ReportedEvent, UnreachedReads } from "./ports.ts";
 
 type DueRow = Row & { org: string; offset: number; webhook: string; event_id: string; due_at: number };
 type EventRow = Row & {
@@ -12,14 +12,17 @@ type EventRow = Row & {
   offset: number;
   kind: "message" | "system";
   cid: string | null;
-  uids: string | null;
-  payload: string;
+  bytes: number;
+  listed: number | null;
   participants: number | null;
 };
+type TextRow = Row & { org: string; id: string; kind: "message" | "system"; payload: string };
 type ParticipantRow = Row & { org: string; cid: string; uid: string; log_start: number };
 type UserRow = Row & { org: string; id: string; log_start: number };
 type RecipientRow = Row & { uid: string; log_start: number };
 
+const emptyListBytes = "[]".length;
+const bytesOfShortestListed = `"a",`.length;
 const findDue = `SELECT org, "offset", webhook, event_id, due_at FROM webhook_due WHERE due_at <= ?
   ORDER BY due_at, org, "offset", webhook LIMIT ?`;
 const pageOfParticipants = `SELECT uid, log_start FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?`;
@@ -27,12 +30,15 @@ const pageOfUsers = `SELECT id AS uid, log_start FROM "user" WHERE org = ? AND i
   ORDER BY id LIMIT ?`;
 
 /** Creates the reads of what webhooks tell, each of which is one query for any number of events. */
-export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedReads {
+export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedReads & EventTextReads {
   const { tuplesOf } = reader.dialect;
-  const findEvents = `SELECT e.org, e.id, e."offset", e.kind, e.cid, e.uids, e.payload, c.participants
-    FROM (${tuplesOf("?", 2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org = asked.v0
-    LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
+  const named = `FROM (${tuplesOf("?", 2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org = asked.v0`;
+  const live = `${named} LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
     WHERE e.kind IN ('message', 'system') AND (e.cid IS NULL OR ${isOfConversation}) AND ${isLiveOrganization("e.org")}`;
+  const findEvents = `SELECT e.org, e.id, e."offset", e.kind, e.cid, OCTET_LENGTH(e.payload) AS bytes,
+    OCTET_LENGTH(e.uids) AS listed, c.participants ${live}`;
+  const findTexts = `SELECT e.org, e.id, e.kind, e.payload ${live}`;
+  const findLists = `SELECT e.id, e.uids ${named} WHERE e.uids IS NOT NULL`;
   const findParticipants = `SELECT p.org, p.cid, p.uid, p.log_start
     FROM (${tuplesOf("?", 2)}) AS asked JOIN participant p ON p.org = asked.v0 AND p.cid = asked.v1`;
   const findUsers = `SELECT u.org, u.id, u.log_start
@@ -55,12 +61,16 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
         dueAt: Number(due_at),
       }));
     },
-    async events(named) {
-      const rows = await find<EventRow>(
-        findEvents,
-        named.map(({ org, id }) => [org, id]),
-      );
-      return rows.map(toEvent);
+    async events(events) {
+      return (await find<EventRow>(findEvents, events.map(tupleOf))).map(toEvent);
+    },
+    async texts(events) {
+      const rows = await find<TextRow>(findTexts, events.map(tupleOf));
+      return rows.map(({ org, id, kind, payload }) => ({ org, id, kind, payload }));
+    },
+    async lists(events) {
+      const rows = await find<{ id: string; uids: string }>(findLists, events.map(tupleOf));
+      return new Map(rows.map(({ id, uids }) => [id, JSON.parse(uids)]));
     },
     fates: createFateReader(reader),
     async participants(conversations) {
@@ -78,9 +88,9 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
       return rows.map(({ org, id, log_start }) => ({ org, uid: id, after: Number(log_start) }));
     },
     async recipientsOf(event, { after, limit }) {
-      const { org, cid = "", offset } = event;
+      const { org, cid = "", offset, address } = event;
       const rows =
-        addressOf(event) === "everyone"
+        address === "everyone"
           ? await reader.allOf<RecipientRow>(org, pageOfUsers, org, after, limit)
           : await reader.allOf<RecipientRow>(org, pageOfParticipants, org, cid, after, limit);
       return rows.map(({ uid, log_start }) => ({ uid, isRecipient: Number(log_start) < offset }));
@@ -88,15 +98,26 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   };
 }
 
-function toEvent({ org, id, offset, kind, cid, uids, payload, participants }: EventRow): ReportedEvent {
+function tupleOf({ org, id }: EventName): [string, string] {
+  return [org, id];
+}
+
+function toEvent({ org, id, offset, kind, cid, bytes, listed, participants }: EventRow): ReportedEvent {
+  const address = kind === "message" ? "conversation" : addressOfRow(cid, listed);
   return {
     org,
     id,
     offset: Number(offset),
     kind,
     cid: cid ?? undefined,
-    uids: uids === null ? undefined : JSON.parse(uids),
-    payload,
-    participants: Number(participants ?? 0),
+    bytes: Number(bytes),
+    address,
+    recipients: address === "users" ? Number(listed ?? 0) / bytesOfShortestListed : Number(participants ?? 0),
   };
+}
+
+/** Like `addressOf` for a system message, of whose list only the length is known. */
+function addressOfRow(cid: string | null, listed: number | null): ReportedEvent["address"] {
+  const isEmpty = listed !== null && Number(listed) === emptyListBytes;
+  return addressOf({ cid: cid ?? undefined, uids: isEmpty ? [] : undefined });
 }

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import { createLanes } from "./lanes.ts";
+
+type End = { isGood: boolean; durationMs: number };
+
+/** Lanes whose jobs end when a test says so. */
+function setUp() {
+  const started: string[] = [];
+  const ends = new Map<string, (result: End) => void>();
+  let rooms = 0;
+  const lanes = createLanes<string>({
+    run(name) {
+      started.push(name);
+      const { promise, resolve } = Promise.withResolvers<End>();
+      ends.set(name, resolve);
+      return promise;
+    },
+    onRoom: () => rooms++,
+  });
+  const add = (org: string, ref: string, count: number) =>
+    lanes.add(
+      org,
+      ref,
+      Array.from({ length: count }, (_, index) => `${ref}-${index}`),
+    );
+  const startedOf = (ref: string) => started.filter((name) => name.startsWith(`${ref}-`)).length;
+  /** Ends all jobs of a webhook that have begun. */
+  async function endAll(ref: string, result: Partial<End> = {}): Promise<void> {
+    for (const [name, end] of [...ends]) {
+      if (!name.startsWith(`${ref}-`)) continue;
+      ends.delete(name);
+      end({ isGood: true, durationMs: 10, ...result });
+    }
+    await Bun.sleep(0);
+  }
+  return { lanes, add, started, startedOf, endAll, rooms: () => rooms };
+}
+
+describe("lanes", () => {
+  test("begin eight posts of a webhook at once, and more the longer its receiver is quick", async () => {
+    const { add, startedOf, endAll } = setUp();
+    add("o", "a", 100);
+    expect(startedOf("a")).toBe(8);
+    await endAll("a");
+    expect(startedOf("a")).toBe(8 + 16);
+  });
+
+  test("leave a receiver that is slow or fails a single place, and the others theirs", async () => {
+    const { lanes, add, startedOf, endAll } = setUp();
+    add("o", "slow", 100);
+    await endAll("slow", { isGood: false });
+    expect(startedOf("slow")).toBe(9);
+    await endAll("slow", { durationMs: 15_000 });
+    expect(startedOf("slow")).toBe(10);
+    expect([lanes.roomOf("slow"), lanes.busy()]).toEqual([0, ["slow"]]);
+    add("o", "quick", 100);
+    expect(startedOf("quick")).toBe(8);
+  });
+
+  test("give an organization a quarter of the places, however many webhooks it has", () => {
+    const { add, started, startedOf } = setUp();
+    for (let hook = 0; hook < 20; hook++) add("greedy", `g${hook}`, 100);
+    expect(started.length).toBe(64);
+    add("other", "o", 100);
+    expect(startedOf("o")).toBe(8);
+  });
+
+  test("let webhooks take turns when all places are taken", async () => {
+    const { add, started, endAll } = setUp();
+    for (let hook = 0; hook < 40; hook++) add(`org-${hook}`, `h${hook}`, 20);
+    expect(started.length).toBe(256);
+    const before = started.length;
+    for (let hook = 0; hook < 8; hook++) await endAll(`h${hook}`);
+    const next = started.slice(before).map((name) => name.split("-")[0]);
+    expect(next.slice(0, 9)).toEqual(["h0", ...Array.from({ length: 8 }, (_, index) => `h${32 + index}`)]);
+  });
+
+  test("tell that there is room, and forget what has not begun when they are cleared", async () => {
+    const { lanes, add, started, endAll, rooms } = setUp();
+    add("o", "a", 20);
+    add("o", "b", 20);
+    lanes.clear("a");
+    expect(lanes.held).toBe(8 + 20);
+    await endAll("a");
+    expect([rooms() > 0, lanes.held]).toEqual([true, 20]);
+    lanes.clear();
+    await endAll("b");
+    expect([lanes.held, started.length]).toEqual([0, 16]);
+  });
+});
