@@ -69,7 +69,7 @@ export function createPosting(dependencies: Dependencies): Posting {
   const lanes = createLanes<Job>({ run, onRoom: dependencies.onRoom });
 
   async function run({ delivery, hook, body, claimedAt, now }: Job): Promise<{ isGood: boolean; durationMs: number }> {
-    const waitedMs = elapsed.now() - claimedAt;
+    const waitedMs = Math.round(elapsed.now() - claimedAt);
     if (waitedMs > beginWithinMs) return { isGood: false, durationMs: 0 }; // another node may have it soon
     const tried = await attempt(hook, { id: delivery.id, body, now: now + waitedMs });
     const isGood = tried.error === null;

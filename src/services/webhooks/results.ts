@@ -1,3 +1,4 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
 import type { TriedDelivery, WebhookDeliveryWrites } from "../../store/webhooks/ports.ts";
 
 /** Stores the results of posts, many in one commit. */
@@ -26,12 +27,33 @@ export function createResults({ store, onError }: Dependencies): Results {
   let isFailing = false;
   let isClosed = false;
 
+  /** Stores results one by one, as one that the database takes for invalid would hold up the others. */
+  async function storeEach(results: readonly TriedDelivery[]): Promise<void> {
+    for (const result of results) {
+      try {
+        await store([result]);
+      } catch (error) {
+        if (error instanceof HeraldError) throw error;
+        onError(error); // its claim ends, and it is posted again
+      }
+    }
+  }
+
+  async function storeSome(results: readonly TriedDelivery[]): Promise<void> {
+    try {
+      await store(results);
+    } catch (error) {
+      if (error instanceof HeraldError) throw error;
+      await storeEach(results);
+    }
+  }
+
   async function storeAll(): Promise<void> {
     while (waiting.length > 0 && !isClosed) {
       await Bun.sleep(waiting.length < atOnce ? gatherMs : 0);
       const some = waiting.slice(0, atOnce);
       try {
-        await store(some.map(({ result }) => result));
+        await storeSome(some.map(({ result }) => result));
         waiting = waiting.slice(some.length);
         isFailing = false;
         for (const { done } of some) done();
