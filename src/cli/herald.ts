@@ -39,6 +39,7 @@ import { addServeCommand } from "./commands/serve.ts";
 import { addExportCommand } from "./commands/transfer/export.ts";
 import { addImportCommand } from "./commands/transfer/import.ts";
 import { addUpgradeCommand } from "./commands/upgrade.ts";
+import { addWebhookCommands } from "./commands/webhooks/webhooks.ts";
 import { explain } from "./errors/explain.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { createOutput, type Output } from "./output/output.ts";
@@ -100,6 +101,7 @@ export function createProgram(output: Output): Command {
   addRecallCommand(program, output);
   addReadCommand(program, output);
   addScheduleCommands(program, output);
+  addWebhookCommands(program, output);
   addReportCommands(program, output);
   addRecipientsCommands(program, output);
   addListenCommand(program, output);
