@@ -64,6 +64,13 @@ var operations = map[string]func(context.Context, *Client){
 	"importLines": func(ctx context.Context, c *Client) {
 		drain(c.ImportLines(ctx, "o", strings.NewReader(""), ImportOptions{}))
 	},
+	"createFile": func(ctx context.Context, c *Client) {
+		c.Upload(ctx, "o", "f", "text/plain", strings.NewReader("x"))
+	},
+	"putFile":            func(ctx context.Context, c *Client) { c.PutFile(ctx, "o", "f", "text/plain", strings.NewReader("x")) },
+	"getFile":            func(ctx context.Context, c *Client) { c.GetFile(ctx, "o", "f") },
+	"downloadFile":       func(ctx context.Context, c *Client) { c.Download(ctx, "f") },
+	"deleteFile":         func(ctx context.Context, c *Client) { c.DeleteFile(ctx, "o", "f") },
 	"exportOrganization": func(ctx context.Context, c *Client) { c.ExportOrganization(ctx, "o") },
 	"exportUser":         func(ctx context.Context, c *Client) { c.ExportUser(ctx, "o", "u") },
 	"listOnline":         func(ctx context.Context, c *Client) { c.ListOnline(ctx, "o", OnlineOptions{}, PageOptions{}) },

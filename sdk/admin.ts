@@ -1,5 +1,6 @@
 export { type AdminClient, createAdmin } from "./admin/admin.ts";
 export type { BatchAnswer, BatchEnvelope, BatchOptions } from "./admin/calls/batch.ts";
+export type { UploadOptions } from "./admin/calls/files.ts";
 export { eachOf } from "./admin/calls/pages.ts";
 export type { Health } from "./admin/calls/server.ts";
 export type { AdminOptions, CallOptions, RequestOptions } from "./admin/exchange.ts";

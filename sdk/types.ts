@@ -286,10 +286,22 @@ export type ApiKeyScope =
   | "directory:read"
   | "directory:write"
   | "history:read"
+  | "files:write"
   | "webhooks:manage"
   | "observe"
   | "keys:manage"
   | "*";
+
+/** A file of messages. `size` is in bytes; `sha256` is in hexadecimal, and `null` until the bytes are uploaded. */
+export type FileDescription = {
+  file_id: string;
+  name: string;
+  size: number;
+  content_type: string;
+  sha256: string | null;
+  /** ISO 8601. */
+  created_at: string;
+};
 
 /** Restricts a live feed to the events that match all given members. */
 export type FeedFilter = {

@@ -31,10 +31,10 @@ const settings = {
     .transform(Number)
     .optional()
     .describe(
-      "port of an internal address; if set, only that one serves the admin API, the console, the documentation, the metrics and /readyz, and HERALD_PORT only /ws, /sse and /healthz",
+      "port of an internal address; if set, only that one serves the admin API, the console, the documentation, the metrics and /readyz, and HERALD_PORT only /ws, /sse, GET /files/… and /healthz",
     ),
   HERALD_DATA_DIR: text("./data").describe(
-    "folder for the embedded database and the secrets generated at the first start",
+    "folder for the embedded database, the files of messages, and the secrets generated at the first start",
   ),
   HERALD_DATABASE_URL: url(["postgres:", "postgresql:"]).describe(
     "PostgreSQL database; if not set, Herald uses SQLite in the data folder",
@@ -125,6 +125,7 @@ const settings = {
     .describe("share of requests that are traced even if their `traceparent` does not ask for it"),
   HERALD_DEMO: flag.describe("1: create a demo organization if the database is empty"),
   HERALD_LIMIT_REQUEST_BYTES: limit(1_048_576).describe("maximum size of a request body, in bytes"),
+  HERALD_LIMIT_FILE_BYTES: limit(104_857_600).describe("maximum size of a file, in bytes"),
   HERALD_LIMIT_BODY_CHARACTERS: limit(65_536).describe("maximum length of a message body, in characters"),
   HERALD_LIMIT_X_BYTES: limit(32_768).describe("maximum size of `x` as JSON, in bytes"),
   HERALD_LIMIT_ATTACHMENTS: limit(20).describe("maximum number of attachments of a message"),

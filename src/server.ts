@@ -19,6 +19,7 @@ import { createConsolePages } from "./server/console/pages.ts";
 import { createCrowds } from "./server/crowds.ts";
 import { checkStore, openDatabase } from "./server/database.ts";
 import { startDeliveryLedger } from "./server/delivery.ts";
+import { createNodeFiles } from "./server/files.ts";
 import { startLastSeen } from "./server/last-seen.ts";
 import { createAddressReader, startLimits } from "./server/limits.ts";
 import { listen } from "./server/listen.ts";
@@ -149,6 +150,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
   const waits = createWaits({ bus, nodes: () => nodes?.heard ?? [nodeId] });
   const services = createServices({ config, tokenSecret, store, use, refusals, clock, steadyClock, waits, log });
+  const { start: startFiles, ...files } = createNodeFiles({ config, tokenSecret, store, use, ...services, clock });
   const keyring = createKeyring({
     keys: store.keys,
     bootstrap: openBootstrap(adminKey),
@@ -265,6 +267,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     organizations: createOrganizationDirectory({ ...store, limits: organizationLimits, presence, clock }),
     use,
     ...sends,
+    ...files,
     feeds: connections.feeds,
     rateLimit,
     health,
@@ -338,6 +341,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     onDisabled: ({ org, id }) => log.warn({ org, webhook: id }, "switched off a webhook, as its receiver answered 410"),
   });
   starting.defer(() => atMost(requestsMayTakeMs, services.poster.stop()));
+  const stopFiles = startFiles(outages);
+  starting.defer(() => atMost(leaveMayTakeMs, stopFiles()));
   outbox?.start();
   starting.defer(() => atMost(requestsMayTakeMs, outbox?.stop()));
   if (tlsFiles !== undefined && tls !== undefined)

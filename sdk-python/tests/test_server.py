@@ -18,7 +18,7 @@ from conftest import Server
 import herald as package
 from herald import AsyncHerald, Herald, HeraldError, TokenIssuer, new_id
 from herald._core.operations import OPERATIONS
-from herald.models import Event, NewMessage, NewSystemMessage, Send
+from herald.models import Event, NewAttachment, NewMessage, NewSystemMessage, Send
 
 
 def say(herald: Herald, org: str, body: str, *, id: str | None = None, x: dict[str, Any] | None = None) -> str:
@@ -48,6 +48,22 @@ def test_a_message_is_sent_once_edited_read_and_taken_back(herald: Herald, org: 
     )
     assert list(herald.messages(org, "c")) == []
     assert "recalled_at" in herald.get_message(org, first)
+
+
+def test_a_file_is_uploaded_named_downloaded_and_removed(herald: Herald, org: str) -> None:
+    file = herald.upload(org, "grüße.txt", iter([b"Hello, ", b"file"]), content_type="text/plain")
+    assert (file["name"], file["size"], file["content_type"]) == ("grüße.txt", 11, "text/plain")
+    attachments: list[NewAttachment] = [{"name": "grüße.txt", "file_id": file["file_id"]}, {"name": "later.txt"}]
+    herald.send_message(organizationId=org, senderId="alice", message={"cid": "c", "attachments": attachments})
+    [message] = herald.messages(org, "c")
+    named, later = [attachment["file_id"] for attachment in message["attachments"]]
+    assert named == file["file_id"] and b"".join(herald.download(named)) == b"Hello, file"
+    assert herald.get_file(org, later)["sha256"] is None
+    assert herald.put_file(org, later, b"now")["size"] == 3
+    herald.delete_file(org, named)
+    with pytest.raises(HeraldError) as caught:
+        list(herald.download(named))
+    assert caught.value.code == "file_not_found"
 
 
 def test_a_system_message_goes_to_a_list_a_conversation_or_everyone(herald: Herald, org: str) -> None:

@@ -2,6 +2,7 @@ import { HeraldArgumentError } from "../errors.ts";
 import type { FeedFilter } from "../types.ts";
 import { createBatchCalls } from "./calls/batch.ts";
 import { createDirectoryCalls } from "./calls/directory.ts";
+import { createFileCalls } from "./calls/files.ts";
 import { createKeyCalls } from "./calls/keys.ts";
 import { createMessageCalls } from "./calls/messages.ts";
 import { path, query } from "./calls/paths.ts";
@@ -62,6 +63,7 @@ export function createAdmin({
     ...createReportCalls(request),
     ...createDirectoryCalls(request),
     ...createTransferCalls({ root, key, fetch }),
+    ...createFileCalls(exchange, request, { root, key, fetch, timeoutMs }),
     ...createKeyCalls(request),
     ...createWebhookCalls(request),
     ...createServerCalls(exchange, request),

@@ -1,5 +1,5 @@
 import { withRetries } from "../waiting/retry.ts";
-import { type CallTraits, call, type Fetch } from "./http.ts";
+import { type CallTraits, call, type Fetch, type FileBody } from "./http.ts";
 
 /** The options of an admin client. */
 export type AdminOptions = {
@@ -59,7 +59,8 @@ const maxRetryAfterMs = 60_000;
 export function createExchange(settings: Settings): Exchange {
   const { root, key, fetch, retries, timeoutMs, deadlineMs, minBackoffMs, maxBackoffMs } = settings;
   return async (method, path, body, { isSafe = method !== "POST", waitMs = 0, signal, ...traits }) => {
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const sent =
+      body === undefined || traits.type !== undefined ? (body as FileBody | undefined) : JSON.stringify(body);
     const startedAt = performance.now();
     const leftMs = () => startedAt + deadlineMs + waitMs - performance.now();
     const attempt = () =>
@@ -67,7 +68,7 @@ export function createExchange(settings: Settings): Exchange {
         url: root + path,
         method,
         key,
-        body: text,
+        body: sent,
         ...traits,
         timeoutMs: Math.ceil(Math.max(1, Math.min(timeoutMs + waitMs, leftMs()))),
         fetch,

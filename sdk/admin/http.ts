@@ -16,14 +16,19 @@ export type CallTraits = {
   as?: "json" | "text";
   /** A status besides 2xx whose JSON is an answer, and no error. */
   alsoAnswers?: number;
+  /** The media type of the body (default JSON). */
+  type?: string;
 };
+
+/** The bytes of a file: what is at hand, or a stream, which can be sent only once. */
+export type FileBody = string | Uint8Array | Blob | ReadableStream<Uint8Array>;
 
 /** One call. `body` is sent unchanged. */
 export type HttpCall = CallTraits & {
   url: string;
   method: string;
   key: string;
-  body: string | undefined;
+  body: FileBody | undefined;
   timeoutMs: number;
   fetch: Fetch;
   signal?: AbortSignal | undefined;
@@ -38,20 +43,21 @@ export async function call({
   headers: further = {},
   as = "json",
   alsoAnswers,
+  type = "application/json",
   timeoutMs,
   fetch,
   signal,
 }: HttpCall): Promise<{ body: unknown; headers: Headers } | Failure> {
   const accept = as === "json" ? "application/json" : "text/plain";
   const headers: Record<string, string> = { "Admin-Api-Key": key, Accept: accept, ...further };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (body !== undefined) headers["Content-Type"] = type;
   const limit = limitTime(timeoutMs, signal);
   let response: Response;
   let text: string;
   try {
     // Redirects are not followed: `fetch` would send the key to any address that the redirect names.
     const init: RequestInit = { method, headers, redirect: "manual", signal: limit.signal };
-    response = await fetch(url, body === undefined ? init : { ...init, body });
+    response = await fetch(url, body === undefined ? init : { ...init, ...bodyOfRequest(body) });
     text = await response.text();
   } catch (cause) {
     return unreachable(url, describe(cause, timeoutMs), cause);
@@ -64,6 +70,40 @@ export async function call({
   const isAnswer = response.ok || (response.status === alsoAnswers && isOfType(response, accept));
   if (isAnswer && isJson) return { body: json, headers: response.headers };
   return failureOf(response, json);
+}
+
+/** What `fetch` needs to send a body: for a stream, that nothing is read before all is sent, which not all of its types know. */
+function bodyOfRequest(body: FileBody): Pick<RequestInit, "body"> {
+  if (typeof body === "string" || body instanceof Blob) return { body };
+  if (body instanceof Uint8Array) return { body: new Blob([new Uint8Array(body)]) };
+  return { body, duplex: "half" } as RequestInit;
+}
+
+/**
+ * Downloads bytes. Resolves with the response once it begins, which must be within `timeoutMs`, or with the failure.
+ */
+export async function openBytes({
+  url,
+  key,
+  timeoutMs,
+  fetch,
+  signal,
+}: Pick<HttpCall, "url" | "key" | "timeoutMs" | "fetch" | "signal">): Promise<{ response: Response } | Failure> {
+  const over = new AbortController();
+  const abort = () => over.abort(signal?.reason);
+  signal?.addEventListener("abort", abort);
+  const timer = setTimeout(() => over.abort(new DOMException("late", "TimeoutError")), timeoutMs);
+  try {
+    signal?.throwIfAborted();
+    const response = await fetch(url, { headers: { "Admin-Api-Key": key }, redirect: "manual", signal: over.signal });
+    return response.ok ? { response } : failureOf(response, readJson(await response.text()));
+  } catch (cause) {
+    signal?.removeEventListener("abort", abort);
+    signal?.throwIfAborted();
+    return unreachable(url, describe(cause, timeoutMs), cause);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Opens a stream of server-sent events, which must begin within `timeoutMs`. Resolves with its body, or with the failure. */

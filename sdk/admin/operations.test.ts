@@ -74,6 +74,11 @@ const calls: Record<string, Call[]> = {
     (a, o) => a.listSystemRecipients("o", "m", { ...page, state: "missing", senderId: "u" }, o),
     (a, o) => a.systemRecipients("o", "m", { state: "missing", senderId: "u" }, o),
   ],
+  createFile: [(a, o) => a.upload("o", "f", "x", o)],
+  putFile: [(a, o) => a.putFile("o", "f", "x", o)],
+  getFile: [(a, o) => a.getFile("o", "f", o)],
+  downloadFile: [(a, o) => a.download("f", o)],
+  deleteFile: [(a, o) => a.deleteFile("o", "f", o)],
   importLines: [
     (a, o) => a.importLines("o", bytes(), { ...o, dryRun: true }),
     (a, o) => a.importRecords("o", [{ user: { id: "u" } }], { ...o, dryRun: true }),

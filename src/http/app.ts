@@ -12,6 +12,8 @@ import type { Directory } from "../services/directory/directory.ts";
 import type { Erasures } from "../services/directory/erasure.ts";
 import type { OrganizationDirectory } from "../services/directory/organizations.ts";
 import type { Feeds } from "../services/feeds.ts";
+import type { FileAddresses } from "../services/files/file-addresses.ts";
+import type { Files } from "../services/files/files.ts";
 import type { Authentication } from "../services/keys/authentication.ts";
 import type { Keys } from "../services/keys/keys.ts";
 import type { RateLimit } from "../services/limits/key-rates.ts";
@@ -38,6 +40,7 @@ import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";
 import { bindDirectory } from "./routes/directory.ts";
 import { bindFeed } from "./routes/feed.ts";
+import { bindDownloads, bindFiles } from "./routes/files.ts";
 import { bindKeys } from "./routes/keys.ts";
 import { bindMessageChanges } from "./routes/message-changes.ts";
 import { bindMessages } from "./routes/messages.ts";
@@ -75,6 +78,8 @@ type Dependencies = {
   health: HealthChecks;
   metrics: Metrics;
   feeds: Feeds;
+  files: Files;
+  fileAddresses: FileAddresses;
   imports: Imports;
   exports: Exports;
   pages: Pages;
@@ -93,7 +98,7 @@ export type App = {
 };
 
 /** What the public address serves besides sockets and streams, if the rest has an internal one. */
-const publicPaths: ReadonlySet<string> = new Set(["/healthz"]);
+const publicPaths = /^\/(healthz$|files\/)/;
 
 /** Binds every operation of the contract, and the open pages. */
 export function createApp(dependencies: Dependencies): App {
@@ -113,6 +118,8 @@ export function createApp(dependencies: Dependencies): App {
   bindPresence(bind, operations, dependencies);
   bindFeed(bind, operations, dependencies.feeds);
   bindTransfer(bind, operations, dependencies);
+  bindFiles(bind, operations, dependencies);
+  bindDownloads(app, operations, dependencies);
   bindKeys(bind, operations, dependencies.keys);
   bind(operations.listAudit, async ({ caller, query }) => ({ status: 200, body: await audit.list(caller, query) }));
   bindMetrics(bind, operations, dependencies.metrics);
@@ -131,7 +138,7 @@ export function createApp(dependencies: Dependencies): App {
       return follow(request, call, () => {
         const fault = faultOf(request.url);
         if (fault !== undefined) return problemResponse(new HeraldError("bad_request", fault), requestIdOf(request));
-        if (door === "public" && !publicPaths.has(new URL(request.url).pathname))
+        if (door === "public" && !publicPaths.test(new URL(request.url).pathname))
           return problemResponse(new HeraldError("not_found"), requestIdOf(request));
         return app.fetch(request, { runtime, call });
       });

@@ -22,6 +22,7 @@ import scheduledSends from "./migrations/0021-scheduled-sends.sql" with { type: 
 import formerParticipants from "./migrations/0022-former-participants.sql" with { type: "text" };
 import lastSeen from "./migrations/0023-last-seen.sql" with { type: "text" };
 import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
+import files from "./migrations/0025-files.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -68,6 +69,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0022-former-participants", formerParticipants),
   migrationOf("0023-last-seen", lastSeen),
   migrationOf("0024-webhooks", webhooks),
+  migrationOf("0025-files", files),
 ];
 
 /** The schema version of the last release without expand and contract. */

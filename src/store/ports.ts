@@ -1,6 +1,7 @@
 import type { Scope } from "../contract/keys/scopes.ts";
 import type { EventKind, LogEvent } from "../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../contract/log/log-place.ts";
+import type { NamedFile } from "./files/ports.ts";
 
 /**
  * A send to be stored. The sender must be a participant of the conversation `cid`, or without `cid` a user of the
@@ -18,6 +19,8 @@ export type NewSend = {
   /** Equal for retries, different for another payload. */
   fingerprint: string;
   payload: string;
+  /** The files that a message names. */
+  files?: readonly NamedFile[] | undefined;
   /** The recipients of a system message; empty if they are the participants of `cid`, or everyone. */
   uids: string[] | undefined;
   /** Milliseconds since the Unix epoch. */
@@ -34,7 +37,7 @@ export type SendOutcome =
   | { outcome: "stored"; id: string; createdAt: number; offset: number; prev?: string | undefined }
   | { outcome: "replayed"; id: string; createdAt: number }
   | { outcome: "conflict" }
-  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" }
+  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" | "file" }
   | { outcome: "failed"; error: unknown };
 
 /** An outcome that is known without storing the send. */

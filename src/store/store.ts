@@ -9,6 +9,8 @@ import { createConversationReads, createConversationWrites } from "./directory/c
 import { createOrganizationReads, createOrganizationWrites } from "./directory/organizations.ts";
 import { createParticipantReads, createParticipantWrites, createStanding } from "./directory/participants.ts";
 import { createUserReads, createUserWrites } from "./directory/users.ts";
+import { createFileReads, createFileWrites } from "./files/files.ts";
+import { createFileUpkeep } from "./files/upkeep.ts";
 import { createKeyReads, createKeyWrites } from "./keys.ts";
 import { createBatchLog } from "./log/batch-log.ts";
 import { createLogReader } from "./log/log-reader.ts";
@@ -54,6 +56,7 @@ export function createWrites({ driver, announce }: { driver: Driver; announce(ev
     schedule: createScheduleWrites({ writer }),
     webhooks: createWebhookWrites({ writer }),
     webhookDeliveries: createWebhookDeliveryWrites({ driver }),
+    files: { ...createFileWrites({ writer }), ...createFileUpkeep({ driver, reader: driver, writer }) },
   };
 }
 
@@ -136,6 +139,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     exports: createExportReads({ reader }),
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
     imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
+    files: { ...createFileReads({ reader }), ...writes.files },
     schedule: { ...createScheduleReads({ reader }), ...writes.schedule, isShared: reader.dialect.isShared },
     webhooks: { ...createWebhookReads({ reader }), ...writes.webhooks },
     webhookDeliveries: { ...createWebhookDeliveryReads({ reader }), ...writes.webhookDeliveries },

@@ -28,7 +28,7 @@ describe.skipIf(postgres === undefined)("the outbox", () => {
     const system = { uids: ["bob"], x: { a: 1 } };
     const requests = [
       { organizationId: org.id, senderId: "alice", message: { cid, body: "a", x: { a: [1] }, id: "1" } },
-      { organizationId: org.id, senderId: "alice", message: { cid, attachments: [{ name: "a", file_id: "f" }] } },
+      { organizationId: org.id, senderId: "alice", message: { cid, attachments: [{ name: "a" }] } },
       { organizationId: org.id, senderId: "alice", messageSystem: system },
     ];
 

@@ -64,7 +64,7 @@ function comparable({ status, text }: Answer<unknown>, ids: Ids): string {
   for (const id of Object.values(ids).sort((left, right) => right.length - left.length))
     shown = shown.replaceAll(JSON.stringify(id).slice(1, -1), "<id>");
   shown = shown.replaceAll(
-    /"(request_id|created_at|expires_at|token|key|id|mid|server_mid|secret|cursor)":"[^"]*"/g,
+    /"(request_id|created_at|expires_at|token|key|id|file_id|mid|server_mid|secret|cursor)":"[^"]*"/g,
     '"$1":"…"',
   );
   return `${status} ${shown.replaceAll(/"(t|last_used_at|old_secret_expires_at)":("[^"]*"|\d+|null)/g, '"$1":"…"')}`;
@@ -78,6 +78,7 @@ function expectNothingOf(other: Tenant, answer: { text: string; headers?: Header
     other.own.messageId,
     other.own.systemMid,
     other.own.keyId,
+    other.own.fileId,
     other.key,
     other.own.org,
     other.own.uid,

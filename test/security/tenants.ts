@@ -1,5 +1,6 @@
 import { decodeJwt } from "jose";
 import { uniqueId } from "../harness/random.ts";
+import { filesOf } from "../harness/servers/files.ts";
 import type { Herald } from "../harness/servers/herald.ts";
 import { createKey } from "../harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
@@ -16,6 +17,7 @@ export type Ids = {
   scheduledId: string;
   webhookId: string;
   deliveryId: string;
+  fileId: string;
 };
 
 /** An organization, a key with every scope that is bound to it, and its contents. */
@@ -47,6 +49,7 @@ export function idsOfNothing(): Ids {
     scheduledId: uniqueId("later-canary-of-nothing"),
     webhookId: uniqueId("hook-canary-of-nothing"),
     deliveryId: Bun.randomUUIDv7(),
+    fileId: Bun.randomUUIDv7(),
   };
 }
 
@@ -61,8 +64,12 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
   await herald.admin("PUT", org.path("users", "alice"), { name: `alice ${mark}` });
   await org.conversation(["alice", "bob"], "room");
   await org.conversation(["alice", own.uid], own.cid);
-  const say = async (cid: string) =>
-    (await org.sent("alice", { id: `m-1 ${cid}`, cid, body: `body ${mark}`, x: { mark } })).server_mid;
+  const file = async () => (await filesOf(org).uploaded(`${mark}.txt`, `file of ${mark}`)).file_id;
+  const say = async (cid: string, file_id: string) => {
+    const attachments = [{ name: `${mark}.txt`, file_id }];
+    const message = { id: `m-1 ${cid}`, cid, body: `body ${mark}`, x: { mark }, attachments };
+    return { messageId: (await org.sent("alice", message)).server_mid, fileId: file_id };
+  };
   const notify = async (mid: string) => (await org.sentSystem("alice", { id: mid, uids: ["alice"], x: { mark } })).mid;
   const later = async (sid: string) => {
     const request = { organizationId: org.id, senderId: "alice", message: { cid: "room", body: `later ${mark}` } };
@@ -76,7 +83,7 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
     return { webhookId: wid, deliveryId: test.body.id };
   };
   const sent = {
-    messageId: await say("room"),
+    ...(await say("room", await file())),
     systemMid: await notify("notice"),
     scheduledId: await later("later"),
     ...(await hook("push")),
@@ -85,7 +92,7 @@ export async function createTenant(herald: Herald, mark: string): Promise<Tenant
   const tokenId = String(decodeJwt(token).jti);
   const shared = { org: org.id, uid: "alice", cid: "room", keyId: id, tokenId, ...sent };
   const ownSent = {
-    messageId: await say(own.cid),
+    ...(await say(own.cid, await file())),
     systemMid: await notify(uniqueId(`notice-${mark}`)),
     scheduledId: await later(uniqueId(`later-${mark}`)),
     ...(await hook(uniqueId(`hook-${mark}`))),
@@ -106,6 +113,8 @@ export async function contentsOf({ org, key, shared }: Tenant): Promise<string> 
     org.path("system-messages", shared.systemMid),
     org.path("scheduled"),
     org.path("webhooks"),
+    org.path("files", shared.fileId),
+    `/files/${shared.fileId}`,
   );
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
   const contents = [...(await Promise.all(lists.map(read))), keys].join("\n");

@@ -14,6 +14,7 @@ const pathIds: Record<string, (ids: Ids) => string> = {
   sid: ({ scheduledId }) => scheduledId,
   wid: ({ webhookId }) => webhookId,
   did: ({ deliveryId }) => deliveryId,
+  file_id: ({ fileId }) => fileId,
 };
 
 const cursorOf = (place: object) => Buffer.from(JSON.stringify(place)).toString("base64url");
@@ -42,6 +43,7 @@ const queries: Record<string, (ids: Ids) => string> = {
   cid: ({ cid }) => encodeURIComponent(cid),
   uid: ({ uid }) => encodeURIComponent(uid),
   rate: () => "1000",
+  name: () => "a.txt",
   "listScheduled state": () => "waiting",
   "listWebhookDeliveries state": () => "failed",
 };

@@ -10,6 +10,7 @@ export const exampleIds = {
   user: "bob",
   conversation: "welcome",
   token: "01a1fb4a-6a00-7000-8000-000000000001",
+  file: "01a1fb4a-6a00-7000-8000-000000000002",
 };
 
 /** An organization. */
@@ -27,6 +28,16 @@ export const userExample = { id: exampleIds.user, name: "Bob", created_at: creat
 
 /** A conversation. */
 export const conversationExample = { id: exampleIds.conversation, name: "Welcome", created_at: createdAt };
+
+/** A file. */
+export const fileExample = {
+  file_id: exampleIds.file,
+  name: "invoice.pdf",
+  size: 48_211,
+  content_type: "application/pdf",
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  created_at: createdAt,
+};
 
 /** A user who is connected, twice. */
 export const onlineUserExample = { id: exampleIds.user, connections: 2 };

@@ -1,6 +1,7 @@
 import { type ErrorCode, errorCatalogue } from "../errors/errors.ts";
 import { errorCodesOf, errorHeaders, problemExample } from "../errors/operation-errors.ts";
 import { type Problem, problemSchema } from "../errors/problem.ts";
+import { anyBytes } from "../files.ts";
 import { scopes } from "../keys/scopes.ts";
 import { defaultPayloadLimits, type PayloadLimits } from "../limits.ts";
 import { createOperations } from "../operations/all.ts";
@@ -73,7 +74,8 @@ function describeScopes(): string {
 }
 
 function describe(operation: Operation, components: Components): Record<string, unknown> {
-  const { operationId, tag, summary, description, scope, body, lines, isBodyOptional, bodyExample } = operation;
+  const { operationId, tag, summary, description, scope, body, lines, takesBytes, isBodyOptional, bodyExample } =
+    operation;
   const { schemas } = components;
   const parameters = [
     ...describeParameters("path", schemas.add(operation.params, "input")),
@@ -98,6 +100,9 @@ function describe(operation: Operation, components: Components): Record<string, 
         required: true,
         content: { [linesType]: { schema: schemas.add(lines, "input"), example: bodyExample } },
       },
+    }),
+    ...(takesBytes === true && {
+      requestBody: { required: true, content: { [anyBytes]: { schema: { type: "string", format: "binary" } } } },
     }),
     responses: { ...describeAnswers(operation, schemas), ...describeErrors(operation, components) },
   };

@@ -6,7 +6,8 @@ export const scopes = {
   "directory:read": "Read organizations, users, conversations and participants.",
   "directory:write":
     "Create, change and delete organizations, users, conversations and participants; issue and revoke user tokens; sign users out.",
-  "history:read": "Read sent messages.",
+  "history:read": "Read sent messages and their files.",
+  "files:write": "Upload and remove files.",
   "webhooks:manage":
     "Create, change, test and delete webhooks, which receive the content of messages, and see what was posted.",
   observe: "See who is online, and watch everything that is delivered, including its content.",

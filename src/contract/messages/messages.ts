@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { isObject } from "../../lib/json/json-values.ts";
+import { maxContentTypeCharacters, maxNameCharacters } from "../files.ts";
 import { identifier, text, userIds } from "../identifiers.ts";
 import type { PayloadLimits } from "../limits.ts";
-
-const maxNameCharacters = 1024;
-const maxContentTypeCharacters = 255;
 
 /** Free-form parameters: any JSON object, delivered with exactly the members and values that were sent. */
 export function customParameters(maxBytes: number) {
@@ -25,9 +23,10 @@ const attachmentUpload = z.strictObject({
   name: text(1, maxNameCharacters).meta({ description: "The file's name; recipients see it as `file_name`." }),
   size: z.int().nonnegative().optional().meta({ description: "The file's size in bytes." }),
   content_type: text(0, maxContentTypeCharacters).optional().meta({ description: "The file's media type." }),
-  file_id: identifier
-    .optional()
-    .meta({ description: "The id of a file that was already uploaded. Without it, the server assigns an id." }),
+  file_id: identifier.optional().meta({
+    description:
+      "The id of a file of the organization. Without it, the server assigns an id, under which the bytes can be uploaded afterwards.",
+  }),
 });
 
 /** The members of every request that acts as a user. */

@@ -6,6 +6,7 @@ import { createConversationOperations } from "./conversations.ts";
 import { deliveryOperations } from "./delivery.ts";
 import { createTokenOperations, directoryOperations } from "./directory.ts";
 import { feedOperations } from "./feed.ts";
+import { fileOperations } from "./files.ts";
 import { keyOperations } from "./keys.ts";
 import { createMessageChangeOperations } from "./message-changes.ts";
 import { createMessageOperations } from "./messages.ts";
@@ -138,6 +139,7 @@ export function createOperations(limits: PayloadLimits) {
     ...createConversationOperations(limits),
     ...deliveryOperations,
     ...createTransferOperations(limits),
+    ...fileOperations,
     ...webhookOperations,
     ...presenceOperations,
     ...feedOperations,

@@ -11,6 +11,7 @@ export const operationTags = {
   Organizations: "Each organization's users, conversations and messages are isolated from all other organizations.",
   Users: "The people who send and receive messages, the tokens that their clients connect with, and their sessions.",
   Conversations: "Conversations, their participants and their history.",
+  Files: "The files of messages: their bytes, and who may have them.",
   Webhooks: "Posts that tell your server who was not reached, so that it can push or call.",
   Presence: "Who is connected now, on all nodes.",
   Keys: "API keys. Each has scopes, and may be bound to an organization, to senders and to networks.",
@@ -54,6 +55,8 @@ export type Operation<
    * each line itself. The body's size has no limit.
    */
   lines?: z.ZodType;
+  /** Whether the operation reads a body of any media type while it arrives, and limits its size itself. */
+  takesBytes?: boolean;
   /** An empty body stands for `{}`. */
   isBodyOptional?: boolean;
   bodyExample?: unknown;

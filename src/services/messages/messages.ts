@@ -1,10 +1,12 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { anyBytes } from "../../contract/files.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { Message } from "../../contract/messages/events.ts";
 import type { SendMessageRequest, SendMessageResponse } from "../../contract/messages/messages.ts";
 import { canonicalJson } from "../../lib/json/canonical-json.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { NamedFile } from "../../store/files/ports.ts";
 import type { NewSend, SendLog, SendOutcome, SendVerdict } from "../../store/ports.ts";
 import type { AwaitedSends, Waited, WaitWish } from "../delivery/awaited-sends.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
@@ -32,6 +34,7 @@ const missingCodes = {
   conversation: "conversation_not_found",
   participant: "sender_not_participant",
   user: "sender_not_found",
+  file: "file_not_found",
 } as const;
 
 /** The error for a send that the log refuses. */
@@ -67,10 +70,8 @@ export function toMessageSend(
   permitOrganization(caller, organizationId);
   permitSender(caller, senderId);
   const id = createId();
-  const attachments = attached.map((attachment) => ({
-    file_id: attachment.file_id ?? createId(),
-    file_name: attachment.name,
-  }));
+  const files = attached.map(toNamedFile);
+  const attachments = files.map((file) => ({ file_id: file.id, file_name: file.name }));
   const message: Message = {
     _id: id,
     t: toSeconds(createdAt),
@@ -90,10 +91,18 @@ export function toMessageSend(
     mid,
     fingerprint: mid === undefined ? "" : fingerprintOf([body, cid, x, attached]),
     payload: JSON.stringify({ message }),
+    files: files.length > 0 ? files : undefined,
     uids: undefined,
     createdAt,
     keyId: caller.keyId,
   };
+}
+
+type Attachment = SendMessageRequest["message"]["attachments"][number];
+
+function toNamedFile({ file_id, name, size = 0, content_type }: Attachment): NamedFile {
+  const contentType = content_type || anyBytes;
+  return { id: file_id ?? createId(), name, size, contentType, isGiven: file_id !== undefined };
 }
 
 /** The answer to a message that is stored. */

@@ -63,8 +63,8 @@ const ownKeyHeaders = ["jku", "jwk", "x5u", "x5c"] as const satisfies (keyof Pro
  * as a fraction, which RFC 7519, section 2 allows, as a sign-out must distinguish tokens issued within one second.
  */
 export function createTokens({ secret, previousSecret, provider, maxSeconds, clock }: Options): Tokens {
-  const ownKey = importKey(secret);
-  const previousKey = previousSecret === undefined ? undefined : importKey(previousSecret);
+  const ownKey = importTokenKey(secret);
+  const previousKey = previousSecret === undefined ? undefined : importTokenKey(previousSecret);
   const common = { audience, typ: "JWT", clockTolerance: skewSeconds, requiredClaims: ["exp", "sub", "org"] };
 
   async function verifySignature(token: string): Promise<JWTPayload> {
@@ -147,7 +147,7 @@ export function createTokens({ secret, previousSecret, provider, maxSeconds, clo
 /**
  * Imports the secret as a key for HS256 (RFC 7518, section 3.2). Given bytes, jose would import them for each token.
  */
-function importKey(secret: string): Promise<CryptoKey> {
+export function importTokenKey(secret: string): Promise<CryptoKey> {
   const hmac = { name: "HMAC", hash: "SHA-256" };
   return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), hmac, false, ["sign", "verify"]);
 }

@@ -12,6 +12,8 @@ type Removal = Row & { org: string; cid: string; up_to: number; removed_at: numb
 
 const wholeOrganization = "";
 const find = "SELECT org, cid, up_to, removed_at FROM removal";
+const discardBytes = `UPDATE file_bytes SET state = 'unwanted', changed_at = ?
+  WHERE id IN (SELECT id FROM file_bytes WHERE org = ? AND state = 'kept' ORDER BY id LIMIT ?)`;
 
 /**
  * Notes that the rows of a deleted conversation, or without `cid` of a deleted organization, are to be removed later in
@@ -62,6 +64,8 @@ async function removeSome(sql: Transaction, dialect: Dialect, removal: Removal, 
   // Deleting an organization revokes its keys, unless the node or the database failed meanwhile.
   const revoked = cid === wholeOrganization ? await revokeSomeKeysOf(dialect, sql, { org, now, limit }) : 0;
   if (revoked > 0) return revoked;
+  const unwanted = cid === wholeOrganization ? await sql.run(discardBytes, now, org, limit) : 0;
+  if (unwanted > 0) return unwanted;
   for (const rows of cid === wholeOrganization ? rowsOfOrganization(org, upTo) : rowsOfConversation(org, cid, upTo)) {
     const remove = rows.table === "event" ? removeFirstEvents : removeFirst;
     const removed = await remove(sql, rows, limit);
@@ -100,6 +104,8 @@ function rowsOfOrganization(org: string, upTo: number): Ordered[] {
     { table: "conversation", key: ["id"], ...ofOrganization },
     { table: "revoked_token", key: ["uid", "jti"], ...ofOrganization },
     { table: "scheduled_send", key: ["id"], ...ofOrganization },
+    { table: "attachment", key: ["file_id", "event_id"], ...ofOrganization },
+    { table: "file", key: ["id"], ...ofOrganization },
     { table: "schedule", key: ["org"], ...ofOrganization },
     { table: "webhook", key: ["id"], ...ofOrganization },
     { table: "webhook_due", key: [`"offset"`, "webhook"], ...ofOrganization },

@@ -1,5 +1,7 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
+import { nameFiles } from "../files/files.ts";
+import type { NamedFile } from "../files/ports.ts";
 import type { BatchLog, NewSend, SendOutcome, SendVerdict } from "../ports.ts";
 import type { Driver, Rows } from "../sql/driver.ts";
 import type { LogTransaction, LogWriter } from "./log-writer.ts";
@@ -17,6 +19,8 @@ export type Circumstances = {
   conversations: Map<string, Conversation>;
   participants: Set<string>;
   users: Set<string>;
+  /** Those of the files that sends name by ids of their callers. */
+  files: Set<string>;
 };
 
 /**
@@ -73,8 +77,10 @@ export function appendInTransaction(
   sends: NewSend[],
 ): SendOutcome[] {
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
+  const naming: (NewSend & { files: readonly NamedFile[] })[] = [];
   const store = (send: NewSend, recipients?: number): SendOutcome => {
     const { offset, prev } = emit({ ...send, recipients });
+    if (send.files !== undefined) naming.push({ ...send, files: send.files });
     return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset, prev };
   };
   const outcomes = sends.map((send): SendOutcome => {
@@ -92,18 +98,20 @@ export function appendInTransaction(
   });
 
   sql.lastly(sql.rows.update("conversation", ["org", "id"], [...touched.values()]));
+  if (naming.length > 0) sql.lastly(nameFiles(sql, naming));
   return outcomes;
 }
 
 /** Reads the facts that decide the sends, in the state that their transaction sees. */
 export async function findCircumstances(rows: Looking, sends: NewSend[]): Promise<Circumstances> {
-  const [known, conversations, participants, users] = await Promise.all([
+  const [known, conversations, participants, users, files] = await Promise.all([
     findEarlier(rows, sends),
     findConversations(rows, sends),
     findParticipants(rows, sends),
     findUsers(rows, sends),
+    findFiles(rows, sends),
   ]);
-  return { known, conversations, participants, users };
+  return { known, conversations, participants, users, files };
 }
 
 /** Why a send must not be stored; `undefined` if it may. `heads` holds the organizations that exist. */
@@ -118,7 +126,7 @@ function verdictOf(
     if (before.fingerprint !== send.fingerprint) return { outcome: "conflict" };
     return { outcome: "replayed", id: before.id, createdAt: before.createdAt };
   }
-  const missing = missingOf(circumstances, send);
+  const missing = missingOf(circumstances, send) ?? missingFileOf(circumstances, send);
   return missing && { outcome: "refused", missing };
 }
 
@@ -127,6 +135,10 @@ function missingOf({ users, conversations, participants }: Circumstances, send: 
   if (cid === undefined) return users.has(joinIds(org, sender)) ? undefined : "user";
   if (!conversations.has(joinIds(org, cid))) return "conversation";
   return participants.has(joinIds(org, cid, sender)) ? undefined : "participant";
+}
+
+function missingFileOf({ files }: Circumstances, { org, files: named = [] }: NewSend): Missing | undefined {
+  return named.every(({ id, isGiven }) => !isGiven || files.has(joinIds(org, id))) ? undefined : "file";
 }
 
 async function findEarlier(rows: Looking, sends: NewSend[]): Promise<Map<string, Earlier>> {
@@ -172,6 +184,21 @@ async function findUsers(rows: Looking, sends: NewSend[]): Promise<Set<string>> 
   type Found = { org: string; id: string; deleted_at: number | null };
   const found = await rows.find<Found>("user", ["org", "id", "deleted_at"], keys);
   return new Set(found.filter(({ deleted_at }) => deleted_at === null).map(({ org, id }) => joinIds(org, id)));
+}
+
+async function findFiles(rows: Looking, sends: NewSend[]): Promise<Set<string>> {
+  const given = sends.flatMap(({ org, files = [] }) =>
+    files.flatMap(({ id, isGiven }) => (isGiven ? [{ org, id }] : [])),
+  );
+  if (given.length === 0) return new Set();
+  const now = Math.min(...sends.map(({ createdAt }) => createdAt));
+  const found = await rows.find<{ org: string; id: string; keep_until: number | null }>(
+    "file",
+    ["org", "id", "keep_until"],
+    given,
+  );
+  const kept = found.filter(({ keep_until }) => keep_until === null || Number(keep_until) > now);
+  return new Set(kept.map(({ org, id }) => joinIds(org, id)));
 }
 
 /** Removes duplicates, as many sends of a batch look up the same rows. */

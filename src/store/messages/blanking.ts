@@ -1,14 +1,15 @@
+import { releaseFiles } from "../files/files.ts";
 import type { LogTransaction } from "../log/log-writer.ts";
 import type { Dialect } from "../sql/dialect.ts";
 
-type Found = { offset: number; edit_offset: number | null; bytes: number };
+type Found = { id: string; offset: number; edit_offset: number | null; bytes: number };
 
 /** Events of an organization whose texts are to be removed at a time, in milliseconds since the Unix epoch. */
 export type Blanking = { org: string; offsets: readonly number[]; at: number };
 
 /**
- * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, and returns
- * the number of messages. The rows stay, so that offsets have no holes, retries are still recognized, and clients can resume
+ * Takes the texts of messages, and of the last edit of each, out of the database and off the organization's count, releases their
+ * files, and returns the number of messages. The rows stay, so that offsets have no holes, retries are still recognized, and clients can resume
  * after them; they are played to nobody and shown nowhere. Messages that are blank already stay as they are. Nobody hears of
  * it: emit that in the same transaction.
  */
@@ -21,6 +22,8 @@ export async function blankMessages(
   const editOffsets = messages.flatMap(({ edit_offset }) => (edit_offset === null ? [] : [Number(edit_offset)]));
   const edits = await findWithText(transaction, dialect, org, editOffsets);
   await blank(transaction, org, [...messages, ...edits], { recalled_at: at });
+  if (messages.length > 0)
+    await releaseFiles(transaction.sql, dialect, { org, eventIds: messages.map(({ id }) => id), now: at });
   return messages.length;
 }
 
@@ -42,7 +45,7 @@ async function findWithText(
 ): Promise<Found[]> {
   if (offsets.length === 0) return [];
   return await sql.all<Found>(
-    `SELECT "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
+    `SELECT id, "offset", edit_offset, OCTET_LENGTH(payload) AS bytes FROM event WHERE org = ?
      AND "offset" IN (SELECT CAST(texts.value AS BIGINT) FROM (${textsOf("?")}) AS texts) AND OCTET_LENGTH(payload) > 0`,
     org,
     JSON.stringify(offsets),

@@ -31,7 +31,7 @@ export type ScheduledSend = {
 /** Why a scheduled send failed: the refusal of the log, or an error found before. */
 export type Failure =
   | { outcome: "conflict" }
-  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" }
+  | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" | "file" }
   | { outcome: "error"; code: ErrorCode; detail: string; fields: FieldError[] };
 
 /** A send to be scheduled. `now` is the time of the database's clock. */

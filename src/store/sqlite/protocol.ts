@@ -125,7 +125,7 @@ export function unpackPart(text: string): ImportPart {
   return JSON.parse(text);
 }
 
-const fieldsPerSend = 11;
+const fieldsPerSend = 12;
 
 /**
  * Packs sends into one text. The separator of identifiers works for JSON texts too, as they escape it (RFC 8259,
@@ -133,9 +133,23 @@ const fieldsPerSend = 11;
  */
 export function packSends(sends: readonly NewSend[]): string {
   const fields: (string | number)[] = [];
-  for (const { org, kind, id, cid = "", sender, mid = "", fingerprint, payload, uids, createdAt, keyId } of sends) {
+  for (const {
+    org,
+    kind,
+    id,
+    cid = "",
+    sender,
+    mid = "",
+    fingerprint,
+    payload,
+    files,
+    uids,
+    createdAt,
+    keyId,
+  } of sends) {
     const recipients = uids === undefined ? "" : JSON.stringify(uids);
-    fields.push(org, kind, id, cid, sender, mid, fingerprint, payload, recipients, createdAt, keyId);
+    const named = files === undefined ? "" : JSON.stringify(files);
+    fields.push(org, kind, id, cid, sender, mid, fingerprint, payload, named, recipients, createdAt, keyId);
   }
   return fields.join(idSeparator);
 }
@@ -155,6 +169,7 @@ export function unpackSends(text: string): NewSend[] {
       mid,
       fingerprint = "",
       payload = "",
+      files,
       uids,
       createdAt,
       keyId = "",
@@ -168,6 +183,7 @@ export function unpackSends(text: string): NewSend[] {
       mid: mid || undefined,
       fingerprint,
       payload,
+      files: files ? JSON.parse(files) : undefined,
       uids: uids ? JSON.parse(uids) : undefined,
       createdAt: Number(createdAt),
       keyId,

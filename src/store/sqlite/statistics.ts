@@ -36,6 +36,21 @@ const shares: Record<string, Record<string, readonly number[]>> = {
     scheduled_send_of_sender: [30_000, 300, 3, 1],
     scheduled_send_ended: [50_000, 1, 1, 1],
   },
+  file: {
+    sqlite_autoindex_file_1: [100_000, 1_000, 1],
+    file_by_id: [100_000, 1],
+    file_by_content: [100_000, 1_000, 1],
+    file_unnamed: [1_000, 2, 1, 1],
+  },
+  attachment: {
+    sqlite_autoindex_attachment_1: [100_000, 1_000, 1, 1],
+    attachment_by_event: [100_000, 2, 2, 1],
+  },
+  file_bytes: {
+    sqlite_autoindex_file_bytes_1: [100_000, 1],
+    file_bytes_to_remove: [100, 50, 1, 1],
+    file_bytes_of_organization: [100_000, 1_000, 1],
+  },
   schedule: { sqlite_autoindex_schedule_1: [100, 1], schedule_by_time: [100, 1, 1] },
   webhook: { sqlite_autoindex_webhook_1: [100, 1, 1], webhook_by_ref: [100, 1] },
   webhook_due: {

@@ -145,6 +145,17 @@ export async function openSqliteThread(
         erasures: { begin: remote("erasures", "begin"), erase: remote("erasures", "erase") },
         readMarks: { markAll: remote("readMarks", "markAll") },
         retention: { step: remote("retention", "step"), count: remote("retention", "count") },
+        files: {
+          begin: remote("files", "begin"),
+          create: remote("files", "create"),
+          replace: remote("files", "replace"),
+          remove: remote("files", "remove"),
+          discard: remote("files", "discard"),
+          release: remote("files", "release"),
+          expire: remote("files", "expire"),
+          unwanted: remote("files", "unwanted"),
+          forget: remote("files", "forget"),
+        },
         schedule: {
           put: remote("schedule", "put"),
           cancel: remote("schedule", "cancel"),

@@ -38,7 +38,7 @@ describe("an edit of a message", () => {
   });
 
   test("changes the message in every list, with the time of the edit, and leaves its place and other members", async () => {
-    const { org, cid, id } = await roomWithMessage({ attachments: [{ name: "a.txt", file_id: "f-1" }] });
+    const { org, cid, id } = await roomWithMessage({ attachments: [{ name: "a.txt" }] });
     const [sent] = await org.history(cid);
     const { server_mid: later } = await org.sent("bob", { cid, body: "later" });
     await org.edited("alice", { id, body: "after" });

@@ -60,6 +60,11 @@ const expected: Record<string, string> = {
   importLines: "directory:write",
   exportOrganization: "history:read",
   exportUser: "history:read",
+  createFile: "files:write",
+  putFile: "files:write",
+  getFile: "history:read",
+  downloadFile: "history:read",
+  deleteFile: "files:write",
   listOnline: "observe",
   listNodes: "observe",
   streamEvents: "observe",
@@ -83,6 +88,7 @@ const scopes = [
   "directory:read",
   "directory:write",
   "history:read",
+  "files:write",
   "observe",
   "keys:manage",
   "*",
@@ -106,6 +112,7 @@ const limitedByThemselves = new Set([
   "rotateKey",
   "deleteKey",
   "listAudit",
+  "downloadFile",
 ]);
 
 /** A call of the operation with its example, about an organization. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Ask } from "../../harness/clients/wire.ts";
 import { uniqueId } from "../../harness/random.ts";
 import { messageOf, UUID_V7 } from "../../harness/reading/expectations.ts";
+import { filesOf } from "../../harness/servers/files.ts";
 import { useHerald } from "../../harness/servers/herald.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
@@ -110,7 +111,7 @@ describe("POST /admin/message", () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["alice"]);
     using alice = await org.socket("alice");
-    const kept = "0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
+    const { file_id: kept } = await filesOf(org).uploaded("uploaded.txt", "text");
     const file = { size: 1, content_type: "text/plain" };
     await org.sent("alice", {
       cid,

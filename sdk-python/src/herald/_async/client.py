@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .directory import AsyncDirectory
 from .feed import AsyncFeed
+from .files import AsyncFiles
 from .keys import AsyncKeys
 from .messages import AsyncMessages
 from .reports import AsyncReports
@@ -26,6 +27,7 @@ class AsyncHerald(
     AsyncKeys,
     AsyncTransfer,
     AsyncWebhooks,
+    AsyncFiles,
     AsyncFeed,
     AsyncServer,
 ):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .directory import Directory
 from .feed import Feed
+from .files import Files
 from .keys import Keys
 from .messages import Messages
 from .reports import Reports
@@ -27,6 +28,7 @@ class Herald(
     Keys,
     Transfer,
     Webhooks,
+    Files,
     Feed,
     Server,
 ):

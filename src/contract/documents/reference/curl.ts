@@ -4,12 +4,13 @@ import { linesType } from "../../transfer/lines.ts";
 import type { JsonSchema } from "../json-schema.ts";
 
 /** A `curl` call of an operation with its example, for a shell with `HERALD` and `HERALD_ADMIN_API_KEY` set. */
-export function curl({ method, path, params, scope, lines, bodyExample, answers }: Operation): string {
+export function curl({ method, path, params, scope, lines, takesBytes, bodyExample, answers }: Operation): string {
   const isStream = Object.values(answers).some(({ contentType }) => contentType === "text/event-stream");
   const verb = isStream ? "-N " : method === "get" ? "" : `-X ${method.toUpperCase()} `;
   return [
     `curl ${verb}"$HERALD${withExamples(path, params)}"`,
     ...(scope === undefined ? [] : [`-H "Admin-Api-Key: $HERALD_ADMIN_API_KEY"`]),
+    ...(takesBytes === true ? [`-H "Content-Type: application/pdf"`, "--data-binary @invoice.pdf"] : []),
     ...(bodyExample === undefined
       ? []
       : lines === undefined

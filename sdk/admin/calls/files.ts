@@ -1,0 +1,50 @@
+import type { FileDescription } from "../../types.ts";
+import type { CallOptions, Exchange, Request } from "../exchange.ts";
+import { type Fetch, type FileBody, openBytes } from "../http.ts";
+import { path, query } from "./paths.ts";
+
+/** The options of an upload. */
+export type UploadOptions = CallOptions & {
+  /** The media type of the file (default that of a `Blob`, else `application/octet-stream`). */
+  contentType?: string | undefined;
+};
+
+type Dependencies = { root: string; key: string; fetch: Fetch; timeoutMs: number };
+
+const uploadMayTakeMs = 3_600_000;
+
+/** Creates the calls about the files of messages. `root` is the server address. */
+export function createFileCalls(exchange: Exchange, request: Request, { root, key, fetch, timeoutMs }: Dependencies) {
+  async function upload(method: string, target: string, bytes: FileBody, { contentType, signal }: UploadOptions) {
+    const type = contentType ?? ((bytes instanceof Blob && bytes.type) || "application/octet-stream");
+    const isSafe = !(bytes instanceof ReadableStream); // twice is one file too many, which nobody names and which is removed
+    const answer = await exchange(method, target, bytes, { type, isSafe, signal, waitMs: uploadMayTakeMs });
+    return answer.body as FileDescription;
+  }
+
+  return {
+    /**
+     * Uploads a file, and resolves with its `file_id` for the attachment of a message. A file that no message has named within 24
+     * hours is removed. A stream is sent as it comes, and not again after a failure.
+     */
+    async upload(org: string, name: string, bytes: FileBody, options: UploadOptions = {}): Promise<FileDescription> {
+      return upload("POST", path`/admin/organizations/${org}/files` + query({ name }), bytes, options);
+    },
+    /** Uploads the bytes of a file that a send has announced: one of its attachments had no `file_id`. */
+    async putFile(org: string, fileId: string, bytes: FileBody, options: UploadOptions = {}): Promise<FileDescription> {
+      return upload("PUT", path`/admin/organizations/${org}/files/${fileId}`, bytes, options);
+    },
+    async getFile(org: string, fileId: string, options: CallOptions = {}): Promise<FileDescription> {
+      return request("GET", path`/admin/organizations/${org}/files/${fileId}`, undefined, options);
+    },
+    async deleteFile(org: string, fileId: string, options: CallOptions = {}): Promise<void> {
+      await request("DELETE", path`/admin/organizations/${org}/files/${fileId}`, undefined, options);
+    },
+    /** Downloads a file. The response has begun, and its body comes as fast as it is read. */
+    async download(fileId: string, { signal }: CallOptions = {}): Promise<Response> {
+      const opened = await openBytes({ url: root + path`/files/${fileId}`, key, timeoutMs, fetch, signal });
+      if ("error" in opened) throw opened.error;
+      return opened.response;
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { create as contentDisposition } from "content-disposition";
+import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
+import { problemResponse } from "../../contract/errors/problem.ts";
+import type { Operations } from "../../contract/operations/all.ts";
+import { validate } from "../../contract/requests.ts";
+import type { ClientAddress } from "../../lib/network/client-address.ts";
+import type { FileAddresses } from "../../services/files/file-addresses.ts";
+import type { FileReader, Files, Upload } from "../../services/files/files.ts";
+import type { Authentication } from "../../services/keys/authentication.ts";
+import { permitScope } from "../../services/keys/permissions.ts";
+import type { RateLimit } from "../../services/limits/key-rates.ts";
+import type { OrganizationUse } from "../../services/limits/organization-use.ts";
+import { isKnown, rangeOf } from "../answers/byte-range.ts";
+import { type Bind, type Router, type Runtime, requestIdOf } from "../bind.ts";
+import type { Call } from "../calls.ts";
+
+type Services = {
+  files: Files;
+  fileAddresses: FileAddresses;
+  authentication: Authentication;
+  rateLimit: RateLimit;
+  use: OrganizationUse;
+  clientAddress: ClientAddress;
+  onError(error: unknown, requestId: string): void;
+};
+
+const finishSeconds = 200; // what was received is on the disk by then
+
+/** Nothing in a file runs, wherever it is opened; pages of all origins may show it to those who have its address. */
+const headers = {
+  "Content-Security-Policy": "default-src 'none'; sandbox",
+  "X-Content-Type-Options": "nosniff",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "private, no-cache",
+  "Accept-Ranges": "bytes",
+};
+
+/** Binds uploads, and what is known of files. */
+export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Services, "files">): void {
+  bind(operations.createFile, ({ params, query, headers }, { request, mayIdle }) =>
+    mayIdle(finishSeconds, async () => ({
+      status: 201,
+      body: await files.create(params.org, query.name, uploadOf(request, headers)),
+    })),
+  );
+  bind(operations.putFile, ({ params: { org, file_id }, headers }, { request, mayIdle }) =>
+    mayIdle(finishSeconds, async () => {
+      const { shown, isNew } = await files.put(org, file_id, uploadOf(request, headers));
+      return { status: isNew ? 201 : 200, body: shown };
+    }),
+  );
+  bind(operations.getFile, async ({ params: { org, file_id } }) => ({
+    status: 200,
+    body: await files.get(org, file_id),
+  }));
+  bind(operations.deleteFile, async ({ params: { org, file_id } }) => {
+    await files.remove(org, file_id);
+    return { status: 204 };
+  });
+}
+
+function uploadOf({ body }: Pick<Request, "body">, headers: Headers): Upload {
+  const length = headers.get("content-length");
+  return {
+    pieces: piecesOf(body),
+    length: length === null ? undefined : Number(length),
+    contentType: headers.get("content-type") ?? undefined,
+  };
+}
+
+async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* body ?? [];
+  } catch (cause) {
+    throw new HeraldError("bad_request", "the body was incomplete; upload the file again", { cause });
+  }
+}
+
+/** Binds the addresses of files, which take a key, a user's token, or a signature of their own. */
+export function bindDownloads(app: Router, { downloadFile: { path, params } }: Operations, services: Services): void {
+  const { files, onError } = services;
+  const route = { method: "GET", path };
+  app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env }) => {
+    const { raw: request } = req;
+    const requestId = requestIdOf(request);
+    env.call.route = route;
+    env.call.requestId = requestId;
+    try {
+      const { file_id: id } = validate(params, req.param());
+      const reader = await identify(request, id, env, services);
+      const { file, bytes } = await files.open(id, reader);
+      env.call.org = file.org;
+      const etag = `"${file.sha256}"`;
+      const common = {
+        ...headers,
+        ETag: etag,
+        "X-Request-Id": requestId,
+        "Content-Disposition": contentDisposition(file.name.replaceAll(/[/\\]/g, "_")),
+      };
+      if (isKnown(request.headers, etag)) return new Response(null, { status: 304, headers: common });
+      const range = rangeOf(request.headers, { size: file.size, etag });
+      if (range === "unsatisfiable")
+        return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${file.size}` } });
+      const { start, end } = range ?? { start: 0, end: file.size };
+      const part = range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` };
+      return new Response(request.method === "HEAD" ? null : bytes.slice(start, end), {
+        status: range === undefined ? 200 : 206,
+        headers: { ...common, ...part, "Content-Type": file.contentType, "Content-Length": String(end - start) },
+      });
+    } catch (thrown) {
+      const error = toHeraldError(thrown);
+      if (error.status === 500) onError(thrown, requestId);
+      return problemResponse(error, requestId);
+    }
+  });
+}
+
+/** Who asks. Throws `unauthorized`, or `rate_limited`. */
+async function identify(
+  request: Request,
+  id: string,
+  { call, runtime }: { call: Call; runtime: Runtime },
+  { authentication, fileAddresses, rateLimit, use, clientAddress }: Services,
+): Promise<FileReader> {
+  const address = clientAddress(request, runtime);
+  call.address = address;
+  const key = request.headers.get("admin-api-key");
+  const signature = new URL(request.url).searchParams.get("signature");
+  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+  if (key === null && token !== undefined) return charged(await fileAddresses.identify(token, address), use);
+  if (key === null && signature !== null) return charged(await fileAddresses.verify(signature, id, address), use);
+  const caller = await authentication.authenticate(key, () => address);
+  call.keyId = caller.keyId;
+  rateLimit.admit(caller.keyId, 1);
+  permitScope(caller, "history:read");
+  return charged({ org: caller.rights.org ?? undefined }, use);
+}
+
+function charged<Reader extends FileReader>(reader: Reader, use: OrganizationUse): Reader {
+  use.admitRequest(reader.org, 1);
+  return reader;
+}

@@ -1,0 +1,74 @@
+import { errors, jwtVerify, SignJWT } from "jose";
+import { HeraldError } from "../../contract/errors/errors.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import type { Identity } from "../sessions/tokens.ts";
+import { importTokenKey } from "../sessions/tokens.ts";
+
+/** Decides which user asks for a file, by a token or by the signature of an address. */
+export type FileAddresses = {
+  /** The path of a file for a user, who may use it for ten minutes, until the user's token is refused or the user may not have it. */
+  sign(identity: Identity, fileId: string): Promise<string>;
+  /** The user of a token. Throws `unauthorized`, or `rate_limited` after many bad ones. */
+  identify(token: string, address: string): Promise<User>;
+  /** The user of a signed address. Throws `unauthorized`. */
+  verify(signature: string, fileId: string, address: string): Promise<User>;
+};
+
+type User = { org: string; uid: string };
+
+type Options = {
+  sessions: Pick<Sessions, "identify" | "open">;
+  /** The secret of user tokens, and the one before it. */
+  secrets: readonly string[];
+  clock: Clock;
+};
+
+const audience = "herald-file";
+const typ = "file+jwt";
+const lifeSeconds = 600;
+
+/**
+ * Creates addresses of files. A signature is a JWT for one file, of a type and audience that no connection accepts. It carries the
+ * id and time of the token that it was made for, so that what refuses the token refuses it, too.
+ */
+export function createFileAddresses({ sessions, secrets, clock }: Options): FileAddresses {
+  const keys = secrets.map(importTokenKey);
+
+  async function read(signature: string, fileId: string): Promise<Identity> {
+    const options = { audience, typ, algorithms: ["HS256"], subject: fileId, currentDate: new Date(clock.now()) };
+    for (const key of keys) {
+      try {
+        const { payload } = await jwtVerify(signature, await key, options);
+        const { org, uid, at, token, exp = 0 } = payload;
+        if (typeof org !== "string" || typeof uid !== "string" || typeof at !== "number") break;
+        const tokenId = typeof token === "string" ? token : undefined;
+        return { org, uid, issuedAt: at, expiresAt: exp * 1000, tokenId };
+      } catch (error) {
+        if (!(error instanceof errors.JOSEError)) throw error;
+      }
+    }
+    throw new HeraldError("unauthorized", "the address of the file is invalid or has expired; ask for a new one");
+  }
+
+  async function admit(identity: Identity): Promise<User> {
+    const { org, uid } = await sessions.open(identity);
+    return { org, uid };
+  }
+
+  return {
+    async sign({ org, uid, issuedAt, tokenId }, fileId) {
+      const [key] = keys;
+      if (key === undefined) throw new Error("no secret signs the addresses of files");
+      const signature = await new SignJWT({ org, uid, at: issuedAt, ...(tokenId !== undefined && { token: tokenId }) })
+        .setProtectedHeader({ alg: "HS256", typ })
+        .setAudience(audience)
+        .setSubject(fileId)
+        .setExpirationTime(Math.floor(clock.now() / 1000) + lifeSeconds)
+        .sign(await key);
+      return `/files/${encodeURIComponent(fileId)}?signature=${signature}`;
+    },
+    identify: async (token, address) => await admit(await sessions.identify(token, address)),
+    verify: async (signature, fileId) => await admit(await read(signature, fileId)),
+  };
+}

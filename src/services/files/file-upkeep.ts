@@ -1,0 +1,66 @@
+import type { Clock } from "../../lib/time/clock.ts";
+import type { AttachmentPlace, FileBytes, FileUpkeep } from "../../store/files/ports.ts";
+
+type Options = {
+  upkeep: FileUpkeep;
+  bytes: Pick<FileBytes, "remove">;
+  clock: Clock;
+  pause?(ms: number): Promise<void>;
+};
+
+const rowsAtOnce = 100;
+const uploadsMayTakeMs = 24 * 3600 * 1000;
+const pauseMs = 20;
+const runsPerLook = 60;
+
+/**
+ * Creates the upkeep of files. Each run removes what nobody needs; every sixtieth one first looks at all attachments for those
+ * whose messages are gone.
+ */
+export function createFileUpkeep({ upkeep, bytes, clock, pause = Bun.sleep }: Options) {
+  let runs = 0;
+  let isStopped = false;
+  let running: Promise<void> | undefined;
+
+  async function releaseAll(): Promise<void> {
+    let place: AttachmentPlace | undefined;
+    do {
+      place = await upkeep.release(place, { limit: rowsAtOnce, now: clock.now() });
+      await pause(pauseMs);
+    } while (place !== undefined && !isStopped);
+  }
+
+  async function removeAll(): Promise<void> {
+    while (!isStopped && (await upkeep.expire(clock.now(), rowsAtOnce)) > 0) await pause(pauseMs);
+    while (!isStopped) {
+      const unwanted = await upkeep.unwanted(clock.now() - uploadsMayTakeMs, rowsAtOnce);
+      if (unwanted.length === 0) return;
+      for (const { id } of unwanted) await bytes.remove(id);
+      await upkeep.forget(unwanted.map(({ id }) => id));
+      await pause(pauseMs);
+    }
+  }
+
+  async function runOnce(): Promise<void> {
+    if (runs++ % runsPerLook === 0) await releaseAll();
+    await removeAll();
+  }
+
+  return {
+    /** Runs until nothing is left. Rejects like the store; what was done before stays done. */
+    async run(): Promise<void> {
+      if (running !== undefined || isStopped) return;
+      running = runOnce();
+      try {
+        await running;
+      } finally {
+        running = undefined;
+      }
+    },
+    /** Ends the run after its current step. */
+    async stop(): Promise<void> {
+      isStopped = true;
+      await running?.catch(() => undefined); // reported by the run
+    },
+  };
+}

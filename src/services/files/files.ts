@@ -1,0 +1,179 @@
+import { HeraldError } from "../../contract/errors/errors.ts";
+import { anyBytes, type FileShown, maxContentTypeCharacters } from "../../contract/files.ts";
+import { toIso } from "../../contract/identifiers.ts";
+import { createId } from "../../lib/text/ids.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { FileBytes, FileReads, FileWrites, StoredFile, UploadedBytes } from "../../store/files/ports.ts";
+import type { OrganizationReads } from "../../store/ports.ts";
+import { requireOrganization } from "../directory/directory.ts";
+import type { OrganizationUse } from "../limits/organization-use.ts";
+
+/** The files of messages. */
+export type Files = {
+  /** Stores a file. Throws `organization_not_found`, `payload_too_large`, `invalid_request` if the organization has no room. */
+  create(org: string, name: string, upload: Upload): Promise<FileShown>;
+  /** Stores the bytes of a file that is known. Throws `file_not_found`, too. */
+  put(org: string, id: string, upload: Upload): Promise<{ shown: FileShown; isNew: boolean }>;
+  /** Throws `file_not_found`. */
+  get(org: string, id: string): Promise<FileShown>;
+  remove(org: string, id: string): Promise<void>;
+  /** A file and its bytes, for a caller who may have it: throws `file_not_found` otherwise, and for a file without bytes. */
+  open(id: string, reader: FileReader): Promise<{ file: StoredFile; bytes: Blob }>;
+  /** Those of the files that the user may have now. */
+  readableBy(org: string, uid: string, ids: string[]): Promise<Set<string>>;
+};
+
+/** Who asks for a file: a user, or a key, of one organization or with access to all. */
+export type FileReader = { org: string; uid: string } | { org: string | undefined };
+
+/** The bytes of a file on their way in. */
+export type Upload = {
+  pieces: AsyncIterable<Uint8Array>;
+  /** The declared number of bytes, if any. */
+  length: number | undefined;
+  contentType: string | undefined;
+};
+
+type Dependencies = {
+  files: FileReads & FileWrites;
+  bytes: FileBytes;
+  organizations: Pick<OrganizationReads, "get">;
+  use: Pick<OrganizationUse, "know" | "reserveRoom">;
+  maxBytes: number;
+  clock: Clock;
+};
+
+const unnamedMs = 24 * 3600 * 1000;
+const mediaType = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+(\s*;.*)?$/i; // RFC 9110, section 8.3.1
+
+/** Creates the files on the store and where bytes are kept. */
+export function createFiles({ files, bytes, organizations, use, maxBytes, clock }: Dependencies): Files {
+  /** Writes the bytes under an id of their own, then hands them to `store`, without which they are removed again. */
+  async function receive<Result>(
+    org: string,
+    upload: Upload,
+    store: (bytes: UploadedBytes) => Promise<Result>,
+  ): Promise<Result> {
+    const contentType = typeOf(upload.contentType);
+    if ((upload.length ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    await use.know(org);
+    const room = use.reserveRoom(org, upload.length ?? 0);
+    if (room.error !== undefined) throw room.error;
+    const bytesId = createId();
+    let isStored = false;
+    try {
+      if (!(await files.begin(org, bytesId, clock.now()))) throw new HeraldError("organization_not_found");
+      const measured = measure(upload.pieces, maxBytes);
+      await bytes.write(bytesId, measured.pieces);
+      const { size, sha256 } = measured.end();
+      if (upload.length === undefined) requireRoom(org, size);
+      const result = await store({ bytesId, size, sha256, contentType });
+      isStored = true;
+      return result;
+    } finally {
+      room.end(isStored);
+      if (!isStored) await files.discard(bytesId, org, clock.now()).catch(() => undefined); // found again when it is a day old
+    }
+  }
+
+  function requireRoom(org: string, size: number): void {
+    const room = use.reserveRoom(org, size);
+    room.end(false);
+    if (room.error !== undefined) throw room.error;
+  }
+
+  async function require(org: string, id: string): Promise<StoredFile> {
+    const file = await files.get(org, id);
+    if (file !== undefined && isKept(file)) return file;
+    await requireOrganization(organizations, org);
+    throw new HeraldError("file_not_found");
+  }
+
+  /** Whether the file was not released by the last message that named it, which removes it soon. */
+  const isKept = ({ keepUntil }: StoredFile) => keepUntil === undefined || keepUntil > clock.now();
+
+  async function findFor(id: string, reader: FileReader): Promise<StoredFile | undefined> {
+    const { org } = reader;
+    if (org === undefined) return (await files.find(id)).find(({ bytesId }) => bytesId !== undefined);
+    if ("uid" in reader && !(await files.readableBy(org, reader.uid, [id])).has(id)) return undefined;
+    return await files.get(org, id);
+  }
+
+  return {
+    create: (org, name, upload) =>
+      receive(org, upload, async (uploaded) => {
+        const now = clock.now();
+        const id = createId();
+        if (!(await files.create({ org, id, name, now, keepUntil: now + unnamedMs, ...uploaded })))
+          throw new HeraldError("organization_not_found");
+        return show({ id, name, createdAt: now, ...uploaded });
+      }),
+    async put(org, id, upload) {
+      await require(org, id); // before the bytes are read
+      return await receive(org, upload, async (uploaded) => {
+        const before = await files.replace({ org, id, now: clock.now(), ...uploaded });
+        if (before === undefined) throw new HeraldError("file_not_found");
+        return { shown: show({ ...before, ...uploaded }), isNew: before.bytesId === undefined };
+      });
+    },
+    get: async (org, id) => show(await require(org, id)),
+    async remove(org, id) {
+      if (await files.remove(org, id, clock.now())) return;
+      await requireOrganization(organizations, org);
+      throw new HeraldError("file_not_found");
+    },
+    async open(id, reader) {
+      const file = await findFor(id, reader);
+      const found = file?.bytesId === undefined ? undefined : await bytes.read(file.bytesId);
+      if (file === undefined || !isKept(file) || found === undefined) throw new HeraldError("file_not_found");
+      return { file, bytes: found };
+    },
+    readableBy: files.readableBy,
+  };
+}
+
+function show({
+  id,
+  name,
+  size,
+  contentType,
+  sha256,
+  createdAt,
+}: Omit<StoredFile, "org" | "keepUntil" | "bytesId">): FileShown {
+  return {
+    file_id: id,
+    name,
+    size,
+    content_type: contentType,
+    sha256: sha256 ?? null,
+    created_at: toIso(createdAt),
+  };
+}
+
+/** Counts and hashes bytes on their way. Throws `payload_too_large` in between. */
+function measure(pieces: AsyncIterable<Uint8Array>, maxBytes: number) {
+  const hash = new Bun.CryptoHasher("sha256");
+  let size = 0;
+  async function* passing(): AsyncGenerator<Uint8Array, void> {
+    for await (const piece of pieces) {
+      size += piece.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      hash.update(piece);
+      yield piece;
+    }
+  }
+  return { pieces: passing(), end: () => ({ size, sha256: hash.digest("hex") }) };
+}
+
+function typeOf(given: string | undefined): string {
+  if (given === undefined || given === "") return anyBytes;
+  if (given.length <= maxContentTypeCharacters && mediaType.test(given)) return given;
+  throw new HeraldError("bad_request", "the `Content-Type` is not a media type, such as image/png");
+}
+
+function tooLarge(maxBytes: number): HeraldError {
+  return new HeraldError(
+    "payload_too_large",
+    `the file exceeds the limit of ${maxBytes} bytes (HERALD_LIMIT_FILE_BYTES)`,
+  );
+}

@@ -1,0 +1,76 @@
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { FileBytes } from "./ports.ts";
+
+/**
+ * Stores the bytes of files below a folder. Each has a file named by the id of its bytes, which Herald made; names that callers
+ * give are in no path.
+ */
+export function createDiskBytes(folder: string): FileBytes {
+  // The end of an id is random, so that the folders fill evenly.
+  const pathOf = (id: string) => join(folder, id.slice(-2), id);
+
+  async function store(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const part = `${path}.part`;
+    try {
+      const file = await open(part, "w", 0o600);
+      try {
+        for await (const piece of pieces) await writeAll(file, piece);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(part, path);
+      await syncFolder(dirname(path));
+    } catch (error) {
+      await rm(part, { force: true }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  return {
+    async write(id, pieces) {
+      try {
+        const path = pathOf(id);
+        const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        if (made !== undefined) await syncFolder(folder);
+        await store(path, pieces);
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+    async read(id) {
+      const file = Bun.file(pathOf(id));
+      return (await file.exists()) ? file : undefined;
+    },
+    async remove(id) {
+      await rm(pathOf(id), { force: true });
+      await rm(`${pathOf(id)}.part`, { force: true }); // of a node that died
+    },
+  };
+}
+
+type Writable = { write(bytes: Uint8Array): Promise<{ bytesWritten: number }> };
+
+/** Writes all of a piece: a full disk may take only a part of it at first. */
+async function writeAll(file: Writable, piece: Uint8Array): Promise<void> {
+  for (let from = 0; from < piece.length; ) from += (await file.write(piece.subarray(from))).bytesWritten;
+}
+
+/** Makes a new name in a folder survive a power failure. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function translate(error: unknown): unknown {
+  if (error instanceof HeraldError || !(error instanceof Error && "code" in error)) return error;
+  if (error.code === "ENOSPC" || error.code === "EDQUOT")
+    return new HeraldError("storage_full", undefined, { cause: error });
+  return typeof error.code === "string" && /^E[A-Z]+$/.test(error.code) ? unavailable({ cause: error }) : error;
+}

@@ -1,0 +1,179 @@
+import type { LogWriter } from "../log/log-writer.ts";
+import { isMessageOf, isOfConversation } from "../log/past.ts";
+import type { Dialect } from "../sql/dialect.ts";
+import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import type { FileReads, FileWrites, NamedFile, StoredFile, UploadedBytes } from "./ports.ts";
+
+type FileRow = Row & {
+  org: string;
+  id: string;
+  name: string;
+  content_type: string;
+  size: number;
+  sha256: string | null;
+  bytes_id: string | null;
+  created_at: number;
+  keep_until: number | null;
+};
+
+const columns = "org, id, name, content_type, size, sha256, bytes_id, created_at, keep_until";
+const isLive = "EXISTS (SELECT 1 FROM organization o WHERE o.id = file.org AND o.deleted_at IS NULL)";
+const getOne = `SELECT ${columns} FROM file WHERE org = ? AND id = ? AND ${isLive}`;
+const findAll = `SELECT ${columns} FROM file WHERE id = ? AND ${isLive} ORDER BY org`;
+const putBytes = "UPDATE file SET content_type = ?, size = ?, sha256 = ?, bytes_id = ? WHERE org = ? AND id = ?";
+const setState = "UPDATE file_bytes SET state = ?, changed_at = ? WHERE id = ?";
+const countBytes = "UPDATE organization SET stored_bytes = stored_bytes + ? WHERE id = ?";
+const removeOne = "DELETE FROM file WHERE org = ? AND id = ?";
+const findSame = "SELECT bytes_id FROM file WHERE org = ? AND sha256 = ? AND bytes_id IS NOT NULL LIMIT 1";
+const findUse = "SELECT id FROM file WHERE org = ? AND sha256 = ? AND bytes_id = ? LIMIT 1";
+
+/** The condition that the message `e` is to be seen in its conversation `c`. */
+export const isShown = `${isMessageOf("e")} AND OCTET_LENGTH(e.payload) > 0 AND ${isOfConversation}`;
+
+/** Creates the reads of files. */
+export function createFileReads({ reader }: { reader: Reader }): FileReads {
+  const findReadable = `SELECT DISTINCT a.file_id AS id FROM attachment a
+    JOIN event e ON e.id = a.event_id AND e.org = a.org
+    JOIN conversation c ON c.org = e.org AND c.id = e.cid
+    JOIN participant p ON p.org = e.org AND p.cid = e.cid AND p.uid = ?
+    WHERE a.org = ? AND a.file_id IN (${reader.dialect.textsOf("?")}) AND ${isShown}`;
+  return {
+    async get(org, id) {
+      const [row] = await reader.allOf<FileRow>(org, getOne, org, id);
+      return row && toFile(row);
+    },
+    find: async (id) => (await reader.allOfEvery<FileRow>(findAll, id)).map(toFile),
+    async readableBy(org, uid, ids) {
+      const found = await reader.allOf<{ id: string }>(org, findReadable, uid, org, JSON.stringify(ids));
+      return new Set(found.map(({ id }) => id));
+    },
+  };
+}
+
+/** Creates the writes of files. All but `discard` lock the organization. */
+export function createFileWrites({ writer }: { writer: LogWriter }): FileWrites {
+  return {
+    begin: (org, bytesId, now) =>
+      writer.commit([org], async ({ sql, heads }) => {
+        if (!heads.has(org)) return false;
+        await sql.rows.insert("file_bytes", [{ id: bytesId, org, state: "arriving", changed_at: now }]);
+        return true;
+      }),
+    create: ({ org, id, name, now, keepUntil, ...bytes }) =>
+      writer.commit([org], async ({ sql, heads }) => {
+        if (!heads.has(org)) return false;
+        const bytesId = await keep(sql, org, bytes, now);
+        const columns = columnsOf({ ...bytes, bytesId });
+        await sql.rows.insert("file", [{ org, id, name, ...columns, created_at: now, keep_until: keepUntil }]);
+        return true;
+      }),
+    replace: ({ org, id, now, ...bytes }) =>
+      writer.commit([org], async ({ sql, heads }) => {
+        const [row] = heads.has(org) ? await sql.all<FileRow>(getOne, org, id) : [];
+        if (row === undefined) return undefined;
+        const before = toFile(row);
+        const bytesId = await keep(sql, org, bytes, now);
+        await sql.run(putBytes, bytes.contentType, bytes.size, bytes.sha256, bytesId, org, id);
+        await release(sql, before, now);
+        return before;
+      }),
+    remove: (org, id, now) =>
+      writer.commit([org], async ({ sql, heads }) => {
+        const [row] = heads.has(org) ? await sql.all<FileRow>(getOne, org, id) : [];
+        if (row === undefined) return false;
+        await removeFiles(sql, [toFile(row)], now);
+        return true;
+      }),
+    discard: async (bytesId, org, now) => {
+      await writer.commit([org], ({ sql }) => sql.run(setState, "unwanted", now, bytesId));
+    },
+  };
+}
+
+/** Removes files of an organization, which the transaction has locked. Bytes that no other file has are unwanted from then on. */
+export async function removeFiles(sql: Sql, files: readonly StoredFile[], now: number): Promise<void> {
+  for (const file of files) {
+    await sql.run(removeOne, file.org, file.id);
+    await release(sql, file, now);
+  }
+}
+
+/** What a batch of sends stores of the files that they name: announces new ones, and keeps those that are there. */
+export function nameFiles(
+  { rows }: Transaction,
+  sends: readonly { org: string; id: string; files: readonly NamedFile[]; createdAt: number }[],
+): Promise<unknown> {
+  const named = sends.flatMap(({ files, ...send }) => files.map((file) => ({ ...send, file })));
+  const announced = named.filter(({ file }) => !file.isGiven);
+  const given = named.filter(({ file }) => file.isGiven);
+  return Promise.all([
+    rows.insert(
+      "file",
+      announced.map(({ org, file: { id, name, contentType, size }, createdAt }) => ({
+        ...{ org, id, name, content_type: contentType, size, sha256: null, bytes_id: null },
+        ...{ created_at: createdAt, keep_until: null },
+      })),
+    ),
+    rows.update(
+      "file",
+      ["org", "id"],
+      given.map(({ org, file: { id } }) => ({ org, id, keep_until: null })),
+    ),
+    rows.insert(
+      "attachment",
+      named.map(({ org, id: event_id, file }) => ({ org, file_id: file.id, event_id })),
+      "skip", // a message may name a file twice
+    ),
+  ]);
+}
+
+/** Releases the files of messages: those that no other message names may be removed at once. */
+export async function releaseFiles(
+  sql: Sql,
+  dialect: Dialect,
+  { org, eventIds, now }: { org: string; eventIds: readonly string[]; now: number },
+): Promise<void> {
+  const events = `(${dialect.textsOf("?")})`;
+  const ids = JSON.stringify(eventIds);
+  const release = `UPDATE file SET keep_until = ? WHERE org = ?
+    AND id IN (SELECT file_id FROM attachment WHERE org = ? AND event_id IN ${events})
+    AND NOT EXISTS (SELECT 1 FROM attachment a WHERE a.org = file.org AND a.file_id = file.id AND a.event_id NOT IN ${events})`;
+  await sql.run(release, now, org, org, ids, ids);
+  await sql.run(`DELETE FROM attachment WHERE org = ? AND event_id IN ${events}`, org, ids);
+}
+
+/** Keeps bytes that were uploaded, unless the organization has the same already. Returns the id of those that it has then. */
+async function keep(sql: Sql, org: string, { bytesId, size, sha256 }: UploadedBytes, now: number): Promise<string> {
+  const [same] = await sql.all<{ bytes_id: string }>(findSame, org, sha256);
+  await sql.run(setState, same === undefined ? "kept" : "unwanted", now, bytesId);
+  if (same === undefined) await sql.run(countBytes, size, org);
+  return same?.bytes_id ?? bytesId;
+}
+
+/** Gives up the bytes of a file as it was, unless a file has them. */
+async function release(sql: Sql, { org, bytesId, sha256 = "", size }: StoredFile, now: number): Promise<void> {
+  if (bytesId === undefined || (await sql.all(findUse, org, sha256, bytesId)).length > 0) return;
+  await sql.run(setState, "unwanted", now, bytesId);
+  await sql.run(countBytes, -size, org);
+}
+
+function columnsOf({ contentType, size, sha256, bytesId }: UploadedBytes) {
+  return { content_type: contentType, size, sha256, bytes_id: bytesId };
+}
+
+/** The file of a row. */
+export function toFile(row: FileRow): StoredFile {
+  return {
+    org: row.org,
+    id: row.id,
+    name: row.name,
+    contentType: row.content_type,
+    size: Number(row.size),
+    sha256: row.sha256 ?? undefined,
+    bytesId: row.bytes_id ?? undefined,
+    createdAt: Number(row.created_at),
+    keepUntil: row.keep_until === null ? undefined : Number(row.keep_until),
+  };
+}
+
+export { columns as fileColumns, type FileRow };

@@ -1,0 +1,66 @@
+import type { LogWriter } from "../log/log-writer.ts";
+import type { Driver, Reader, Transaction } from "../sql/driver.ts";
+import { type FileRow, fileColumns, isShown, releaseFiles, removeFiles, toFile } from "./files.ts";
+import type { FileUpkeep } from "./ports.ts";
+
+type Dependencies = { driver: Driver; reader: Reader; writer: LogWriter };
+
+type PlaceRow = { event_id: string; org: string; file_id: string; is_shown: number };
+
+const findOrganizations = "SELECT id FROM organization";
+const findAttachments = `SELECT event_id, org, file_id, CASE WHEN EXISTS (
+    SELECT 1 FROM event e JOIN conversation c ON c.org = e.org AND c.id = e.cid
+    WHERE e.id = a.event_id AND e.org = a.org AND ${isShown}) THEN 1 ELSE 0 END AS is_shown
+  FROM attachment a WHERE (event_id, org, file_id) > (?, ?, ?) ORDER BY event_id, org, file_id LIMIT ?`;
+const findExpired = "SELECT org FROM file WHERE keep_until < ? ORDER BY keep_until, org, id LIMIT ?";
+const isNamed = "EXISTS (SELECT 1 FROM attachment a WHERE a.org = file.org AND a.file_id = file.id)";
+// A send may have named a file while its other messages were looked at.
+const keepNamed = `UPDATE file SET keep_until = NULL WHERE keep_until < ? AND org = ? AND ${isNamed}`;
+const findRemovable = `SELECT ${fileColumns} FROM file WHERE keep_until < ? AND org = ? ORDER BY keep_until, id LIMIT ?`;
+const findUnwanted = `SELECT id, org FROM file_bytes
+  WHERE state = 'unwanted' OR (state = 'arriving' AND changed_at < ?) ORDER BY id LIMIT ?`;
+
+/** Creates the upkeep of files. It runs beside sends, and touches few of their rows. */
+export function createFileUpkeep({ driver, reader, writer }: Dependencies): FileUpkeep {
+  const { dialect } = driver;
+
+  async function enterAll(sql: Transaction): Promise<void> {
+    const organizations = await sql.all<{ id: string }>(findOrganizations);
+    await sql.limitTo(organizations.map(({ id }) => id));
+  }
+
+  return {
+    release: (after = { eventId: "", org: "", fileId: "" }, { limit, now }) =>
+      driver.aside(async (sql) => {
+        await enterAll(sql);
+        const found = await sql.all<PlaceRow>(findAttachments, after.eventId, after.org, after.fileId, limit);
+        const gone = Map.groupBy(
+          found.filter(({ is_shown }) => Number(is_shown) === 0),
+          ({ org }) => org,
+        );
+        for (const [org, rows] of gone)
+          await releaseFiles(sql, dialect, { org, eventIds: rows.map(({ event_id }) => event_id), now });
+        const last = found.length < limit ? undefined : found.at(-1);
+        return last && { eventId: last.event_id, org: last.org, fileId: last.file_id };
+      }),
+    async expire(now, limit) {
+      const found = await driver.aside(async (sql) => {
+        await enterAll(sql);
+        return await sql.all<{ org: string }>(findExpired, now, limit);
+      });
+      for (const org of new Set(found.map((row) => row.org)))
+        await writer.commit([org], async ({ sql }) => {
+          await sql.run(keepNamed, now, org);
+          const files = await sql.all<FileRow>(findRemovable, now, org, limit);
+          await removeFiles(sql, files.map(toFile), now);
+        });
+      return found.length;
+    },
+    unwanted: (arrivingBefore, limit) => reader.all(findUnwanted, arrivingBefore, limit),
+    async forget(ids) {
+      await driver.aside((sql) =>
+        sql.run(`DELETE FROM file_bytes WHERE id IN (${dialect.textsOf("?")})`, JSON.stringify(ids)),
+      );
+    },
+  };
+}
