@@ -10,6 +10,8 @@ import { Overview } from "../pages/overview.tsx";
 import { Scheduled } from "../pages/scheduled.tsx";
 import { User } from "../pages/user.tsx";
 import { Users } from "../pages/users.tsx";
+import { Webhook } from "../pages/webhook.tsx";
+import { Webhooks } from "../pages/webhooks.tsx";
 import { useConsole } from "../state/context.ts";
 import type { Organizations } from "../state/organizations.ts";
 import { NoOrganization, OrganizationChoice } from "./forms/organization-choice.tsx";
@@ -54,6 +56,14 @@ const pages: readonly Page[] = [
     One: Conversation,
   },
   { name: "users", title: "Users", scopes: ["directory:read"], needsOrganization: true, Content: Users, One: User },
+  {
+    name: "webhooks",
+    title: "Webhooks",
+    scopes: ["webhooks:manage"],
+    needsOrganization: true,
+    Content: Webhooks,
+    One: Webhook,
+  },
   { name: "keys", title: "Keys", scopes: ["keys:manage"], needsOrganization: false, Content: Keys },
   { name: "audit", title: "Audit", scopes: ["observe"], needsOrganization: false, Content: Audit },
 ];
