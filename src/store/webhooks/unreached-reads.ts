@@ -32,13 +32,16 @@ const pageOfUsers = `SELECT id AS uid, log_start FROM "user" WHERE org = ? AND i
 /** Creates the reads of what webhooks tell, each of which is one query for any number of events. */
 export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedReads & EventTextReads {
   const { tuplesOf } = reader.dialect;
-  const named = `FROM (${tuplesOf("?", 2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org = asked.v0`;
-  const live = `${named} LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
-    WHERE e.kind IN ('message', 'system') AND (e.cid IS NULL OR ${isOfConversation}) AND ${isLiveOrganization("e.org")}`;
-  const findEvents = `SELECT e.org, e.id, e."offset", e.kind, e.cid, OCTET_LENGTH(e.payload) AS bytes,
-    OCTET_LENGTH(e.uids) AS listed, c.participants ${live}`;
-  const findTexts = `SELECT e.org, e.id, e.kind, e.payload ${live}`;
-  const findLists = `SELECT e.id, e.uids ${named} WHERE e.uids IS NOT NULL`;
+  // Events are found by their ids first: PostgreSQL would else read all of an organization, to see that it is there.
+  const found = (columns: string) => `WITH found AS MATERIALIZED (
+      SELECT ${columns} FROM (${tuplesOf("?", 2)}) AS asked JOIN event e ON e.id = asked.v1 AND e.org || '' = asked.v0
+      WHERE e.kind IN ('message', 'system'))`;
+  const live = `FROM found e LEFT JOIN conversation c ON c.org = e.org AND c.id = e.cid
+    WHERE (e.cid IS NULL OR ${isOfConversation}) AND ${isLiveOrganization("e.org")}`;
+  const findEvents = `${found(`e.org, e.id, e."offset", e.kind, e.cid, OCTET_LENGTH(e.payload) AS bytes, OCTET_LENGTH(e.uids) AS listed`)}
+    SELECT e.org, e.id, e."offset", e.kind, e.cid, e.bytes, e.listed, c.participants ${live}`;
+  const findTexts = `${found(`e.org, e.id, e."offset", e.kind, e.cid, e.payload`)} SELECT e.org, e.id, e.kind, e.payload ${live}`;
+  const findLists = `${found("e.id, e.uids")} SELECT id, uids FROM found WHERE uids IS NOT NULL`;
   const findParticipants = `SELECT p.org, p.cid, p.uid, p.log_start
     FROM (${tuplesOf("?", 2)}) AS asked JOIN participant p ON p.org = asked.v0 AND p.cid = asked.v1`;
   const findUsers = `SELECT u.org, u.id, u.log_start

@@ -12,7 +12,7 @@ import { judge, type Recipient, type Sent, type Told, type Verdict } from "./jud
 setDefaultTimeout(3_600_000);
 
 /** `HERALD_WEBHOOK_SENDS=100000` runs it at full size. */
-const sends = Number(process.env.HERALD_WEBHOOK_SENDS ?? 3_000);
+const sends = Number(process.env.HERALD_WEBHOOK_SENDS ?? 2_000);
 const linesOfBatch = 100;
 const kills = 5;
 const rooms = 20;
