@@ -183,6 +183,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   const presence = createPresence({ ...store, nodes: { live }, bus });
   const connections = createGateway({
     ...services,
+    fileAddresses: files.fileAddresses,
     ...outages,
     organizationLimits,
     ledger: delivery.ledger,

@@ -13,6 +13,7 @@ import type { Receipts } from "../services/delivery/receipts.ts";
 import type { Acquaintances } from "../services/directory/acquaintances.ts";
 import type { LastSeen } from "../services/directory/last-seen.ts";
 import type { FeedStarts } from "../services/feeds.ts";
+import type { FileAddresses } from "../services/files/file-addresses.ts";
 import type { OrganizationLimits } from "../services/limits/organization-limits.ts";
 import type { CatchUp } from "../services/messages/catch-up.ts";
 import type { HistoryReader } from "../services/messages/history.ts";
@@ -75,6 +76,7 @@ type Dependencies = OutageEvents & {
   receipts: Receipts;
   reads: Pick<Reads, "markAs">;
   acquaintances: Acquaintances;
+  fileAddresses: Pick<FileAddresses, "urlsOf">;
   ledger: DeliveryLedger;
   feedStarts: FeedStarts;
   /** The clock that tokens expire by. */

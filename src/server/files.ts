@@ -29,7 +29,7 @@ export function createNodeFiles({ config, tokenSecret, store, use, sessions, clo
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });
   return {
     files: createFiles({ ...store, bytes, use, maxBytes: config.HERALD_LIMIT_FILE_BYTES, clock }),
-    fileAddresses: createFileAddresses({ sessions, secrets, clock }),
+    fileAddresses: createFileAddresses({ sessions, files: store.files, secrets, clock }),
     start(outages: OutageEvents): () => Promise<void> {
       const run = tellOutages(upkeep.run, outages);
       void run();

@@ -113,6 +113,13 @@ const parts: Record<FrameOperation, Parts> = {
     request: { cids: [exampleIds.conversation] },
     response: { users: [userExample], conversations: { [exampleIds.conversation]: [exampleIds.user] } },
   },
+  get_file_urls: {
+    summary:
+      "Gives addresses of files, which need no token. Files that no message of the user's conversations names are left out, whether they exist or not.",
+    id: "12",
+    request: { file_ids: [exampleIds.file] },
+    response: { file_urls: { [exampleIds.file]: `/files/${exampleIds.file}?signature=eyJhbGciOiJIUzI1NiJ9.e30.c2ln` } },
+  },
   user_last_activity_subscribe: {
     summary:
       "From now on, this connection hears `last_activity` of a user who shares a conversation with its own, and of no other user. The response says what is so now; for a user who never connected, since the user was created.",
@@ -145,6 +152,7 @@ export const frameExchanges: Record<FrameOperation, FrameExchange> = {
   message_read: exchange("message_read"),
   get_users_by_ids: exchange("get_users_by_ids"),
   get_participants_by_cids: exchange("get_participants_by_cids"),
+  get_file_urls: exchange("get_file_urls"),
   user_last_activity_subscribe: exchange("user_last_activity_subscribe"),
   user_last_activity_unsubscribe: exchange("user_last_activity_unsubscribe"),
   user_logout: exchange("user_logout"),

@@ -93,6 +93,13 @@ export const frameRequests = {
       .max(maxNamed, `must name at most ${maxNamed} conversations`)
       .meta({ description: "The conversations." }),
   }),
+  get_file_urls: z.strictObject({
+    file_ids: z
+      .array(identifier)
+      .min(1, "must name at least one file")
+      .max(maxNamed, `must name at most ${maxNamed} files`)
+      .meta({ description: "The `file_id`s of attachments." }),
+  }),
   user_last_activity_subscribe: z.strictObject({ id: identifier.meta({ description: "The user." }) }),
   user_last_activity_unsubscribe: z.strictObject({}),
   user_logout: z.strictObject({}),
@@ -183,6 +190,12 @@ export const frameResponses = {
     conversations: z.record(z.string(), z.array(z.string())).meta({
       description:
         "The participants of each of the conversations that the user takes part in, by id: the first 1,000 of each, and 5,000 together.",
+    }),
+  }),
+  get_file_urls: z.strictObject({
+    file_urls: z.record(z.string(), z.string()).meta({
+      description:
+        "By `file_id`: the address of each of the files that the user may download, relative to the server's. It is valid for 10 minutes, for this user and file only.",
     }),
   }),
   user_last_activity_subscribe: z.strictObject({ last_activity: lastActivity }),

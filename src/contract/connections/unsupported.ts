@@ -11,7 +11,6 @@ const findConversations = "use `conversation_list`";
 const blocks = "your backend blocks a user with `PUT /admin/organizations/{org}/users/{uid}` and `blocked`";
 const online = "use `user_last_activity_subscribe`, or `GET /admin/organizations/{org}/online` from your backend";
 const files = "your backend uploads files with `POST /admin/organizations/{org}/files`";
-const downloads = "download with `GET /files/{file_id}` and the user token";
 const nothing = (what: string) => `Herald has no ${what}`;
 const contacts = nothing("contacts");
 const reactions = `${nothing("reactions")}: send a system message to the conversation`;
@@ -52,7 +51,6 @@ export const unsupportedRequests: Readonly<Record<string, string>> = {
   conversation_handler_delete: handlers,
   get_admins_by_cids: "use `get_participants_by_cids`: all participants have the same rights",
   create_files: files,
-  get_file_urls: downloads,
   block_user: blocks,
   unblock_user: blocks,
   list_blocked_users: blocks,

@@ -22,6 +22,7 @@ test("a list of conversations costs more than its size, for the unread messages 
       reads: { markAs: neverUsed },
       activity: { subscribe: neverUsed, unsubscribe: neverUsed },
       acquaintances: { usersByIds: neverUsed, participantsByCids: neverUsed },
+      fileAddresses: { urlsOf: neverUsed },
       onAcknowledged: neverUsed,
     });
     return (await handle(asker, "conversation_list", {})).addedCost;
@@ -31,7 +32,7 @@ test("a list of conversations costs more than its size, for the unread messages 
   expect(await costOf(...Array<number>(100).fill(100))).toBe(4);
 });
 
-const asker = { org: "o", uid: "u", owner: createOwner(neverUsed), write: neverUsed };
+const asker = { org: "o", uid: "u", issuedAt: 0, owner: createOwner(neverUsed), write: neverUsed };
 
 function neverUsed(): never {
   throw new Error("only conversations are listed here");

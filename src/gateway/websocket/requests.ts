@@ -4,9 +4,11 @@ import { HeraldError } from "../../contract/errors/errors.ts";
 import { validate } from "../../contract/requests.ts";
 import type { Receipts } from "../../services/delivery/receipts.ts";
 import type { Acquaintances } from "../../services/directory/acquaintances.ts";
+import type { FileAddresses } from "../../services/files/file-addresses.ts";
 import type { HistoryReader } from "../../services/messages/history.ts";
 import type { Reads } from "../../services/messages/reads.ts";
 import type { Activity, ActivityListener } from "../activity.ts";
+import type { Connection } from "../connections/connection.ts";
 import { costs } from "../limits/user-budgets.ts";
 
 type Dependencies = {
@@ -14,13 +16,14 @@ type Dependencies = {
   receipts: Pick<Receipts, "acknowledge">;
   reads: Pick<Reads, "markAs">;
   acquaintances: Pick<Acquaintances, "usersByIds" | "participantsByCids">;
+  fileAddresses: Pick<FileAddresses, "urlsOf">;
   activity: Pick<Activity, "subscribe" | "unsubscribe">;
   /** Called when receipts of a connection are stored. */
   onAcknowledged(connection: Asker, ids: readonly string[]): void;
 };
 
 /** The connection that asks. */
-type Asker = ActivityListener;
+type Asker = ActivityListener & Pick<Connection, "issuedAt" | "tokenId">;
 
 /** What an answer cost beyond its content. */
 type Charge = {
@@ -49,7 +52,7 @@ export type RequestHandler = (asker: Asker, operation: Operation, payload: unkno
 
 /** Creates the handler of every request but `connect`. */
 export function createRequestHandler(dependencies: Dependencies): RequestHandler {
-  const { history, receipts, reads, acquaintances, activity, onAcknowledged } = dependencies;
+  const { history, receipts, reads, acquaintances, fileAddresses, activity, onAcknowledged } = dependencies;
 
   const handlers: Record<Operation, (asker: Asker, payload: unknown) => Promise<Answer>> = {
     ping: async (_, payload) => answerPing(payload),
@@ -86,6 +89,11 @@ export function createRequestHandler(dependencies: Dependencies): RequestHandler
       const { cids } = validate(frameRequests.get_participants_by_cids, payload);
       const lists = await acquaintances.participantsByCids(org, uid, cids);
       return { body: lists, addedCost: costs.lookups(cids.length) };
+    },
+    async get_file_urls(asker, payload) {
+      const { file_ids } = validate(frameRequests.get_file_urls, payload);
+      const urls = await fileAddresses.urlsOf(asker, file_ids);
+      return { body: { file_urls: urls }, addedCost: costs.lookups(file_ids.length) };
     },
     async user_last_activity_subscribe(asker, payload) {
       const { id } = validate(frameRequests.user_last_activity_subscribe, payload);

@@ -1,23 +1,31 @@
 import { errors, jwtVerify, SignJWT } from "jose";
 import { HeraldError } from "../../contract/errors/errors.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { FileReads } from "../../store/files/ports.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Identity } from "../sessions/tokens.ts";
 import { importTokenKey } from "../sessions/tokens.ts";
 
 /** Decides which user asks for a file, by a token or by the signature of an address. */
 export type FileAddresses = {
-  /** The path of a file for a user, who may use it for ten minutes, until the user's token is refused or the user may not have it. */
-  sign(identity: Identity, fileId: string): Promise<string>;
+  /**
+   * The paths of those of the files that the user may have now, by id. Each works for ten minutes, for this user, until the user's
+   * token is refused or the user may not have the file.
+   */
+  urlsOf(user: TokenHolder, fileIds: string[]): Promise<Record<string, string>>;
   /** The user of a token. Throws `unauthorized`, or `rate_limited` after many bad ones. */
   identify(token: string, address: string): Promise<User>;
   /** The user of a signed address. Throws `unauthorized`. */
   verify(signature: string, fileId: string, address: string): Promise<User>;
 };
 
+/** The user of a token, which was issued at a time, in milliseconds since the Unix epoch. */
+type TokenHolder = Pick<Identity, "org" | "uid" | "issuedAt"> & { tokenId?: string | undefined };
+
 type User = { org: string; uid: string };
 
 type Options = {
+  files: Pick<FileReads, "readableBy">;
   sessions: Pick<Sessions, "identify" | "open">;
   /** The secret of user tokens, and the one before it. */
   secrets: readonly string[];
@@ -32,7 +40,7 @@ const lifeSeconds = 600;
  * Creates addresses of files. A signature is a JWT for one file, of a type and audience that no connection accepts. It carries the
  * id and time of the token that it was made for, so that what refuses the token refuses it, too.
  */
-export function createFileAddresses({ sessions, secrets, clock }: Options): FileAddresses {
+export function createFileAddresses({ sessions, files, secrets, clock }: Options): FileAddresses {
   const keys = secrets.map(importTokenKey);
 
   async function read(signature: string, fileId: string): Promise<Identity> {
@@ -56,17 +64,22 @@ export function createFileAddresses({ sessions, secrets, clock }: Options): File
     return { org, uid };
   }
 
+  async function sign({ org, uid, issuedAt, tokenId }: TokenHolder, fileId: string): Promise<string> {
+    const [key] = keys;
+    if (key === undefined) throw new Error("no secret signs the addresses of files");
+    const signature = await new SignJWT({ org, uid, at: issuedAt, ...(tokenId !== undefined && { token: tokenId }) })
+      .setProtectedHeader({ alg: "HS256", typ })
+      .setAudience(audience)
+      .setSubject(fileId)
+      .setExpirationTime(Math.floor(clock.now() / 1000) + lifeSeconds)
+      .sign(await key);
+    return `/files/${encodeURIComponent(fileId)}?signature=${signature}`;
+  }
+
   return {
-    async sign({ org, uid, issuedAt, tokenId }, fileId) {
-      const [key] = keys;
-      if (key === undefined) throw new Error("no secret signs the addresses of files");
-      const signature = await new SignJWT({ org, uid, at: issuedAt, ...(tokenId !== undefined && { token: tokenId }) })
-        .setProtectedHeader({ alg: "HS256", typ })
-        .setAudience(audience)
-        .setSubject(fileId)
-        .setExpirationTime(Math.floor(clock.now() / 1000) + lifeSeconds)
-        .sign(await key);
-      return `/files/${encodeURIComponent(fileId)}?signature=${signature}`;
+    async urlsOf(user, fileIds) {
+      const readable = [...(await files.readableBy(user.org, user.uid, fileIds))];
+      return Object.fromEntries(await Promise.all(readable.map(async (id) => [id, await sign(user, id)] as const)));
     },
     identify: async (token, address) => await admit(await sessions.identify(token, address)),
     verify: async (signature, fileId) => await admit(await read(signature, fileId)),

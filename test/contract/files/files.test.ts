@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { decodeJwt } from "jose";
 import { eventually } from "../../harness/deadline.ts";
 import { uniqueId } from "../../harness/random.ts";
 import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../../harness/reading/expectations.ts";
@@ -217,6 +218,31 @@ describe("a download", () => {
     expect((await files.download(file_id, bob)).status).toBe(200);
     await herald().admin("DELETE", org.path("users", "bob", "sessions"));
     expectProblem(await files.download(file_id, bob), 401, "unauthorized");
+  });
+
+  test("takes an address that a participant asked for, until the participant leaves, signs out or ten minutes are over", async () => {
+    const { org, files, cid } = await setUp();
+    const { file_id } = await files.uploaded("a", "text");
+    const other = await files.uploaded("b", "other");
+    await org.sent("alice", { cid, attachments: [{ name: "a", file_id }] });
+    using bob = await org.socket("bob");
+    const file_ids = [file_id, other.file_id, "nothing"];
+    const { file_urls = {} } = await bob.request("get_file_urls", { file_ids });
+    expect(Object.keys(file_urls)).toEqual([file_id]);
+    const url = file_urls[file_id] ?? "";
+    const download = (path = url) => herald().http<string>("GET", path, {});
+    expect((await download()).text).toBe("text");
+    expectProblem(await download(url.replace(file_id, other.file_id)), 401, "unauthorized");
+    expectProblem(await download(`${url.slice(0, -4)}AAAA`), 401, "unauthorized");
+    const { exp = 0 } = decodeJwt(url.split("signature=")[1] ?? "");
+    expect(exp - Date.now() / 1000).toBeWithin(570, 601);
+    expectProblem(await files.download(file_id, { Authorization: `Bearer ${url.split("=")[1]}` }), 401, "unauthorized");
+    await org.leave(cid, "bob");
+    expectProblem(await download(), 404, "file_not_found");
+    await org.join(cid, "bob");
+    expect((await download()).status).toBe(200);
+    await herald().admin("DELETE", org.path("users", "bob", "sessions"));
+    expectProblem(await download(), 401, "unauthorized");
   });
 
   test("is refused to strangers and to keys of other organizations", async () => {

@@ -57,6 +57,7 @@ export type UserView = { _id: string; login: string; created_at: string };
 
 /** The content of one response frame. Its members depend on the request. */
 export type SocketResponse = {
+  file_urls?: Record<string, string>;
   id?: string | number;
   success?: boolean;
   organization_id?: string;

@@ -184,6 +184,7 @@ export function createNode(options: Options): Node {
     history: { messages: neverUsed, messagesFor: neverUsed, conversationsOf: neverUsed },
     receipts: { acknowledge: neverUsed },
     reads: { markAs: neverUsed },
+    fileAddresses: { urlsOf: neverUsed },
     acquaintances: {
       usersByIds: neverUsed,
       participantsByCids: neverUsed,
