@@ -18,7 +18,8 @@ async function notify({ type, data }) {
   const isMessage = type === "message.unreached";
   const shown = isMessage ? { title: message.from, body: message.body } : { title: system.x.title ?? "News for you" };
   const text = JSON.stringify({ ...shown, tag: (message ?? system).cid });
-  const uids = new Set(unreached.map(({ uid }) => uid));
+  const { from } = message ?? system; // takes part, too, and knows
+  const uids = new Set(unreached.map(({ uid }) => uid).filter((uid) => uid !== from));
   console.log(`${type}: ${[...uids].join(", ")}`);
   const targets = [...subscriptions.values()].filter(({ uid }) => uids.has(uid));
   const send = ({ subscription }) =>
