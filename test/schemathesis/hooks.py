@@ -3,6 +3,7 @@ than 404. Only cases that are meant to be valid are changed; invalid ones are se
 
 import base64
 import json
+from datetime import datetime, timedelta, timezone
 from urllib.parse import unquote
 
 import schemathesis
@@ -73,6 +74,12 @@ def before_call(context, case, kwargs):
             case.body["request"]["organizationId"] = unquote(case.path_parameters["org"])
         if isinstance(case.body.get("cidrs"), list):  # JSON Schema knows addresses, but not networks
             case.body["cidrs"] = ["192.0.2.0/24", "2001:db8::/32"]
+        if isinstance(case.body.get("url"), str):  # an https URL, and not of a private network
+            case.body["url"] = "https://hooks.invalid/herald"
+        if isinstance(case.body.get("limits"), dict) and "stored_bytes" in case.body["limits"]:  # or nothing fits later
+            case.body["limits"]["stored_bytes"] = None
+        if isinstance(case.body.get("send_at"), str):  # must lie within a year
+            case.body["send_at"] = (datetime.now(timezone.utc) + timedelta(days=1)).isoformat(timespec="milliseconds")
         if isinstance(case.body.get("expires_at"), str):  # must lie in the future
             case.body["expires_at"] = "2999-01-01T00:00:00Z"
         send = case.body.get("request", case.body)  # that of a scheduled send, or the body itself
