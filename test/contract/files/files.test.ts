@@ -11,7 +11,10 @@ import { TEST_KEY, useHerald } from "../../harness/servers/herald.ts";
 import { createKey } from "../../harness/servers/keys.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-const herald = useHerald({ env: { HERALD_LIMIT_FILE_BYTES: "100000" } });
+const herald = useHerald({
+  env: { HERALD_LIMIT_FILE_BYTES: "100000" },
+  oneNode: "the bytes of files are in the data folder of the node that received them",
+});
 
 async function setUp() {
   const org = await createOrganization(herald());
