@@ -4,7 +4,6 @@ import { judge, type Sent, type Told } from "./judge.ts";
 const sent: Sent[] = [
   {
     id: "m",
-    createdAt: 0,
     recipients: [
       { uid: "on", deliveredAt: 10 },
       { uid: "off", deliveredAt: undefined },

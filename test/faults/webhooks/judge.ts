@@ -2,7 +2,7 @@
 export type Recipient = { uid: string; deliveredAt: number | undefined };
 
 /** A message that was acknowledged with 201. */
-export type Sent = { id: string; createdAt: number; recipients: Recipient[] };
+export type Sent = { id: string; recipients: Recipient[] };
 
 /** A webhook as the receiver has it, once for each id: what node found out at `at`. */
 export type Told = { webhookId: string; messageId: string; at: number; part: number; uids: string[] };

@@ -4,8 +4,8 @@ import { DEADLINE_MS, within } from "../deadline.ts";
 import { type Answer, TEST_KEY } from "./herald.ts";
 import type { Organization } from "./organization.ts";
 
-/** A post that came in, verified as a receiver would. */
-export type Received = { webhook: Webhook; headers: Headers; bytes: number };
+/** A post that came in, verified as a receiver would; `at` in milliseconds since the Unix epoch. */
+export type Received = { webhook: Webhook; headers: Headers; bytes: number; at: number };
 
 /** How a receiver answers a post; the argument counts from 1. */
 export type Answers = (count: number) => Response | Promise<Response>;
@@ -46,7 +46,7 @@ export function startReceiver(answers: Answers = () => new Response(null, { stat
       const body = await request.bytes();
       try {
         const webhook = await verifyWebhook({ headers: request.headers, body, secret: secrets });
-        received.push({ webhook, headers: request.headers, bytes: body.length });
+        received.push({ webhook, headers: request.headers, bytes: body.length, at: Date.now() });
       } catch {
         faults++;
         return new Response("not signed", { status: 400 });
