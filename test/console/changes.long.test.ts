@@ -214,6 +214,7 @@ describe.if(chromium !== undefined)("what happens to a message, in the console",
     const { console, page, entries } = await openConversation(org, cid, { server });
     await using _ = console;
     await console.sees("listening");
+    await console.sees("before");
     await page.route("**/events?**", (route) => route.abort());
     await server.kill();
     await console.sees("connection lost, retrying");
