@@ -171,3 +171,31 @@ export async function onClusterWithClocks(): Promise<(ClusterStage & { clocks: S
     },
   };
 }
+
+/** Starts one node with an embedded database and a clock of its own, which is off by `seconds` at first. */
+export async function onEmbeddedWithClock({ env = {}, seconds }: EmbeddedOptions): Promise<ClockStage | undefined> {
+  await using starting = new AsyncDisposableStack();
+  const clock = createSteppedClock();
+  if (clock === undefined) return undefined;
+  starting.use(clock);
+  let offset = 0;
+  const set = (to: number) => {
+    offset = to;
+    clock.set(to);
+  };
+  set(seconds);
+  const own = { HERALD_PORT: String(freePort()), HERALD_TOKEN_SECRET: TEST_TOKEN_SECRET };
+  const node = starting.use(await startNode({ env: { ...own, ...env, ...clock.env } }));
+  const all = starting.move();
+  return {
+    nodes: [node],
+    clock: { set, now: () => Date.now() + offset * 1_000 },
+    readLog: async (org) => readSqliteLog(node.herald.dataDir, org),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+type EmbeddedOptions = { env?: Record<string, string>; seconds: number };
+
+/** A node, and its clock: `set` sets how many seconds it is off. */
+export type ClockStage = Stage & { clock: { set(seconds: number): void; now(): number } };

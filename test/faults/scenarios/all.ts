@@ -12,6 +12,7 @@ import { postgresLineCut, postgresLineFrozen, postgresLineSlow } from "./postgre
 import { healthyReader, reconnectStorm, slowReader } from "./readers.ts";
 import { sameId } from "./same-id.ts";
 import { scheduledSends } from "./scheduled-sends.ts";
+import { webhookNodeKilled, webhookReceiverAway, webhookReceiverSlow } from "./webhooks.ts";
 
 /** Every row of the list of faults. */
 export const scenarios: readonly AnyScenario[] = [
@@ -37,6 +38,9 @@ export const scenarios: readonly AnyScenario[] = [
   outboxKilled,
   outboxAway,
   outboxStoreKilled,
+  webhookNodeKilled,
+  webhookReceiverSlow,
+  webhookReceiverAway,
   diskFullEmbedded,
   diskFullPostgres,
   clockStep,

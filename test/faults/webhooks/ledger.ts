@@ -1,6 +1,6 @@
 import { createClient } from "../../../sdk/index.ts";
 import { sendBatch } from "../../harness/clients/batch.ts";
-import { eventually } from "../../harness/deadline.ts";
+import { DEADLINE_MS, eventually } from "../../harness/deadline.ts";
 import type { Random } from "../../harness/random.ts";
 import type { ClusterNode } from "../../harness/servers/cluster.ts";
 import { createOrganization, type Organization } from "../../harness/servers/organization.ts";
@@ -20,6 +20,8 @@ export type Ledger = {
   /** Sends so many messages to any node, in batches, again with the same ids until all of them are acknowledged. */
   send(count: number, random: Random): Promise<void>;
   end(webhook: string): ReceivingEnd;
+  /** Resolves once a webhook has told of everything that was sent so far. */
+  toldTo(webhook: string, withinMs: number): Promise<void>;
   /**
    * Waits until the webhooks have told of everything that was sent, then compares what they told with the delivery reports.
    * Rejects with what is wrong. The figures are of all rounds so far.
@@ -29,10 +31,16 @@ export type Ledger = {
 };
 
 type Report = { items: { uid: string; delivered_at: string | null }[] };
-type Options = { nodes: readonly ClusterNode[]; waitSeconds: number; webhooks: readonly string[] };
+type Options = {
+  nodes: readonly ClusterNode[];
+  waitSeconds: number;
+  webhooks: readonly string[];
+  /** The time of the nodes, in milliseconds since the Unix epoch. */
+  now?: () => number;
+};
 
 /** Opens a ledger on nodes that allow webhooks to private addresses. */
-export async function openLedger({ nodes, waitSeconds, webhooks }: Options): Promise<Ledger> {
+export async function openLedger({ nodes, waitSeconds, webhooks, now = Date.now }: Options): Promise<Ledger> {
   const [first] = nodes;
   if (first === undefined) throw new Error("a ledger without a node");
   using opening = new DisposableStack();
@@ -40,7 +48,7 @@ export async function openLedger({ nodes, waitSeconds, webhooks }: Options): Pro
   const cids = Array.from({ length: rooms }, (_, index) => `room-${index}`);
   for (const [index, cid] of cids.entries()) await org.conversation([...online, `carol-${index}`, "dave"], cid);
   const ends = new Map<string, ReceivingEnd>();
-  for (const id of webhooks) ends.set(id, opening.use(await openReceivingEnd({ org, id, waitSeconds })));
+  for (const id of webhooks) ends.set(id, opening.use(await openReceivingEnd({ org, id, waitSeconds, now })));
   const ids: string[] = [];
   const sent: Sent[] = [];
   const all = opening.move();
@@ -57,9 +65,19 @@ export async function openLedger({ nodes, waitSeconds, webhooks }: Options): Pro
     }
   }
 
-  async function waitFor(id: string, end: ReceivingEnd, withinMs: number): Promise<void> {
+  function endOf(webhook: string): ReceivingEnd {
+    const end = ends.get(webhook);
+    if (end === undefined) throw new Error(`there is no webhook ${webhook}`);
+    return end;
+  }
+
+  async function toldTo(id: string, withinMs: number): Promise<void> {
+    const end = endOf(id);
     const told = () => `${ids.length} messages to be told to ${id}, of which ${end.messages()} are`;
     await eventually(() => end.messages() >= ids.length || undefined, told, withinMs, 100);
+  }
+
+  async function overAt(id: string, withinMs: number): Promise<void> {
     let waiting: unknown[] = [];
     const isOver = async () => {
       const path = `${org.path("webhooks", id, "deliveries")}?state=waiting`;
@@ -97,13 +115,11 @@ export async function openLedger({ nodes, waitSeconds, webhooks }: Options): Pro
         ids.push(...(await eventually(acknowledged, "a batch to be acknowledged", acknowledgedWithinMs)));
       }
     },
-    end(webhook) {
-      const end = ends.get(webhook);
-      if (end === undefined) throw new Error(`there is no webhook ${webhook}`);
-      return end;
-    },
+    end: endOf,
+    toldTo,
     async check(withinMs) {
-      for (const [id, end] of ends) await waitFor(id, end, withinMs);
+      for (const id of ends.keys()) await toldTo(id, withinMs);
+      for (const id of ends.keys()) await overAt(id, withinMs);
       sent.push(...(await readReports(org, ids.slice(sent.length))));
       const figures = { sends: ids.length, unreached: 0, reached: 0 };
       for (const [id, end] of ends) {
@@ -134,8 +150,15 @@ async function readReports(org: Organization, ids: readonly string[]): Promise<S
 }
 
 async function recipientsOf(org: Organization, id: string): Promise<Recipient[]> {
-  const { body } = await org.herald.admin<Report>("GET", `${org.path("messages", id, "recipients")}?limit=1000`);
-  return body.items.map(({ uid, delivered_at }) => ({
+  const read = async () => {
+    const path = `${org.path("messages", id, "recipients")}?limit=1000`;
+    const { status, body, text } = await org.herald.admin<Report>("GET", path);
+    if (status === 429) return undefined; // so many at once
+    if (status !== 200) throw new Error(`the report of ${id} was answered ${status}: ${text}`);
+    return body.items;
+  };
+  const items = await eventually(read, `the report of ${id}`, DEADLINE_MS, 250);
+  return items.map(({ uid, delivered_at }) => ({
     uid,
     deliveredAt: delivered_at === null ? undefined : Date.parse(delivered_at),
   }));

@@ -19,16 +19,22 @@ export type ReceivingEnd = {
   [Symbol.dispose](): void;
 };
 
-type Options = { org: Organization; id: string; waitSeconds: number };
+type Options = {
+  org: Organization;
+  id: string;
+  waitSeconds: number;
+  /** The time of the receiver, in milliseconds since the Unix epoch. */
+  now: () => number;
+};
 
 /** Creates a webhook about messages, and what it leads to. */
-export async function openReceivingEnd({ org, id, waitSeconds }: Options): Promise<ReceivingEnd> {
+export async function openReceivingEnd({ org, id, waitSeconds, now }: Options): Promise<ReceivingEnd> {
   let stalled: Promise<void> | undefined;
   const answer = async () => {
     await stalled;
     return new Response(null, { status: 204 });
   };
-  const first = startReceiver(answer);
+  const first = startReceiver(answer, { now });
   const { port, secrets } = first;
   const receivers = [first];
   const told = new Map<string, Told>();
@@ -62,7 +68,7 @@ export async function openReceivingEnd({ org, id, waitSeconds }: Options): Promi
     leave() {
       receivers.at(-1)?.[Symbol.dispose]();
       return () => {
-        const next = startReceiver(answer, port);
+        const next = startReceiver(answer, { port, now });
         next.secrets.push(...secrets);
         receivers.push(next);
       };

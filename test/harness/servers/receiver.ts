@@ -33,8 +33,11 @@ export type HookDelivery = {
   request: Webhook | null;
 };
 
-/** Starts a server that receives webhooks. It refuses what is not signed with one of its `secrets`. */
-export function startReceiver(answers: Answers = () => new Response(null, { status: 204 }), port = 0) {
+/** Starts a server that receives webhooks. It refuses what is not signed with one of its `secrets`, `now` or a moment ago. */
+export function startReceiver(
+  answers: Answers = () => new Response(null, { status: 204 }),
+  { port = 0, now = Date.now }: { port?: number; now?: () => number } = {},
+) {
   const received: Received[] = [];
   const secrets: string[] = [];
   const waiting: (() => void)[] = [];
@@ -45,8 +48,8 @@ export function startReceiver(answers: Answers = () => new Response(null, { stat
     async fetch(request) {
       const body = await request.bytes();
       try {
-        const webhook = await verifyWebhook({ headers: request.headers, body, secret: secrets });
-        received.push({ webhook, headers: request.headers, bytes: body.length, at: Date.now() });
+        const webhook = await verifyWebhook({ headers: request.headers, body, secret: secrets, nowMs: now() });
+        received.push({ webhook, headers: request.headers, bytes: body.length, at: now() });
       } catch {
         faults++;
         return new Response("not signed", { status: 400 });
