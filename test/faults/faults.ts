@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { withSection } from "../../bench/harness/report/report.ts";
 import { describeSetting } from "../../bench/harness/report/setting.ts";
 import { createRandom } from "../harness/random.ts";
+import { withAll, withSome } from "./judging/page.ts";
 import { type Judged, renderReport } from "./judging/report.ts";
 import { repeatCommand, runScenario } from "./run-scenario.ts";
 import { scenarios } from "./scenarios/all.ts";
@@ -16,7 +16,8 @@ const usage = `npm run faults -- [--only kill-node,nats-killed] [--seed 7] [--ro
   --seed    decides moments, durations, victims and sizes; without it, another one each time
   --rounds  how often each scenario breaks something
   --short   the rounds and durations of npm run test:all
-A run of all of them, as long as they are, writes test/faults/results and the table in docs/explanation/promises.md.`;
+A run of all of them, as long as they are, writes test/faults/results and the table in docs/explanation/promises.md. A run of some
+writes their rows, unless something is wrong, or --seed, --rounds or --short is given, which repeat a run.`;
 
 const { values: given } = parseArgs({
   options: {
@@ -60,22 +61,33 @@ async function main(): Promise<boolean> {
     console.error(`again: ${repeatCommand(scenario, options)}`);
   }
   console.log(renderReport(results));
-  const isWhole = results.length === scenarios.length && !given.short && given.rounds === undefined;
-  if (isWhole) write(results);
+  const isLong = !given.short && given.rounds === undefined;
+  if (isLong && results.length === scenarios.length) write(results);
+  else if (isLong && given.seed === undefined && failed === 0 && results.length > 0) writeRows(results);
   return failed === 0;
+}
+
+const page = resolve(import.meta.dir, "../../docs/explanation/promises.md");
+
+function describeWhere({ date, revision, versions, machine }: ReturnType<typeof describeSetting>): string {
+  return `${date.slice(0, 10)}, revision ${revision}, Bun ${versions.bun}, ${machine.cores} cores (${machine.cpu}).`;
 }
 
 function write(results: Judged[]): void {
   const setting = describeSetting(tmpdir());
-  const { date, revision, versions, machine } = setting;
   const folder = resolve(import.meta.dir, "results");
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${date.slice(0, 10)}-${revision}.json`);
+  const file = join(folder, `${setting.date.slice(0, 10)}-${setting.revision}.json`);
   writeFileSync(file, `${JSON.stringify({ setting, results }, undefined, 2)}\n`);
-  const page = resolve(import.meta.dir, "../../docs/explanation/promises.md");
-  const where = `${date.slice(0, 10)}, revision ${revision}, Bun ${versions.bun}, ${machine.cores} cores (${machine.cpu}).`;
-  writeFileSync(page, withSection(readFileSync(page, "utf8"), `\n${where}\n\n${renderReport(results)}\n`));
+  writeFileSync(page, withAll(readFileSync(page, "utf8"), results, describeWhere(setting)));
   console.error(`written: ${file} and ${page}`);
+}
+
+function writeRows(results: Judged[]): void {
+  const where = describeWhere(describeSetting(tmpdir()));
+  const rows = scenarios.map(({ row }) => row);
+  writeFileSync(page, withSome(readFileSync(page, "utf8"), results, where, rows));
+  console.error(`written: ${results.length} rows of ${page}`);
 }
 
 // An interrupt leaves no servers behind, as they stop if the process ends in order.

@@ -47,12 +47,23 @@ export function renderTable(rows: readonly Row[]): string {
 
 const markers = ["<!-- figures: begin -->", "<!-- figures: end -->"] as const;
 
+/** The part of the page between its markers. */
+export function sectionOf(page: string): string {
+  const [from, to] = placeOf(page);
+  return page.slice(from, to);
+}
+
 /** Replaces the part of the page between its markers by `section`. */
 export function withSection(page: string, section: string): string {
+  const [from, to] = placeOf(page);
+  return `${page.slice(0, from)}\n${section}\n${page.slice(to)}`;
+}
+
+function placeOf(page: string): [from: number, to: number] {
   const [begin, end] = markers;
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
   if (from === -1 || to < from) throw new Error(`the page has no section between ${begin} and ${end}`);
-  return `${page.slice(0, from + begin.length)}\n${section}\n${page.slice(to)}`;
+  return [from + begin.length, to];
 }
 
 function verdict(ratio: number, target: Target | undefined): string {
