@@ -55,6 +55,18 @@ const settings = {
   HERALD_OUTBOX_URL: url(["postgres:", "postgresql:"]).describe(
     "PostgreSQL database of your own, whose transactions send with herald.send; `herald outbox sql` prints its setup",
   ),
+  HERALD_FILES_URL: url(["s3:", "file:"]).describe(
+    "where the bytes of files are kept: s3://bucket/prefix, or file:///folder, which all nodes share; if not set, in the data folder",
+  ),
+  HERALD_FILES_S3_ENDPOINT: url(["https:", "http:"]).describe(
+    "address of the S3-compatible store; if not set, Amazon S3 in HERALD_FILES_S3_REGION",
+  ),
+  HERALD_FILES_S3_REGION: optionalText.describe("region of the bucket"),
+  HERALD_FILES_S3_ACCESS_KEY_ID: optionalText.describe("access key id for the bucket"),
+  HERALD_FILES_S3_SECRET_ACCESS_KEY: optionalText.describe("secret access key for the bucket"),
+  HERALD_FILES_S3_REDIRECT: flag.describe(
+    "1: downloads are redirected to the store itself, by addresses that are valid for a minute; clients must reach it, and its CORS must allow web pages",
+  ),
   HERALD_WEBHOOK_ALLOW_PRIVATE: flag.describe(
     "1: webhooks may lead to private, loopback and link-local addresses, and may use http://",
   ),
@@ -317,6 +329,9 @@ function faultBetween(config: Config): string | undefined {
     return "HERALD_ADMIN_PORT is the port of HERALD_PORT on the same address; set it to another one";
   if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
     return "HERALD_TLS_CERT and HERALD_TLS_KEY belong together; set both, or neither";
+  if (config.HERALD_FILES_URL?.startsWith("s3:") === true)
+    for (const name of ["HERALD_FILES_S3_ACCESS_KEY_ID", "HERALD_FILES_S3_SECRET_ACCESS_KEY"] as const)
+      if (config[name] === undefined) return `HERALD_FILES_URL requires ${name} for a bucket; set both`;
   const conflict = retentionConflictOf(config);
   return conflict && `${conflict}; \`herald serve --help\` explains it`;
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Config } from "../config.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import type { Clock } from "../lib/time/clock.ts";
@@ -8,6 +9,8 @@ import { createFiles } from "../services/files/files.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
 import { createDiskBytes } from "../store/files/disk.ts";
+import type { FileBytes } from "../store/files/ports.ts";
+import { createS3Bytes } from "../store/files/s3.ts";
 import type { createStore } from "../store/store.ts";
 
 const upkeepEveryMs = 60_000;
@@ -21,9 +24,25 @@ type Dependencies = {
   clock: Clock;
 };
 
-/** Creates the files of a node, whose bytes are in its data folder. `start` begins their upkeep, and returns the function that ends it. */
+function openBytes(config: Config): FileBytes {
+  const url = config.HERALD_FILES_URL;
+  if (url === undefined) return createDiskBytes(join(config.HERALD_DATA_DIR, "files"));
+  if (url.startsWith("file:")) return createDiskBytes(fileURLToPath(url));
+  const { hostname, pathname } = new URL(url);
+  return createS3Bytes({
+    name: hostname,
+    prefix: decodeURIComponent(pathname).replaceAll(/^\/+|\/+$/g, ""),
+    endpoint: config.HERALD_FILES_S3_ENDPOINT,
+    region: config.HERALD_FILES_S3_REGION,
+    accessKeyId: config.HERALD_FILES_S3_ACCESS_KEY_ID ?? "",
+    secretAccessKey: config.HERALD_FILES_S3_SECRET_ACCESS_KEY ?? "",
+    isReadDirectly: config.HERALD_FILES_S3_REDIRECT,
+  });
+}
+
+/** Creates the files of a node, `start` begins their upkeep, and returns the function that ends it. */
 export function createNodeFiles({ config, tokenSecret, store, use, sessions, clock }: Dependencies) {
-  const bytes = createDiskBytes(join(config.HERALD_DATA_DIR, "files"));
+  const bytes = openBytes(config);
   const { HERALD_TOKEN_SECRET_PREVIOUS: previousSecret } = config;
   const secrets = [tokenSecret, ...(previousSecret === undefined ? [] : [previousSecret])];
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });

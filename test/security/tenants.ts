@@ -3,7 +3,6 @@ import { uniqueId } from "../harness/random.ts";
 import { filesOf } from "../harness/servers/files.ts";
 import type { Herald } from "../harness/servers/herald.ts";
 import { createKey } from "../harness/servers/keys.ts";
-import { nodesOfCluster } from "../harness/servers/on-cluster.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 
 /** The ids that calls are made with. */
@@ -115,7 +114,7 @@ export async function contentsOf({ org, key, shared }: Tenant): Promise<string> 
     org.path("scheduled"),
     org.path("webhooks"),
     org.path("files", shared.fileId),
-    ...(nodesOfCluster === 1 ? [`/files/${shared.fileId}`] : []), // only the node that received the bytes has them
+    `/files/${shared.fileId}`,
   );
   const keys = (await read("/admin/keys")).replaceAll(/"last_used_at":[^,]*/g, "");
   const contents = [...(await Promise.all(lists.map(read))), keys].join("\n");

@@ -75,6 +75,7 @@ export const fileOperations = {
     answers: {
       200: { description: "The bytes, with the media type of the upload." },
       206: { description: "The part that `Range` asks for." },
+      302: { description: "`Location` is an address of the store itself, if `HERALD_FILES_S3_REDIRECT` is set." },
       304: { description: "The bytes are those of `If-None-Match`." },
       416: { description: "`Range` asks for a part beyond the end." },
     },

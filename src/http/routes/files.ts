@@ -92,19 +92,26 @@ export function bindDownloads(app: Router, { downloadFile: { path, params } }: O
       const { file, bytes } = await files.open(id, reader);
       env.call.org = file.org;
       const etag = `"${file.sha256}"`;
+      const disposition = contentDisposition(file.name.replaceAll(/[/\\]/g, "_"));
       const common = {
         ...headers,
         ETag: etag,
         "X-Request-Id": requestId,
-        "Content-Disposition": contentDisposition(file.name.replaceAll(/[/\\]/g, "_")),
+        "Content-Disposition": disposition,
       };
       if (isKnown(request.headers, etag)) return new Response(null, { status: 304, headers: common });
+      const address = bytes.addressAs?.({ disposition, type: file.contentType });
+      if (address !== undefined)
+        return new Response(null, {
+          status: 302,
+          headers: { "X-Request-Id": requestId, "Cache-Control": "no-store", Location: address },
+        });
       const range = rangeOf(request.headers, { size: file.size, etag });
       if (range === "unsatisfiable")
         return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${file.size}` } });
       const { start, end } = range ?? { start: 0, end: file.size };
       const part = range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` };
-      return new Response(request.method === "HEAD" ? null : bytes.slice(start, end), {
+      return new Response(request.method === "HEAD" ? null : bytes.part(start, end), {
         status: range === undefined ? 200 : 206,
         headers: { ...common, ...part, "Content-Type": file.contentType, "Content-Length": String(end - start) },
       });

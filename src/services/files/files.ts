@@ -3,7 +3,14 @@ import { anyBytes, type FileShown, maxContentTypeCharacters } from "../../contra
 import { toIso } from "../../contract/identifiers.ts";
 import { createId } from "../../lib/text/ids.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import type { FileBytes, FileReads, FileWrites, StoredFile, UploadedBytes } from "../../store/files/ports.ts";
+import type {
+  FileBytes,
+  FileReads,
+  FileWrites,
+  StoredBytes,
+  StoredFile,
+  UploadedBytes,
+} from "../../store/files/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
 import type { OrganizationUse } from "../limits/organization-use.ts";
@@ -18,7 +25,7 @@ export type Files = {
   get(org: string, id: string): Promise<FileShown>;
   remove(org: string, id: string): Promise<void>;
   /** A file and its bytes, for a caller who may have it: throws `file_not_found` otherwise, and for a file without bytes. */
-  open(id: string, reader: FileReader): Promise<{ file: StoredFile; bytes: Blob }>;
+  open(id: string, reader: FileReader): Promise<{ file: StoredFile; bytes: StoredBytes }>;
   /** Those of the files that the user may have now. */
   readableBy(org: string, uid: string, ids: string[]): Promise<Set<string>>;
 };

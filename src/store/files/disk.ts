@@ -42,7 +42,7 @@ export function createDiskBytes(folder: string): FileBytes {
     },
     async read(id) {
       const file = Bun.file(pathOf(id));
-      return (await file.exists()) ? file : undefined;
+      return (await file.exists()) ? { part: (start, end) => file.slice(start, end) } : undefined;
     },
     async remove(id) {
       await rm(pathOf(id), { force: true });

@@ -68,6 +68,14 @@ export type FileUpkeep = {
 /** Where an attachment lies among all. */
 export type AttachmentPlace = { eventId: string; org: string; fileId: string };
 
+/** Stored bytes, none of which are read yet. */
+export type StoredBytes = {
+  /** Those from `start` up to, but without, `end`, read as they are taken. */
+  part(start: number, end: number): Blob | ReadableStream<Uint8Array>;
+  /** An address of the store itself, for a minute, that answers with these headers; absent if clients do not read there. */
+  addressAs?(headers: { disposition: string; type: string }): string;
+};
+
 /** Stores the bytes of files: on a disk, or in a bucket. */
 export type FileBytes = {
   /**
@@ -75,8 +83,8 @@ export type FileBytes = {
    * `unavailable`, or as `pieces` does.
    */
   write(id: string, pieces: AsyncIterable<Uint8Array>): Promise<void>;
-  /** The bytes, of which `slice` gives a part without reading the rest; `undefined` if there are none. */
-  read(id: string): Promise<Blob | undefined>;
+  /** The bytes, or `undefined` if there are none. */
+  read(id: string): Promise<StoredBytes | undefined>;
   /** Removes bytes, if there are any. */
   remove(id: string): Promise<void>;
 };

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
-import { connect } from "node:net";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
+import { cutUpload } from "../../files/cut-upload.ts";
 import { eventually } from "../../harness/deadline.ts";
 import { uniqueId } from "../../harness/random.ts";
 import { expectProblem, ISO_MILLISECONDS, UUID_V7 } from "../../harness/reading/expectations.ts";
@@ -11,10 +12,9 @@ import { TEST_KEY, useHerald } from "../../harness/servers/herald.ts";
 import { createKey } from "../../harness/servers/keys.ts";
 import { createOrganization } from "../../harness/servers/organization.ts";
 
-const herald = useHerald({
-  env: { HERALD_LIMIT_FILE_BYTES: "100000" },
-  oneNode: "the bytes of files are in the data folder of the node that received them",
-});
+const folder = mkdtempSync(join(tmpdir(), "herald-files-"));
+const herald = useHerald({ env: { HERALD_LIMIT_FILE_BYTES: "100000", HERALD_FILES_URL: `file://${folder}` } });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function setUp() {
   const org = await createOrganization(herald());
@@ -81,20 +81,13 @@ describe("an upload", () => {
 
   test("that breaks off leaves nothing", async () => {
     const { org, files } = await setUp();
-    const folder = join(herald().dataDir, "files");
     const count = () =>
       readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
     await files.uploaded("first", "first");
     const before = count();
-    const { port } = new URL(herald().url);
-    const socket = connect(Number(port), "127.0.0.1");
-    const head = [
-      `POST ${org.path("files")}?name=cut HTTP/1.1`,
-      ...["Host: localhost", `Admin-Api-Key: ${TEST_KEY}`, "Content-Length: 90000", "", ""],
-    ];
-    socket.write(`${head.join("\r\n")}${"x".repeat(60_000)}`);
+    const cut = await cutUpload(org, { declared: 90_000, sent: 60_000 });
     await eventually(() => count() > before || undefined, "the first bytes of the upload");
-    socket.destroy();
+    cut();
     await eventually(() => count() === before || undefined, "their removal");
   });
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { SQL } from "bun";
 
 /**
@@ -9,6 +12,13 @@ const { TEST_POSTGRES_URL: postgresUrl, TEST_NATS_URL: natsUrl } = process.env;
 /** How many nodes `useHerald` starts. */
 export const nodesOfCluster = postgresUrl === undefined ? 1 : 3;
 
+/** A folder for the files of a cluster, removed when the process ends. */
+function sharedFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "herald-files-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 /** The settings of nodes on a new database; empty if the suite runs on embedded nodes. */
 export async function clusterSettings(tokenSecret: string): Promise<Record<string, string>> {
   if (postgresUrl === undefined || natsUrl === undefined) return {};
@@ -19,6 +29,7 @@ export async function clusterSettings(tokenSecret: string): Promise<Record<strin
   return {
     HERALD_DATABASE_URL: `${postgresUrl}/${name}`,
     HERALD_BUS_URL: natsUrl,
+    HERALD_FILES_URL: `file://${sharedFolder()}`,
     HERALD_TOKEN_SECRET: tokenSecret, // shared, so that a token signed by one node is valid on the others
   };
 }

@@ -1,0 +1,96 @@
+import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
+import type { FileBytes } from "./ports.ts";
+
+/** A bucket of an S3-compatible store. `prefix` begins the key of each object. */
+export type Bucket = {
+  name: string;
+  prefix: string;
+  /** `undefined`: that of Amazon S3 in the region. */
+  endpoint: string | undefined;
+  region: string | undefined;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Whether clients read from the store itself, by addresses that are valid for a minute. */
+  isReadDirectly: boolean;
+};
+
+const partBytes = 8 * 1024 * 1024; // 10,000 parts at most make 80 GB
+const partsAtOnce = 2;
+const readBytes = 2 * 1024 * 1024;
+const addressSeconds = 60;
+
+/** Failures that only an operator can end: they are shown as `internal`, and logged. */
+const misconfigured =
+  /^(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|NoSuchBucket|AuthorizationHeaderMalformed)$/;
+const full = /^(XMinioStorageFull|QuotaExceeded|InsufficientStorage|EntityTooLarge)$/;
+
+/**
+ * Stores the bytes of files in a bucket. Each has an object named by the id of its bytes, which Herald made. Long ones are uploaded
+ * in parts, of which nothing stays if the upload breaks off.
+ */
+export function createS3Bytes({ name: bucket, prefix, endpoint, region, isReadDirectly, ...keys }: Bucket): FileBytes {
+  const client = new Bun.S3Client({
+    bucket,
+    ...keys,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+  });
+  const keyOf = (id: string) => (prefix === "" ? id : `${prefix}/${id}`);
+
+  return {
+    async write(id, pieces) {
+      const options = { partSize: partBytes, queueSize: partsAtOnce, retry: 2, type: "application/octet-stream" };
+      await translated(client.write(keyOf(id), new Response(streamOf(pieces)), options));
+    },
+    async read(id) {
+      const file = client.file(keyOf(id));
+      if (!(await translated(file.exists()))) return undefined;
+      return {
+        part: (start, end) => streamOf(readParts(file, start, end)),
+        ...(isReadDirectly && {
+          addressAs: ({ disposition, type }) =>
+            file.presign({ expiresIn: addressSeconds, method: "GET", contentDisposition: disposition, type }),
+        }),
+      };
+    },
+    async remove(id) {
+      await translated(client.delete(keyOf(id)));
+    },
+  };
+}
+
+/** Reads in requests of their own, as a stream of Bun's client takes all that comes, however slowly it is read. */
+async function* readParts(file: Bun.S3File, start: number, end: number): AsyncGenerator<Uint8Array, void> {
+  for (let from = start; from < end; from += readBytes)
+    yield await file.slice(from, Math.min(end, from + readBytes)).bytes();
+}
+
+/** A stream that asks for a piece when its reader wants one, and ends the pieces when the reader leaves. */
+function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function translated<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && typeof error.code === "string")) throw error;
+    if (error instanceof HeraldError || misconfigured.test(error.code)) throw error;
+    throw full.test(error.code)
+      ? new HeraldError("storage_full", undefined, { cause: error })
+      : unavailable({ cause: error });
+  }
+}
