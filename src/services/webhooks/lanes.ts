@@ -31,6 +31,7 @@ type Dependencies<Job> = {
 };
 
 const atOnce = 256;
+const mostAtOnce = 512; // with the one place that each webhook has, also when others have taken all
 const ofOrganization = 64;
 const ofWebhook = { first: 8, most: 64 };
 const aheadOfQuick = 8;
@@ -41,7 +42,8 @@ const mostIdle = 1_000;
 
 /**
  * Creates the lanes. Webhooks take turns, and an organization has a share of the places. A receiver that is slow or fails
- * soon has a single place.
+ * soon has a single place. One that was quick and hangs has many until its posts time out, so each webhook has one
+ * place beside those that are shared.
  */
 export function createLanes<Job>({ run, onRoom }: Dependencies<Job>): Lanes<Job> {
   const lanes = new Map<string, Lane<Job>>();
@@ -89,8 +91,9 @@ export function createLanes<Job>({ run, onRoom }: Dependencies<Job>): Lanes<Job>
 
   function pump(): void {
     for (const lane of waiting) {
-      if (inFlight >= atOnce) return;
-      const mayStart = lane.inFlight < lane.allowed && (ofOrg.get(lane.org) ?? 0) < ofOrganization;
+      if (inFlight >= mostAtOnce) return;
+      const isShared = inFlight < atOnce && (ofOrg.get(lane.org) ?? 0) < ofOrganization;
+      const mayStart = lane.inFlight < lane.allowed && (isShared || lane.inFlight === 0);
       if (!mayStart) continue;
       const job = lane.jobs.shift();
       waiting.delete(lane);
@@ -107,7 +110,8 @@ export function createLanes<Job>({ run, onRoom }: Dependencies<Job>): Lanes<Job>
     roomOf(ref) {
       const lane = lanes.get(ref);
       const room = lane === undefined ? ofWebhook.first : roomIn(lane);
-      return Math.max(0, Math.min(room, mostHeld - held));
+      const isIdle = lane === undefined || lane.jobs.length + lane.inFlight === 0;
+      return Math.max(isIdle ? 1 : 0, Math.min(room, mostHeld - held));
     },
     busy: () => [...lanes.values()].filter((lane) => roomIn(lane) <= 0).map(({ ref }) => ref),
     add(org, ref, jobs) {
