@@ -53,11 +53,13 @@ export const webhookNodeKilled = defineScenario<ClusterStage & WithLedger>({
   stage: async () => await withLedger(await onCluster({ env: () => env })),
   async break({ ledger, nodes }, { random, size }): Promise<Heal> {
     const stopListening = await ledger.listen();
+    const answerAll = random.integer(0, 1) === 0 ? undefined : ledger.end("push").stall(); // so that nodes die with posts in flight
     await ledger.send(sendsOf[size], random);
-    await Bun.sleep(random.integer(0, 2_500)); // before they are due, while they are posted, or after
+    await Bun.sleep(random.integer(0, 3_500)); // before they are due, while they are posted, or after
     const node = random.pick(nodes);
     await node.kill();
     return async () => {
+      answerAll?.();
       await node.start();
       stopListening();
     };
