@@ -121,6 +121,7 @@ receiver.secrets.push(secret);
 const driver = databaseUrl === undefined ? openSqlite(join(folder, "herald.db")) : connectPostgres(databaseUrl);
 await migrateStore(driver);
 await fill(driver, receiver.url);
+if (databaseUrl !== undefined) await driver.run("ANALYZE"); // as PostgreSQL does by itself within a minute
 await driver.close();
 const herald = await startHerald({
   dataDir: folder,
