@@ -3,10 +3,20 @@ import { createOperations } from "../../src/contract/operations/all.ts";
 import type { Operation } from "../../src/contract/operations/operation.ts";
 import type { Random } from "../harness/random.ts";
 import { encode, hostileTexts, spoil } from "./json.ts";
-import { once, pick } from "./pick.ts";
+import { anyBytes, once, pick } from "./pick.ts";
 
 /** Ids that exist, with which some requests pass the first checks. */
-export type Place = { key: string; token: string; org: string; uid: string; cid: string };
+export type Place = {
+  key: string;
+  token: string;
+  org: string;
+  uid: string;
+  cid: string;
+  /** A webhook that leads nowhere, and a delivery of it. */
+  webhook: string;
+  delivery: string;
+  file: string;
+};
 
 const operations = Object.values<Operation>(createOperations(defaultPayloadLimits)) as [Operation, ...Operation[]];
 /** Ends a line of HTTP. */
@@ -75,11 +85,15 @@ function callOf(random: Random, place: Place): Parts {
   // Existing things are not deleted, so that later cases get as far.
   const deletes = operation.method === "delete";
   const org = deletes && operation.path.endsWith("{org}") ? {} : { org: place.org };
-  const known: Record<string, string> = { ...org, ...(!deletes && { uid: place.uid, cid: place.cid }) };
+  const { uid, cid, webhook: wid, delivery: did, file: file_id } = place;
+  const known: Record<string, string> = { ...org, ...(!deletes && { uid, cid, wid, did, file_id }) };
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(random, known[name]));
   const headers = [`Admin-Api-Key: ${place.key}`];
   let body: Buffer = Buffer.alloc(0);
-  if (operation.bodyExample !== undefined || once(random, 8)) {
+  if (operation.takesBytes === true) {
+    body = anyBytes(random, once(random, 20) ? 200_000 : 300);
+    headers.push(`Content-Type: ${pick(random, mediaTypes)}`);
+  } else if (operation.bodyExample !== undefined || once(random, 8)) {
     const example = JSON.parse(JSON.stringify(operation.bodyExample ?? {}));
     if ("organizationId" in example) Object.assign(example, { organizationId: place.org, senderId: place.uid });
     if ("message" in example) {
@@ -105,11 +119,55 @@ function callOf(random: Random, place: Place): Parts {
         : `Content-Type: application/${operation.lines === undefined ? "json" : "x-ndjson"}`,
     );
   }
+  if (operation.operationId === "downloadFile") headers.push(...downloadHeaders(random));
   if (operation.requestHeaders !== undefined && once(random, 2))
     headers.push(
       `Prefer: ${pick(random, ["wait=1", "wait=99", 'wait="1', "wait=0;wait=1", ",,=;", "wait=1, wait=2", "x"])}`,
     );
   return { method: operation.method.toUpperCase(), target: path + queryOf(random, operation), headers, body };
+}
+
+const mediaTypes: [string, ...string[]] = [
+  "text/plain",
+  "text/html; charset=utf-8",
+  "",
+  "x",
+  "*/*",
+  "image/png\tx",
+  "application/octet-stream;;;=",
+  `a/${"b".repeat(3_000)}`,
+  "multipart/form-data; boundary=x",
+];
+const etags: [string, ...string[]] = [
+  "*",
+  '"x"',
+  'W/"x"',
+  '"',
+  "x, y",
+  '"a","b"',
+  "Thu, 01 Jan 1970 00:00:00 GMT",
+  `"${"a".repeat(2_000)}"`,
+];
+
+/** Headers that ask for a part of a file, or only for a newer one. */
+function downloadHeaders(random: Random): string[] {
+  const range = pick(random, [
+    "bytes=0-0",
+    "bytes=0-",
+    "bytes=-1",
+    "bytes=-0",
+    "bytes=5-1",
+    "bytes=0-0,2-3",
+    "bytes=99999999999999999999-",
+    "bytes=-99999999999999999999",
+    "bytes= 0 - 1",
+    "items=0-1",
+    "bytes",
+    "bytes=a-b",
+    `bytes=${"0-0,".repeat(500)}1-1`,
+  ]);
+  const wishes = [`Range: ${range}`, `If-Range: ${pick(random, etags)}`, `If-None-Match: ${pick(random, etags)}`];
+  return wishes.filter(() => once(random, 2));
 }
 
 /** The request line and the headers, still as text. */

@@ -49,6 +49,8 @@ export function judgeHttp({ kind, isHttp, chunks }: HttpCase, outcome: Outcome):
   if (ambiguous.has(kind) && (status < 400 || answers > 1))
     return { answer: `${status}`, fault: "an ambiguous request was served" };
   if (status < 400) return { answer: `${status}`, fault: undefined };
+  const isBeyondFile = status === 416 && body === "" && headers.has("content-range"); // RFC 9110, section 15.5.17
+  if (isBeyondFile) return { answer: "416", fault: undefined };
   if (body === "" && ofTheRuntime.has(status)) return { answer: `${status} of the runtime`, fault: undefined };
   const problem = parse(body);
   const code = String(problem?.code);

@@ -1,6 +1,7 @@
 import { OPCODE, openRawSocket } from "../harness/clients/raw-socket.ts";
 import { within } from "../harness/deadline.ts";
 import { createRandom } from "../harness/random.ts";
+import { filesOf } from "../harness/servers/files.ts";
 import { errorsLogged, type Herald } from "../harness/servers/herald.ts";
 import { createOrganization, type Organization } from "../harness/servers/organization.ts";
 import { exchange } from "./exchange.ts";
@@ -91,7 +92,12 @@ export async function fuzz({ herald, seed, isOver, only }: Options): Promise<Fuz
 async function preparePlace(herald: Herald): Promise<Place> {
   const org = await createOrganization(herald, "fuzzed");
   await org.conversation(["alice"], "room");
-  return { key: herald.key, token: await org.token("alice"), org: "fuzzed", uid: "alice", cid: "room" };
+  const { file_id: file } = await filesOf(org).uploaded("a.txt", "a file");
+  const webhook = "push";
+  await herald.admin("PUT", org.path("webhooks", webhook), { url: "https://webhooks.invalid/" });
+  const { body } = await herald.admin<{ id: string }>("POST", org.path("webhooks", webhook, "test"));
+  const known = { org: "fuzzed", uid: "alice", cid: "room", webhook, delivery: body.id, file };
+  return { key: herald.key, token: await org.token("alice"), ...known };
 }
 
 /** Starts an ordinary conversation, which continues whatever the others send. */
