@@ -23,6 +23,7 @@ import formerParticipants from "./migrations/0022-former-participants.sql" with 
 import lastSeen from "./migrations/0023-last-seen.sql" with { type: "text" };
 import webhooks from "./migrations/0024-webhooks.sql" with { type: "text" };
 import files from "./migrations/0025-files.sql" with { type: "text" };
+import webhooksInParts from "./migrations/0026-webhooks-in-parts.sql" with { type: "text" };
 
 /**
  * A change of the schema. After an `expand`, earlier versions continue to work; after a `contract`, only versions that
@@ -70,6 +71,7 @@ export const migrations: readonly Migration[] = [
   migrationOf("0023-last-seen", lastSeen),
   migrationOf("0024-webhooks", webhooks),
   migrationOf("0025-files", files),
+  migrationOf("0026-webhooks-in-parts", webhooksInParts),
 ];
 
 /** The schema version of the last release without expand and contract. */

@@ -8,7 +8,7 @@ const posts = [
     example: messageUnreachedExample,
     summary: "Who has not got a message",
     description:
-      "Posted once `wait_seconds` have passed since the send, if anybody has not got the message. Part of a message to many users comes in several posts.",
+      "Posted once `wait_seconds` have passed since the send, if anybody has not got the message. What many users have not got comes in several posts, its parts.",
   },
   {
     schema: systemMessageUnreached,

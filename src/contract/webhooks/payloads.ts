@@ -34,7 +34,10 @@ const common = {
   unreached: z.array(unreached).meta({ description: "Who was not reached: of several parts, the users of this one." }),
   waited_seconds: z.int().min(0).meta({ description: "How long Herald waited: the `wait_seconds` of the webhook." }),
   part: z.int().min(1).meta({ description: "The number of this part." }),
-  parts: z.int().min(1).meta({ description: "The number of parts. Each is posted, retried and signed on its own." }),
+  parts: z.int().min(1).meta({
+    description:
+      "The number of parts, or slightly more if users were reached or deleted meanwhile. Each is posted, retried and signed on its own.",
+  }),
   truncated: z.literal(true).optional().meta({
     description:
       "Present if the event is too long to be posted whole: `body` is cut, or if that is not enough, `x` and `attachments` are empty.",

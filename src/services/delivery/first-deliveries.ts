@@ -12,9 +12,13 @@ export type FirstDeliveries = {
 };
 
 type Place = Pick<SentEvent, "id" | "cid" | "offset" | "recipients">;
+type Reads = Pick<RecipientReads, "deliveryIds" | "deliveries">;
+
+/** The users of an event, and the rows that have been read for them. */
+type Known = { times: UserTimes; seen: Set<string> };
 
 type Options = {
-  reads: Pick<RecipientReads, "deliveryIds" | "deliveries">;
+  reads: Reads;
   /** Reads long lists one at a time, at a limited pace. Organizations take turns. */
   longReads: PacedWork;
   /** A clock that never goes back. */
@@ -23,7 +27,7 @@ type Options = {
   maxUsers?: number;
 };
 
-type Entry = { times: UserTimes; seen: Set<string>; refresh(): Promise<void> };
+type Entry = Known & { refresh(): Promise<void> };
 
 const maxAgeMs = 1_000;
 const rowsAtOnce = 50;
@@ -38,22 +42,10 @@ const weightOfEntry = 10; // in users
 export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_000 }: Options): FirstDeliveries {
   const entries = new Map<string, Entry>();
 
-  /** Reads the rows that are new, and returns how many users they name. */
-  async function readNew(org: string, { cid, offset }: Place, { times, seen }: Omit<Entry, "refresh">) {
-    const before = times.size;
-    const ids = (await reads.deliveryIds(org, cid, offset)).filter((id) => !seen.has(id));
-    for (let start = 0; start < ids.length; start += rowsAtOnce) {
-      const some = ids.slice(start, start + rowsAtOnce);
-      for (const { uids, first } of await reads.deliveries(org, some, offset)) times.add(uids, first);
-      for (const id of some) seen.add(id);
-    }
-    return times.size - before;
-  }
-
   function create(org: string, event: Place, recipients: number): Entry {
-    const kept = { times: createUserTimes(), seen: new Set<string>() };
+    const kept: Known = { times: createUserTimes(), seen: new Set() };
     const isLarge = (users: number) => users >= manyUsers;
-    const read = () => readNew(org, event, kept);
+    const read = () => readNew(reads, org, event, kept);
     const refresh = createRecentCopy(
       async () => {
         await (recipients < manyUsers ? read() : longReads.run(read, { key: org, isLarge }));
@@ -87,4 +79,28 @@ export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_
       return entry.times;
     },
   };
+}
+
+/** To whom an event was delivered by now, and when first. */
+export async function readFirstDeliveries(
+  reads: Reads,
+  org: string,
+  event: Pick<Place, "cid" | "offset">,
+): Promise<Pick<UserTimes, "find">> {
+  const times = createUserTimes();
+  await readNew(reads, org, event, { times, seen: new Set() });
+  return times;
+}
+
+/** Reads the rows that are new, and returns how many users they name. */
+async function readNew(reads: Reads, org: string, { cid, offset }: Pick<Place, "cid" | "offset">, known: Known) {
+  const { times, seen } = known;
+  const before = times.size;
+  const ids = (await reads.deliveryIds(org, cid, offset)).filter((id) => !seen.has(id));
+  for (let start = 0; start < ids.length; start += rowsAtOnce) {
+    const some = ids.slice(start, start + rowsAtOnce);
+    for (const { uids, first } of await reads.deliveries(org, some, offset)) times.add(uids, first);
+    for (const id of some) seen.add(id);
+  }
+  return times.size - before;
 }

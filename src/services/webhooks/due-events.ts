@@ -1,15 +1,13 @@
-import { createId } from "../../lib/text/ids.ts";
 import type {
   DueEvent,
   ReportedEvent,
-  StoredWebhook,
   UnreachedReads,
-  WebhookDelivery,
   WebhookDeliveryWrites,
   WebhookReads,
 } from "../../store/webhooks/ports.ts";
+import { type Asked, deliveryOf, type NewDelivery } from "./asked.ts";
+import type { HugeEvents } from "./huge-events.ts";
 import { partsOf } from "./payloads.ts";
-import { keptMs } from "./tries.ts";
 import { createReports, type Report } from "./unreached.ts";
 
 /** Finds out who was not reached when it is time. */
@@ -25,18 +23,37 @@ type Dependencies = {
   unreached: UnreachedReads;
   webhooks: Pick<WebhookReads, "among">;
   webhookDeliveries: Pick<WebhookDeliveryWrites, "settle">;
+  hugeEvents: Pick<HugeEvents, "take">;
+  /** From how many recipients on an event is told beside the others. */
+  mostOfLarge?: number;
 };
-
-type NewDelivery = WebhookDelivery & { eventId: string };
-type Asked = DueEvent & { event: ReportedEvent; hook: StoredWebhook };
 
 const eventsAtOnce = 2_000;
 const recipientsAtOnce = 20_000;
 const mostOfSmall = 2_000;
+const mostKnownHuge = 1_000;
 
-/** Creates the settlement of due events. An event with many recipients is settled on its own. */
-export function createDueEvents({ unreached, webhooks, webhookDeliveries }: Dependencies): DueEvents {
+/**
+ * Creates the settlement of due events. An event with many recipients is settled on its own, and one with very many is told
+ * beside the others.
+ */
+export function createDueEvents(dependencies: Dependencies): DueEvents {
+  const { unreached, webhooks, webhookDeliveries, hugeEvents, mostOfLarge = 20_000 } = dependencies;
   const reports = createReports(unreached);
+  const knownHuge = new Set<string>(); // events to everyone, which are not counted again while they wait
+
+  /** Settles the first large event that can be settled now. Returns how many that were. */
+  async function settleLarge(large: readonly Asked[], now: number): Promise<number> {
+    for (const one of large) {
+      const report =
+        one.told !== undefined || knownHuge.has(one.event.id) ? undefined : await reports.of(one.event, mostOfLarge);
+      if (report !== undefined) return await settle([one], [one], () => report, now);
+      if (knownHuge.size >= mostKnownHuge) knownHuge.clear();
+      knownHuge.add(one.event.id);
+      if (await hugeEvents.take(one, now)) return 1;
+    }
+    return 0;
+  }
 
   /** Those due events that there is something to tell about, and somebody to tell it to. */
   async function askedOf(due: readonly DueEvent[]): Promise<Asked[]> {
@@ -70,7 +87,7 @@ export function createDueEvents({ unreached, webhooks, webhookDeliveries }: Depe
       const due = await unreached.due(dueBy, eventsAtOnce);
       if (due.length === 0) return "none";
       const asked = await askedOf(due);
-      const large = asked.find(({ event }) => isLarge(event));
+      const large = asked.filter(({ event }) => isLarge(event));
       const some = firstOf(asked.filter(({ event }) => !isLarge(event)));
       const taken = new Set(some);
       const left = new Set(asked.filter((one) => !taken.has(one)).map(keyOf));
@@ -80,10 +97,7 @@ export function createDueEvents({ unreached, webhooks, webhookDeliveries }: Depe
         const found = await reports.ofAll(distinctEvents(some));
         settled += await settle(over, some, (id) => found.get(id) ?? noReport, now);
       }
-      if (large !== undefined) {
-        const report = await reports.of(large.event);
-        settled += await settle([large], [large], () => report, now);
-      }
+      settled += await settleLarge(large, now);
       return settled === 0 ? "late" : "settled";
     },
   };
@@ -117,22 +131,7 @@ function distinctEvents(asked: readonly Asked[]): ReportedEvent[] {
   return [...new Map(asked.map(({ event }) => [event.id, event])).values()];
 }
 
-function deliveriesOf({ org, webhook, event, hook }: Asked, report: Report, now: number): NewDelivery[] {
-  const parts = partsOf(event, report(hook.until));
-  return parts.map((users, index) => ({
-    org,
-    webhook,
-    id: createId(),
-    state: "waiting",
-    eventId: event.id,
-    part: index + 1,
-    parts: parts.length,
-    unreached: users,
-    waitedMs: hook.waitMs,
-    createdAt: now,
-    tries: 0,
-    nextTryAt: now,
-    lastTry: null,
-    expiresAt: now + keptMs.waiting,
-  }));
+function deliveriesOf(asked: Asked, report: Report, now: number): NewDelivery[] {
+  const parts = partsOf(asked.event, report(asked.hook.until));
+  return parts.map((users, index) => deliveryOf(asked, { users, part: index + 1, parts: parts.length }, now));
 }

@@ -5,6 +5,14 @@ import type { EventText, ReportedEvent, WebhookDelivery } from "../../store/webh
 /** A list of users that fits one post, as JSON. */
 export type Part = string;
 
+/** Distributes users over posts under 20 kB, each with as much of the event as fits. */
+export type Packer = {
+  /** Takes the next users; returns the parts that are full. */
+  add(users: readonly Unreached[]): Part[];
+  /** The last part, if anybody is left. */
+  rest(): Part[];
+};
+
 // Beside the event and the users: type, time, the organization with its up to 128 characters, and the numbers.
 const envelopeBytes = 1_000;
 // What an event has at least, so that one which was edited since the parts were made can be cut to fit.
@@ -12,26 +20,41 @@ const leastEventBytes = 3_000;
 const mostEventBytes = 12_000;
 const names = { message: "message", system: "system_message" } as const;
 
-/** Distributes users over posts under 20 kB, each with as much of the event as fits. */
-export function partsOf({ bytes: size }: Pick<ReportedEvent, "bytes">, users: readonly Unreached[]): Part[] {
+/** Creates a packer for an event whose text has so many bytes. Fewer users never make more parts. */
+export function createPacker({ bytes: size }: Pick<ReportedEvent, "bytes">): Packer {
   const eventBytes = Math.min(mostEventBytes, Math.max(leastEventBytes, size));
   const room = mostPayloadBytes - envelopeBytes - eventBytes;
-  const parts: Part[] = [];
   let texts: string[] = [];
   let bytes = 0;
-  for (const user of users) {
-    const text = JSON.stringify(user);
-    const length = Buffer.byteLength(text) + 1;
-    if (texts.length > 0 && bytes + length > room) {
-      parts.push(`[${texts.join(",")}]`);
-      texts = [];
-      bytes = 0;
-    }
-    texts.push(text);
-    bytes += length;
+
+  function rest(): Part[] {
+    if (texts.length === 0) return [];
+    const part = `[${texts.join(",")}]`;
+    texts = [];
+    bytes = 0;
+    return [part];
   }
-  if (texts.length > 0) parts.push(`[${texts.join(",")}]`);
-  return parts;
+
+  return {
+    add(users) {
+      const parts: Part[] = [];
+      for (const user of users) {
+        const text = JSON.stringify(user);
+        const length = Buffer.byteLength(text) + 1;
+        if (bytes + length > room) parts.push(...rest());
+        texts.push(text);
+        bytes += length;
+      }
+      return parts;
+    },
+    rest,
+  };
+}
+
+/** All parts of an event. */
+export function partsOf(event: Pick<ReportedEvent, "bytes">, users: readonly Unreached[]): Part[] {
+  const packer = createPacker(event);
+  return [...packer.add(users), ...packer.rest()];
 }
 
 /** The body of a post about an event, with the exact text that its recipients see, unless it is too long. */

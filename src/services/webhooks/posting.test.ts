@@ -1,90 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createId } from "../../lib/text/ids.ts";
-import { migrateStore } from "../../store/migrate.ts";
-import { openSqlite } from "../../store/sqlite/sqlite.ts";
-import { createStore, createWrites } from "../../store/store.ts";
-import { messageOf } from "../../store/testing/log-suite.ts";
-import type { WebhookTry } from "../../store/webhooks/ports.ts";
-import { createDueEvents } from "./due-events.ts";
-import { createPosting } from "./posting.ts";
+import { start, startWebhookNode } from "../../../test/harness/servers/webhook-node.ts";
 
-const start = Date.UTC(2026, 10, 20);
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** A node on a real store, with a clock of its own, and a receiver that answers as the test says. */
-async function setUp() {
-  const folder = mkdtempSync(join(tmpdir(), "herald-webhooks-"));
-  const driver = openSqlite(join(folder, "herald.db"));
-  await migrateStore(driver);
-  const announce = () => undefined;
-  const writes = createWrites({ driver, announce });
-  const store = createStore({ reader: driver, writes, announce });
-  const posts: { at: number; id: string; body: string }[] = [];
-  const state = { now: start, status: 500, disabled: [] as string[] };
-  const elapsed = { now: () => state.now };
-  const posting = createPosting({
-    ...store,
-    async attempt(_, { id, body, now }): Promise<WebhookTry> {
-      posts.push({ at: now, id, body });
-      const error = state.status < 300 ? null : `the receiver answered ${state.status}`;
-      return { at: now, durationMs: 0, status: state.status, error, answer: "" };
-    },
-    elapsed,
-    random: () => 0,
-    onRoom: () => undefined,
-    onDisabled: ({ id }) => state.disabled.push(id),
-    onError(error) {
-      throw error;
-    },
-  });
-  const dueEvents = createDueEvents(store);
-  const wish = { id: "push", ref: createId(), url: "https://example.org/", events: ["message.unreached" as const] };
-  await store.organizations.put("o", undefined, start);
-  await store.conversations.put("o", "c1", { participants: ["u1", "u2"] }, start);
-  await store.webhooks.put("o", { ...wish, waitMs: 1_000, until: "delivered", secret: "s", now: start, most: 1 });
-
-  async function pass(): Promise<void> {
-    while ((await dueEvents.settleSome(state.now, state.now)) === "settled");
-    while (await posting.takeSome(state.now)) await posting.settled();
-  }
-
-  return {
-    store,
-    posts,
-    state,
-    posting,
-    ref: wish.ref,
-    send: () => store.sends.append(messageOf("o", { createdAt: state.now })),
-    /** Lets the time pass, and does what is due meanwhile when it is due. */
-    async passTime(ms: number): Promise<void> {
-      const end = state.now + ms;
-      for (;;) {
-        await pass();
-        const { eventAt = end, tryAt = end } = await store.webhookDeliveries.agenda();
-        if (Math.min(eventAt, tryAt) >= end) break;
-        state.now = Math.max(state.now, Math.min(eventAt, tryAt));
-      }
-      state.now = end;
-      await pass();
-    },
-    deliveries: () =>
-      store.webhookDeliveries.list("o", wish.ref, { state: undefined, before: undefined, limit: 1_000 }),
-    async close() {
-      await driver.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
 describe("posting", () => {
-  let node: Awaited<ReturnType<typeof setUp>>;
+  let node: Awaited<ReturnType<typeof startWebhookNode>>;
 
   beforeEach(async () => {
-    node = await setUp();
+    node = await startWebhookNode();
   });
   afterEach(async () => {
     await node.close();
@@ -144,7 +68,7 @@ describe("posting", () => {
     await node.send();
     node.state.now += 1_000;
     const queue = { org: "o", webhook: node.ref };
-    await createDueEvents(node.store).settleSome(node.state.now, node.state.now);
+    await node.settle();
     const dead = { now: node.state.now, until: node.state.now + 40_000, limit: 10 };
     const [claimed] = await node.store.webhookDeliveries.claim(queue, dead);
     node.state.status = 204;

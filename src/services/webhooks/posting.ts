@@ -59,6 +59,7 @@ const lookAtDisabledAgainMs = 3_600_000;
 // What was found out a moment ago need not be checked again.
 const freshMs = 2_000;
 const textsAtOnce = 100;
+const mostOfTheirUsers = 100_000; // characters: some 3,000 users, who may have to be looked up
 const stopMayTakeMs = 4_000;
 
 /** Creates the posting of deliveries that are due on any node: each claims some, and posts them. */
@@ -103,8 +104,11 @@ export function createPosting(dependencies: Dependencies): Posting {
   }
 
   async function enqueue(claimed: readonly WebhookDelivery[], hooks: Map<string, StoredWebhook>, place: ClaimPlace) {
-    for (let start = 0; start < claimed.length; start += textsAtOnce)
-      await enqueueSome(claimed.slice(start, start + textsAtOnce), hooks, place);
+    for (let left = claimed; left.length > 0; ) {
+      const some = firstOf(left);
+      await enqueueSome(some, hooks, place);
+      left = left.slice(some.length);
+    }
   }
 
   async function enqueueSome(
@@ -168,6 +172,16 @@ function resultOf(delivery: WebhookDelivery, tried: WebhookTry, random: () => nu
   const state = tried.error === null ? "delivered" : again === undefined ? "failed" : "waiting";
   const expiresAt = state === "waiting" ? delivery.expiresAt : now + keptMs[state];
   return { org, webhook, id, state, tries, nextTryAt: again ?? null, lastTry: tried, expiresAt };
+}
+
+/** As many of the first as are prepared at a time. */
+function firstOf(claimed: readonly WebhookDelivery[]): WebhookDelivery[] {
+  let characters = 0;
+  const end = claimed.findIndex(({ unreached }) => {
+    characters += unreached.length;
+    return characters > mostOfTheirUsers;
+  });
+  return claimed.slice(0, Math.min(textsAtOnce, end === -1 ? claimed.length : Math.max(1, end)));
 }
 
 function cancelled(delivery: WebhookDelivery, now: number): TriedDelivery {

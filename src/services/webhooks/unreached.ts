@@ -6,8 +6,8 @@ import type { Fates, ReportedEvent, UnreachedReads } from "../../store/webhooks/
 export type Reports = {
   /** The report of each event, by its id. All are read together, so none may go to everyone, and their recipients should be few. */
   ofAll(events: readonly ReportedEvent[]): Promise<Map<string, Report>>;
-  /** The report of one event with any number of recipients. */
-  of(event: ReportedEvent): Promise<Report>;
+  /** The report of one event; `undefined` if it has more than `most` recipients. */
+  of(event: ReportedEvent, most: number): Promise<Report | undefined>;
 };
 
 /** Who was not reached by an event, as its delivery report tells it now. */
@@ -20,12 +20,13 @@ const recipientsAtOnce = 5_000;
  * for a user who may no longer see it.
  */
 export function createReports(reads: UnreachedReads): Reports {
-  async function candidatesOf(event: ReportedEvent): Promise<string[]> {
+  async function candidatesOf(event: ReportedEvent, most: number): Promise<string[] | undefined> {
     if (event.address === "users") return await usersOf(event);
     const candidates: string[] = [];
     for (let after = ""; ; ) {
       const page = await reads.recipientsOf(event, { after, limit: recipientsAtOnce });
       for (const { uid, isRecipient } of page) if (isRecipient) candidates.push(uid);
+      if (candidates.length > most) return undefined;
       const last = page.at(-1);
       if (last === undefined || page.length < recipientsAtOnce) return candidates;
       after = last.uid;
@@ -68,8 +69,10 @@ export function createReports(reads: UnreachedReads): Reports {
       }
       return reports;
     },
-    async of(event) {
-      const [fates, candidates] = await Promise.all([reads.fates([event]), candidatesOf(event)]);
+    async of(event, most) {
+      const candidates = await candidatesOf(event, most);
+      if (candidates === undefined) return undefined;
+      const fates = await reads.fates([event]);
       return reportOf(event, candidates, fates.get(event.id));
     },
   };

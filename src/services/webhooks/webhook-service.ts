@@ -1,5 +1,6 @@
 import type { OutageEvents } from "../../lib/observing/outages.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { RecipientReads } from "../../store/delivery/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import type {
   EventTextReads,
@@ -13,7 +14,9 @@ import type {
 import { type Attempt, createAttempt } from "./attempts.ts";
 import { createClockwork } from "./clockwork.ts";
 import { createDueEvents } from "./due-events.ts";
+import { createHugeEvents } from "./huge-events.ts";
 import { createPosting, type PostFigures } from "./posting.ts";
+import { createUnreachedPages } from "./unreached-pages.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
 /** Everything about webhooks on one node. */
@@ -39,6 +42,7 @@ type Dependencies = {
   webhooks: WebhookReads & WebhookWrites;
   webhookDeliveries: WebhookDeliveryReads & WebhookDeliveryWrites;
   unreached: UnreachedReads & EventTextReads;
+  recipients: RecipientReads;
   organizations: Pick<OrganizationReads, "get">;
   allowsPrivate: boolean;
   /** A clock that never goes back. */
@@ -68,7 +72,14 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
     onDisabled: (hook) => observers?.onDisabled(hook),
     onError: (error) => observers?.onError(error),
   });
-  const dueEvents = createDueEvents(dependencies);
+  const hugeEvents = createHugeEvents({
+    ...dependencies,
+    pages: createUnreachedPages(dependencies),
+    onParts: () => tries.wakeIn(0),
+    onRoom: () => events.wakeIn(0),
+    onError: (error) => observers?.onError(error),
+  });
+  const dueEvents = createDueEvents({ ...dependencies, hugeEvents });
 
   async function lookAtEvents(): Promise<number | undefined> {
     while (!isStopped) {
@@ -108,6 +119,7 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
       async stop() {
         isStopped = true;
         await Promise.all([events.stop(), tries.stop()]);
+        await hugeEvents.stop();
         await posting.stop();
       },
     },

@@ -170,6 +170,7 @@ export async function openSqliteThread(
         },
         webhookDeliveries: {
           settle: remote("webhookDeliveries", "settle"),
+          settleParts: remote("webhookDeliveries", "settleParts"),
           claim: remote("webhookDeliveries", "claim"),
           finish: remote("webhookDeliveries", "finish"),
           add: remote("webhookDeliveries", "add"),

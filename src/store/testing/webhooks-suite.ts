@@ -133,9 +133,9 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
       await send(org);
       const place = ({ offset, id: eventId }: typeof wanted) => ({ org, offset, eventId });
       expect((await dueOf(org)).toSorted((a, b) => a.offset - b.offset)).toEqual([
-        { ...place(wanted), webhook: hook.ref, dueAt: wanted.createdAt + 1_000 },
-        { ...place(system), webhook: other.ref, dueAt: system.createdAt + 5_000 },
-        { ...place(again), webhook: hook.ref, dueAt: again.createdAt + 1_000 },
+        { ...place(wanted), webhook: hook.ref, dueAt: wanted.createdAt + 1_000, told: undefined },
+        { ...place(system), webhook: other.ref, dueAt: system.createdAt + 5_000, told: undefined },
+        { ...place(again), webhook: hook.ref, dueAt: again.createdAt + 1_000, told: undefined },
       ]);
     });
 
@@ -167,6 +167,32 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
       const stored = await webhookDeliveries.list(org, hook.ref, { state: "waiting", before: undefined, limit: 100 });
       expect(stored.map(({ eventId }) => eventId).toSorted()).toEqual(sent.map(({ id }) => id).toSorted());
       expect(await dueOf(org)).toEqual([]);
+    });
+
+    test("an event that is told in several commits is on the list until the last, for one node at a time", async () => {
+      const org = await context.createOrganization(["u1"]);
+      const hook = await put(org);
+      await send(org);
+      const { webhookDeliveries } = context.store;
+      const [due] = await dueOf(org);
+      if (due === undefined) throw new Error("the event is due");
+      const partOf = (part: number) => [deliveryTo(hook, { eventId: due.eventId, part, parts: 2 })];
+      const claims = [50, 51, 52].map((dueAt) => webhookDeliveries.settleParts(due, { dueAt, told: undefined }, []));
+      const held = (await Promise.all(claims)).filter((one) => one !== undefined);
+      expect(held).toHaveLength(1);
+      const [claimed] = held;
+      if (claimed === undefined) throw new Error("the event is claimed");
+      expect(await dueOf(org)).toEqual([claimed]);
+      expect(await webhookDeliveries.settle([due], partOf(1))).toBe(0);
+      const told = { last: "d", part: 1, parts: 2, bytes: 100 };
+      const first = await webhookDeliveries.settleParts(claimed, { dueAt: 70, told }, partOf(1));
+      expect(first).toEqual({ ...due, dueAt: 70, told });
+      expect(await dueOf(org)).toEqual([{ ...due, dueAt: 70, told }]);
+      expect(await webhookDeliveries.settleParts(claimed, undefined, partOf(2))).toBeUndefined();
+      if (first !== undefined) await webhookDeliveries.settleParts(first, undefined, partOf(2));
+      expect(await dueOf(org)).toEqual([]);
+      const stored = await webhookDeliveries.list(org, hook.ref, { state: "waiting", before: undefined, limit: 9 });
+      expect(stored.map(({ part }) => part).toSorted()).toEqual([1, 2]);
     });
 
     test("a delivery that is due belongs to one node at a time, until its claim ends", async () => {

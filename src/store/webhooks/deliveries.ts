@@ -4,6 +4,7 @@ import { type DeliveryRow, deliveryColumns, toDelivery, toDeliveryRow, toTriedRo
 import type { WebhookDeliveryReads, WebhookDeliveryWrites, WebhookQueue } from "./ports.ts";
 
 type QueueRow = Row & { org: string; webhook: string; next_at: number };
+type DueRow = Row & { webhook: string; event_id: string; due_at: number };
 type AgendaRow = Row & { now: number; event_at: number | null; try_at: number | null };
 
 const findOne = `SELECT ${deliveryColumns} FROM webhook_delivery WHERE org = ? AND webhook = ? AND id = ?`;
@@ -46,6 +47,7 @@ const findDue = `SELECT ${deliveryColumns} FROM webhook_delivery
   WHERE org = ? AND webhook = ? AND state = 'waiting' AND next_try_at <= ? ORDER BY next_try_at, id LIMIT ?`;
 const findNext = `SELECT MIN(next_try_at) AS next_at FROM webhook_delivery WHERE org = ? AND webhook = ? AND state = 'waiting'`;
 const setNext = "UPDATE webhook_queue SET next_at = ? WHERE org = ? AND webhook = ?";
+const holdDue = `UPDATE webhook_due SET due_at = ?, told = ? WHERE org = ? AND "offset" = ? AND webhook = ?`;
 const dropQueue = "DELETE FROM webhook_queue WHERE org = ? AND webhook = ?";
 
 /**
@@ -87,17 +89,34 @@ export function createWebhookDeliveryWrites({ driver }: { driver: Driver }): Web
         due.map(({ org }) => org),
         async (sql) => {
           const keys = due.map(({ org, offset, webhook }) => ({ org, offset, webhook }));
-          type Found = Row & { webhook: string; event_id: string };
-          const found = await sql.rows.lock<Found>("webhook_due", ["webhook", "event_id"], keys);
-          if (found.length === 0) return 0;
-          const live = new Set(found.map(({ webhook, event_id }) => joinIds(webhook, event_id)));
-          const stored = deliveries.filter(({ webhook, eventId }) => live.has(joinIds(webhook, eventId)));
-          await sql.run(removeDue, JSON.stringify(due.map(({ org, offset, webhook }) => [org, offset, webhook])));
+          const found = await sql.rows.lock<DueRow>("webhook_due", ["webhook", "event_id", "due_at"], keys);
+          const dueAtOf = new Map(
+            found.map(({ webhook, event_id, due_at }) => [joinIds(webhook, event_id), Number(due_at)]),
+          );
+          const live = due.filter(({ webhook, eventId, dueAt }) => dueAtOf.get(joinIds(webhook, eventId)) === dueAt);
+          if (live.length === 0) return 0;
+          const names = new Set(live.map(({ webhook, eventId }) => joinIds(webhook, eventId)));
+          const stored = deliveries.filter(({ webhook, eventId }) => names.has(joinIds(webhook, eventId)));
+          await sql.run(removeDue, JSON.stringify(live.map(({ org, offset, webhook }) => [org, offset, webhook])));
           await expectAll(sql, stored);
           await sql.rows.insert("webhook_delivery", stored.map(toDeliveryRow));
-          return found.length;
+          return live.length;
         },
       ),
+    settleParts: (due, next, deliveries) =>
+      within([due.org], async (sql) => {
+        const { org, offset, webhook } = due;
+        const [found] = await sql.rows.lock<DueRow>("webhook_due", ["due_at"], [{ org, offset, webhook }]);
+        if (found === undefined || Number(found.due_at) !== due.dueAt) return undefined;
+        if (next === undefined) await sql.run(removeDue, JSON.stringify([[org, offset, webhook]]));
+        else {
+          const told = next.told === undefined ? null : JSON.stringify(next.told);
+          await sql.run(holdDue, next.dueAt, told, org, offset, webhook);
+        }
+        await expectAll(sql, deliveries);
+        await sql.rows.insert("webhook_delivery", deliveries.map(toDeliveryRow));
+        return { ...due, ...next };
+      }),
     claim: ({ org, webhook }, { now, until, limit }) =>
       within([org], async (sql) => {
         // Nodes that claim of one webhook take turns.

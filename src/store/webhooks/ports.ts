@@ -58,8 +58,18 @@ export type WebhookWrites = {
   remove(org: string, id: string): Promise<boolean>;
 };
 
-/** An event that a webhook asks about. */
-export type DueEvent = { org: string; offset: number; webhook: string; eventId: string; dueAt: number };
+/** An event that a webhook asks about. `told` is there while a node tells it in several commits. */
+export type DueEvent = {
+  org: string;
+  offset: number;
+  webhook: string;
+  eventId: string;
+  dueAt: number;
+  told: ToldSoFar | undefined;
+};
+
+/** How far an event is told: its last delivery, if there is one, the number of that, of how many, and how large its text was. */
+export type ToldSoFar = { last: string | undefined; part: number; parts: number; bytes: number };
 
 /** An event as webhooks tell it, without its text. */
 export type ReportedEvent = {
@@ -177,9 +187,18 @@ export type TriedDelivery = Pick<
 export type WebhookDeliveryWrites = {
   /**
    * Takes due events off the list, and stores the deliveries of those that were still on it, in one commit: so each is
-   * stored once, whoever else works on it. Returns how many were on it.
+   * stored once, whoever else works on it. Those that have changed since they were read stay. Returns how many it took off.
    */
   settle(due: readonly DueEvent[], deliveries: readonly (WebhookDelivery & { eventId: string })[]): Promise<number>;
+  /**
+   * Stores some of the deliveries of an event, and in the same commit how far it is told and when it is due again, or without
+   * `next` takes it off the list. `undefined` if it has changed since it was read: another node is at it.
+   */
+  settleParts(
+    due: DueEvent,
+    next: Pick<DueEvent, "dueAt" | "told"> | undefined,
+    deliveries: readonly (WebhookDelivery & { eventId: string })[],
+  ): Promise<DueEvent | undefined>;
   /** Takes up to `limit` deliveries that are due by `now`, for this node alone until `until`. */
   claim(queue: WebhookQueue, claim: { now: number; until: number; limit: number }): Promise<WebhookDelivery[]>;
   /** Stores what became of tries. One that has succeeded stays so. */

@@ -5,7 +5,14 @@ import type { Reader, Row } from "../sql/driver.ts";
 import { createFateReader } from "./fates.ts";
 import type { EventName, EventTextReads, ReportedEvent, UnreachedReads } from "./ports.ts";
 
-type DueRow = Row & { org: string; offset: number; webhook: string; event_id: string; due_at: number };
+type DueRow = Row & {
+  org: string;
+  offset: number;
+  webhook: string;
+  event_id: string;
+  due_at: number;
+  told: string | null;
+};
 type EventRow = Row & {
   org: string;
   id: string;
@@ -23,7 +30,7 @@ type RecipientRow = Row & { uid: string; log_start: number };
 
 const emptyListBytes = "[]".length;
 const bytesOfShortestListed = `"a",`.length;
-const findDue = `SELECT org, "offset", webhook, event_id, due_at FROM webhook_due WHERE due_at <= ?
+const findDue = `SELECT org, "offset", webhook, event_id, due_at, told FROM webhook_due WHERE due_at <= ?
   ORDER BY due_at, org, "offset", webhook LIMIT ?`;
 const pageOfParticipants = `SELECT uid, log_start FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?`;
 const pageOfUsers = `SELECT id AS uid, log_start FROM "user" WHERE org = ? AND id > ? AND deleted_at IS NULL
@@ -56,12 +63,13 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   return {
     async due(now, limit) {
       const rows = await reader.all<DueRow>(findDue, now, limit);
-      return rows.map(({ org, offset, webhook, event_id: eventId, due_at }) => ({
+      return rows.map(({ org, offset, webhook, event_id: eventId, due_at, told }) => ({
         org,
         offset: Number(offset),
         webhook,
         eventId,
         dueAt: Number(due_at),
+        told: told === null ? undefined : JSON.parse(told),
       }));
     },
     async events(events) {

@@ -1,0 +1,32 @@
+import { createId } from "../../lib/text/ids.ts";
+import type { DueEvent, ReportedEvent, StoredWebhook, WebhookDelivery } from "../../store/webhooks/ports.ts";
+import type { Part } from "./payloads.ts";
+import { keptMs } from "./tries.ts";
+
+/** A due event that there is something to tell about, and the webhook to tell it to. */
+export type Asked = DueEvent & { event: ReportedEvent; hook: StoredWebhook };
+
+/** A delivery of an event that is about to be stored. */
+export type NewDelivery = WebhookDelivery & { eventId: string };
+
+type NewPart = { users: Part; part: number; parts: number };
+
+/** A part as a delivery that is due `now`. */
+export function deliveryOf({ org, webhook, event, hook }: Asked, part: NewPart, now: number): NewDelivery {
+  return {
+    org,
+    webhook,
+    id: createId(),
+    state: "waiting",
+    eventId: event.id,
+    part: part.part,
+    parts: part.parts,
+    unreached: part.users,
+    waitedMs: hook.waitMs,
+    createdAt: now,
+    tries: 0,
+    nextTryAt: now,
+    lastTry: null,
+    expiresAt: now + keptMs.waiting,
+  };
+}

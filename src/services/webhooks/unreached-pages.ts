@@ -1,0 +1,55 @@
+import type { Unreached, UnreachedUntil } from "../../contract/webhooks/payloads.ts";
+import { nextTurn } from "../../lib/event-loop/next-turn.ts";
+import type { RecipientReads } from "../../store/delivery/ports.ts";
+import type { ReportedEvent, UnreachedReads } from "../../store/webhooks/ports.ts";
+import { readFirstDeliveries } from "../delivery/first-deliveries.ts";
+
+/** Reads who was not reached by an event to a conversation or to everyone, some users at a time. */
+export type UnreachedPages = {
+  /**
+   * Reads who has the event by now; what it returns reads, from a user on, who was not reached, in pages by user, of which some may
+   * be empty.
+   */
+  open(event: ReportedEvent, until: UnreachedUntil): Promise<(after: string) => AsyncIterable<Unreached[]>>;
+};
+
+type Dependencies = {
+  unreached: Pick<UnreachedReads, "recipientsOf">;
+  recipients: Pick<RecipientReads, "deliveryIds" | "deliveries" | "acknowledgedAt">;
+};
+
+const usersAtOnce = 1_000;
+
+/** Creates the pages. They say the same as `Reports`. */
+export function createUnreachedPages({ unreached, recipients }: Dependencies): UnreachedPages {
+  return {
+    async open(event, until) {
+      const { org, id, kind } = event;
+      const times = await readFirstDeliveries(recipients, org, event);
+
+      async function unreachedAmong(uids: string[]): Promise<Unreached[]> {
+        const delivered = await times.find(uids);
+        // A receipt of a message counts though no delivery is known, one of a system message does not.
+        const mayMatter = (uid: string) => (delivered.has(uid) ? until === "acknowledged" : kind === "message");
+        const asked = uids.filter(mayMatter);
+        const acknowledged = asked.length === 0 ? undefined : await recipients.acknowledgedAt({ org, id }, asked);
+        return uids.flatMap((uid): Unreached[] => {
+          if (acknowledged?.has(uid)) return [];
+          if (!delivered.has(uid)) return [{ uid, reason: "offline" }];
+          return until === "delivered" ? [] : [{ uid, reason: "unacknowledged" }];
+        });
+      }
+
+      return async function* pages(after) {
+        for (let place = after; ; ) {
+          const page = await unreached.recipientsOf(event, { after: place, limit: usersAtOnce });
+          yield await unreachedAmong(page.flatMap(({ uid, isRecipient }) => (isRecipient ? [uid] : [])));
+          const last = page.at(-1);
+          if (last === undefined || page.length < usersAtOnce) return;
+          place = last.uid;
+          await nextTurn();
+        }
+      };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createId } from "../../../src/lib/text/ids.ts";
+import { createDueEvents } from "../../../src/services/webhooks/due-events.ts";
+import { createHugeEvents } from "../../../src/services/webhooks/huge-events.ts";
+import { createPosting } from "../../../src/services/webhooks/posting.ts";
+import { createUnreachedPages } from "../../../src/services/webhooks/unreached-pages.ts";
+import { migrateStore } from "../../../src/store/migrate.ts";
+import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
+import { createStore, createWrites } from "../../../src/store/store.ts";
+import { messageOf } from "../../../src/store/testing/log-suite.ts";
+import type { WebhookTry } from "../../../src/store/webhooks/ports.ts";
+
+/** When the clock of `startWebhookNode` starts. */
+export const start = Date.UTC(2026, 10, 20);
+
+/** From how many recipients on these nodes tell an event beside others. */
+export const mostOfLarge = 2_100;
+
+/** A node on a real store, with a clock of its own, and a receiver that answers as the test says. */
+export async function startWebhookNode() {
+  const folder = mkdtempSync(join(tmpdir(), "herald-webhooks-"));
+  const driver = openSqlite(join(folder, "herald.db"));
+  await migrateStore(driver);
+  const announce = () => undefined;
+  const writes = createWrites({ driver, announce });
+  const store = createStore({ reader: driver, writes, announce });
+  const posts: { at: number; id: string; body: string }[] = [];
+  const state = { now: start, status: 500, disabled: [] as string[] };
+  const elapsed = { now: () => state.now };
+  const posting = createPosting({
+    ...store,
+    async attempt(_, { id, body, now }): Promise<WebhookTry> {
+      posts.push({ at: now, id, body });
+      const error = state.status < 300 ? null : `the receiver answered ${state.status}`;
+      return { at: now, durationMs: 0, status: state.status, error, answer: "" };
+    },
+    elapsed,
+    random: () => 0,
+    onRoom: () => undefined,
+    onDisabled: ({ id }) => state.disabled.push(id),
+    onError(error) {
+      throw error;
+    },
+  });
+
+  /** Another node on the same store. */
+  function addNode(deliveries: Partial<typeof store.webhookDeliveries> = {}) {
+    const onStore = { ...store, webhookDeliveries: { ...store.webhookDeliveries, ...deliveries } };
+    const errors: unknown[] = [];
+    const hugeEvents = createHugeEvents({
+      ...onStore,
+      pages: createUnreachedPages(store),
+      elapsed,
+      onParts: () => undefined,
+      onRoom: () => undefined,
+      onError: (error) => void errors.push(error),
+    });
+    const dueEvents = createDueEvents({ ...onStore, hugeEvents, mostOfLarge });
+    return { hugeEvents, errors, settle: () => dueEvents.settleSome(state.now, state.now) };
+  }
+
+  const first = addNode();
+  const wish = { id: "push", ref: createId(), url: "https://example.org/", events: ["message.unreached" as const] };
+  await store.organizations.put("o", undefined, start);
+  await store.conversations.put("o", "c1", { participants: ["u1", "u2"] }, start);
+  await store.webhooks.put("o", { ...wish, waitMs: 1_000, until: "delivered", secret: "s", now: start, most: 1 });
+
+  async function pass(): Promise<void> {
+    while ((await first.settle()) === "settled");
+    while (await posting.takeSome(state.now)) await posting.settled();
+  }
+
+  return {
+    store,
+    posts,
+    state,
+    posting,
+    settle: first.settle,
+    addNode,
+    ref: wish.ref,
+    send: () => store.sends.append(messageOf("o", { createdAt: state.now })),
+    /** Lets the time pass, and does what is due meanwhile when it is due. */
+    async passTime(ms: number): Promise<void> {
+      const end = state.now + ms;
+      for (;;) {
+        await pass();
+        const { eventAt = end, tryAt = end } = await store.webhookDeliveries.agenda();
+        if (Math.min(eventAt, tryAt) >= end) break;
+        state.now = Math.max(state.now, Math.min(eventAt, tryAt));
+      }
+      state.now = end;
+      await pass();
+    },
+    deliveries: () =>
+      store.webhookDeliveries.list("o", wish.ref, { state: undefined, before: undefined, limit: 1_000 }),
+    async close() {
+      await driver.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
