@@ -1,4 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
+import { anyBytes } from "../../contract/files.ts";
 import { toIso, toSeconds } from "../../contract/identifiers.ts";
 import type { PayloadLimits } from "../../contract/limits.ts";
 import type { Message } from "../../contract/messages/events.ts";
@@ -54,17 +55,20 @@ export function createLineReader({ limits, participantsOfItem, now }: Options): 
       created_at: createdAt,
     } = validate(schemas.message, value).message;
     if (createdAt > now() + clocksMayDifferMs) throw refused("/message/created_at", "must not be in the future");
+    const files = attachments.map(({ file_id, name, size = 0, content_type }, index) => ({
+      // Derived, so that the same line again is the same message.
+      id: file_id ?? derivedIdOf(createdAt, joinIds(org, importId, index)),
+      name,
+      size,
+      contentType: content_type || anyBytes,
+    }));
     const message: Omit<Message, "_id"> = {
       t: toSeconds(createdAt),
       from: senderId,
       body,
       cid,
       x,
-      attachments: attachments.map(({ file_id, name }, index) => ({
-        // Derived, so that the same line again is the same message.
-        file_id: file_id ?? derivedIdOf(createdAt, joinIds(org, importId, index)),
-        file_name: name,
-      })),
+      attachments: files.map(({ id, name }) => ({ file_id: id, file_name: name })),
       created_at: toIso(createdAt),
     };
     const hasOwnId = keepsIds && isUuidV7(importId) && Math.abs(timeOfId(importId) - createdAt) < idMayDifferMs;
@@ -75,6 +79,7 @@ export function createLineReader({ limits, participantsOfItem, now }: Options): 
       cid,
       sender: senderId,
       rest: `,${JSON.stringify(message).slice(1)}}`,
+      files,
       createdAt,
     };
   }

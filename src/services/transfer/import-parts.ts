@@ -138,12 +138,14 @@ export function createImportParts(options: Options): ImportParts {
   };
 }
 
-/** The number of rows that an item may write: a message also changes its conversation, once in a part. */
+/** The number of rows that an item may write: a message also changes its conversation, once in a part, and names files. */
 function rowsIn({ conversations }: Gathered, item: ImportItem): number {
   if (item.kind === "participants") return 2 * item.uids.length;
-  if (item.kind !== "message" || conversations.has(item.cid)) return 1;
+  if (item.kind !== "message") return 1;
+  const rows = 1 + 2 * item.files.length;
+  if (conversations.has(item.cid)) return rows;
   conversations.add(item.cid);
-  return 2;
+  return rows + 1;
 }
 
 function newPart(last: number): Gathered {

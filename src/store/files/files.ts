@@ -2,6 +2,7 @@ import type { LogWriter } from "../log/log-writer.ts";
 import { isMessageOf, isOfConversation } from "../log/past.ts";
 import type { Dialect } from "../sql/dialect.ts";
 import type { Reader, Row, Sql, Transaction } from "../sql/driver.ts";
+import type { ImportedMessage } from "../transfer/ports.ts";
 import type { FileReads, FileWrites, NamedFile, StoredFile, UploadedBytes } from "./ports.ts";
 
 type FileRow = Row & {
@@ -125,6 +126,28 @@ export function nameFiles(
       "skip", // a message may name a file twice
     ),
   ]);
+}
+
+/** What a part of an import stores of the files that its messages name: those that are not there are announced under their ids. */
+export async function nameImportedFiles(
+  sql: Transaction,
+  { org, messages, now }: { org: string; messages: readonly ImportedMessage[]; now: number },
+): Promise<void> {
+  const ids = new Set(messages.flatMap(({ files }) => files.map(({ id }) => id)));
+  if (ids.size === 0) return;
+  const found = await sql.rows.find<{ id: string }>(
+    "file",
+    ["id"],
+    Array.from(ids, (id) => ({ org, id })),
+  );
+  const known = new Set(found.map(({ id }) => id));
+  const toNamed = (file: ImportedMessage["files"][number]): NamedFile => {
+    const isGiven = known.has(file.id);
+    known.add(file.id); // others of the part may name it, too
+    return { ...file, isGiven };
+  };
+  const named = messages.map(({ id, files }) => ({ org, id, files: files.map(toNamed), createdAt: now }));
+  sql.lastly(nameFiles(sql, named));
 }
 
 /** Releases the files of messages: those that no other message names may be removed at once. */

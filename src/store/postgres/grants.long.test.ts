@@ -4,6 +4,7 @@ import { migrateStore } from "../migrate.ts";
 import { describeAudit } from "../testing/audit-suite.ts";
 import { describeDeliveries } from "../testing/delivery-suite.ts";
 import { describeDirectory } from "../testing/directory-suite.ts";
+import { describeFiles } from "../testing/files-suite.ts";
 import { describeKeys } from "../testing/keys-suite.ts";
 import { describeLog, type OpenDatabase } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
@@ -40,6 +41,7 @@ if (postgres !== undefined) {
   describeOverdue(engine, open);
   describeSchedule(engine, open);
   describeWebhooks(engine, open);
+  describeFiles(engine, open);
   describeDeliveries(engine, open);
   describeRecipients(engine, open);
   describeSent(engine, open);

@@ -10,6 +10,7 @@ import { describeChanges } from "../testing/changes-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
 import { describeDirectory } from "../testing/directory-suite.ts";
 import { describeErasures } from "../testing/erasure-suite.ts";
+import { describeFiles } from "../testing/files-suite.ts";
 import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
 import { describeLog, expectHeadsAfterVersion8, expectUnknownKinds } from "../testing/log-suite.ts";
 import { describeNodeRegistry } from "../testing/node-suite.ts";
@@ -58,6 +59,7 @@ if (postgres !== undefined) {
   describeOverdue("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeSchedule("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeWebhooks("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
+  describeFiles("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
 
   describeDeliveries("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));
   describeChanges("PostgreSQL", async (announce) => openPostgres(await postgres.createDatabase(), announce));

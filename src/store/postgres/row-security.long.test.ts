@@ -18,18 +18,20 @@ setDefaultTimeout(60_000); // starting a server may take long on a busy machine
 /**
  * Read before the caller is known, or across organizations: hidden only from statements that name other organizations.
  */
-const ofTheServer = ["api_key", "audit", "removal", "schedule", "webhook_due", "webhook_queue"];
+const ofTheServer = ["api_key", "audit", "file_bytes", "removal", "schedule", "webhook_due", "webhook_queue"];
 /** The tables of organizations, and how many rows each test organization has there. */
 const rowsOf: Record<string, number> = {
   '"user"': 2,
   conversation: 1,
   participant: 2,
-  event: 1,
+  event: 2,
   delivery: 1,
   audience: 1,
   scheduled_send: 1,
   webhook: 1,
   webhook_delivery: 1,
+  file: 1,
+  attachment: 1,
 };
 const tables = Object.keys(rowsOf);
 
@@ -88,6 +90,11 @@ const webhookDeliveryOf = (org: string): WebhookDelivery => ({
   expiresAt: 1,
 });
 
+const fileOf = (org: string) => ({
+  ...{ org, id: "f", name: "a", now: 1, keepUntil: 2 },
+  ...{ bytesId: `bytes of ${org}`, size: 1, sha256: "x", contentType: "text/plain" },
+});
+
 const postgres = await startPostgres();
 if (postgres !== undefined) {
   afterAll(() => postgres.stop());
@@ -103,10 +110,8 @@ if (postgres !== undefined) {
       await superuser.unsafe(`ALTER DATABASE "${name}" SET ${key} = ${value}`);
     const driver = connectPostgres(url);
     await migrateStore(driver);
-    const { organizations, users, conversations, deliveries, schedule, webhooks, webhookDeliveries } = createWrites({
-      driver,
-      announce: () => undefined,
-    });
+    const writes = createWrites({ driver, announce: () => undefined });
+    const { organizations, users, conversations, deliveries, files, schedule, webhooks, webhookDeliveries } = writes;
     for (const org of ["o1", "o2"]) {
       await organizations.put(org, undefined, 1);
       await users.put(org, "alice", `alice of ${org}`, 1);
@@ -115,6 +120,10 @@ if (postgres !== undefined) {
       await webhooks.put(org, webhookOf());
       await webhookDeliveries.add(webhookDeliveryOf(org));
       await deliveries.record({ audiences: [audienceOf(org)], deliveries: [deliveryOf(org, 1)] });
+      await files.begin(org, `bytes of ${org}`, 1);
+      await files.create(fileOf(org));
+      const file = { id: "f", name: "a", contentType: "text/plain", size: 1, isGiven: true };
+      await writes.batches.appendAll([messageOf(org, { cid: "room", sender: "alice", files: [file], createdAt: 1 })]);
     }
     return { ...driver, [Symbol.asyncDispose]: driver.close };
   }
@@ -184,7 +193,7 @@ if (postgres !== undefined) {
           await sql.run("DELETE FROM event WHERE org = 'o1'"),
         ];
       });
-      expect(changed).toEqual([2, 1, 0]);
+      expect(changed).toEqual([2, 2, 0]);
       expect((await driver.allOf<Row>("o1", `SELECT name FROM "user" ORDER BY id`)).map(({ name }) => name)).toEqual([
         "alice of o1",
         null,

@@ -13,6 +13,7 @@ import { describeChanges } from "../testing/changes-suite.ts";
 import { describeDeliveries, expectParticipantsAfterVersion7 } from "../testing/delivery-suite.ts";
 import { describeDirectory } from "../testing/directory-suite.ts";
 import { describeErasures } from "../testing/erasure-suite.ts";
+import { describeFiles } from "../testing/files-suite.ts";
 import { describeKeys, expectKeysAfterVersion1, expectKeysOfDeletedOrganization } from "../testing/keys-suite.ts";
 import {
   describeLog,
@@ -84,6 +85,7 @@ for (const [engine, open] of Object.entries(engines)) {
   describeOverdue(engine, open);
   describeSchedule(engine, open);
   describeWebhooks(engine, open);
+  describeFiles(engine, open);
   describeDeliveries(engine, open);
   describeChanges(engine, open);
   describeErasures(engine, open);

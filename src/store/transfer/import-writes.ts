@@ -2,6 +2,7 @@ import { unavailable } from "../../contract/errors/errors.ts";
 import { createQueue } from "../../lib/queues/queue.ts";
 import { steadyClock } from "../../lib/time/clock.ts";
 import { ensureUsers } from "../directory/users.ts";
+import { nameImportedFiles } from "../files/files.ts";
 import { emitBlock, emitMembership } from "../log/control-events.ts";
 import type { LogTransaction, LogWriter } from "../log/log-writer.ts";
 import type { Driver } from "../sql/driver.ts";
@@ -136,7 +137,7 @@ async function writeParticipants(transaction: LogTransaction, { part, plan, head
 
 async function writeMessages(driver: Driver, transaction: LogTransaction, { part, plan }: Writing): Promise<void> {
   const { sql } = transaction;
-  const { org, keyId } = part;
+  const { org, keyId, now } = part;
   if (plan.stale.length > 0) {
     const remove = `DELETE FROM event WHERE org = ? AND id IN (${driver.dialect.textsOf("?")})
       RETURNING OCTET_LENGTH(payload) AS bytes`;
@@ -150,4 +151,5 @@ async function writeMessages(driver: Driver, transaction: LogTransaction, { part
     const { id, importId, cid, sender, createdAt } = message;
     transaction.emitPast({ org, id, importId, cid, sender, payload: payloadOf(message), createdAt, keyId });
   }
+  await nameImportedFiles(sql, { org, messages: plan.messages, now });
 }

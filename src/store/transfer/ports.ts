@@ -1,3 +1,5 @@
+import type { NamedFile } from "../files/ports.ts";
+
 /**
  * One thing to be imported. A user, conversation or participant that is there already stays, with a name only where one
  * is given; participants are added and never removed.
@@ -19,6 +21,8 @@ export type ImportedMessage = {
   sender: string;
   /** The text of the event after its `_id`: `payloadOf` joins them. */
   rest: string;
+  /** The files that it names. One that the organization does not have is announced under its id. */
+  files: readonly Omit<NamedFile, "isGiven">[];
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
 };
