@@ -150,7 +150,8 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
   starting.defer(() => atMost(organizationLimitsMayTakeMs, organizationLimits.stop()));
   const waits = createWaits({ bus, nodes: () => nodes?.heard ?? [nodeId] });
   const services = createServices({ config, tokenSecret, store, use, refusals, clock, steadyClock, waits, log });
-  const { start: startFiles, ...files } = createNodeFiles({ config, tokenSecret, store, use, ...services, clock });
+  const fileParts = { config, tokenSecret, store, use, ...services, clock, steadyClock, log };
+  const { start: startFiles, fileFigures, ...files } = createNodeFiles(fileParts);
   const keyring = createKeyring({
     keys: store.keys,
     bootstrap: openBootstrap(adminKey),
@@ -214,6 +215,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     scheduled: services.scheduler.figures,
     webhooks: services.poster.figures,
     outbox: outbox?.figures,
+    files: fileFigures,
   };
   const nodeFigures = createNodeFigures(figures, bus);
   const gauges = startGauges({ config, database, outbox, store, clock, steadyClock, onError });

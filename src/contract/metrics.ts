@@ -87,6 +87,24 @@ export const metricCatalogue = {
     type: "gauge",
     help: "How long the event that is due first for a webhook has been waiting for a node to find out who was not reached; 0 if none is due. Slow receivers do not count. Nodes on one database report the same. Read every 5 s or less often; absent while it cannot be read.",
   },
+  herald_file_uploads_total: {
+    type: "counter",
+    labels: ["result"],
+    help: "Uploads of files to this node, by result: stored, refused (too large, no room, cut by the caller), failed (the store of files is away or full).",
+  },
+  herald_file_stored_bytes_total: {
+    type: "counter",
+    help: "Bytes of the uploads that this node stored. The same content again counts, though it is stored once.",
+  },
+  herald_file_upload_duration_seconds: {
+    type: "histogram",
+    help: "Duration of each upload that was stored, from its first byte to its commit; as slow as the caller.",
+  },
+  herald_file_store_failures_total: {
+    type: "counter",
+    labels: ["operation"],
+    help: "What the folder or bucket of files could not do for this node, by operation: write, read, remove.",
+  },
   herald_outbox_sends_total: {
     type: "counter",
     labels: ["result"],

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createFileAddresses } from "../services/files/file-addresses.ts";
+import { createFileFigures } from "../services/files/file-figures.ts";
 import { createFileUpkeep } from "../services/files/file-upkeep.ts";
 import { createFiles } from "../services/files/files.ts";
+import { watchBytes } from "../services/files/watched-bytes.ts";
 import type { OrganizationUse } from "../services/limits/organization-use.ts";
 import type { Sessions } from "../services/sessions/sessions.ts";
 import { createDiskBytes } from "../store/files/disk.ts";
@@ -22,9 +25,12 @@ type Dependencies = {
   use: OrganizationUse;
   sessions: Sessions;
   clock: Clock;
+  steadyClock: Clock;
+  log: Logger;
 };
 
-function openBytes(config: Config): FileBytes {
+/** Opens where the bytes of files are kept. */
+export function openBytes(config: Config): FileBytes {
   const url = config.HERALD_FILES_URL;
   if (url === undefined) return createDiskBytes(join(config.HERALD_DATA_DIR, "files"));
   if (url.startsWith("file:")) return createDiskBytes(fileURLToPath(url));
@@ -40,15 +46,25 @@ function openBytes(config: Config): FileBytes {
   });
 }
 
-/** Creates the files of a node, `start` begins their upkeep, and returns the function that ends it. */
-export function createNodeFiles({ config, tokenSecret, store, use, sessions, clock }: Dependencies) {
-  const bytes = openBytes(config);
+/** Creates the files of a node. `start` begins their upkeep, and returns the function that ends it. */
+export function createNodeFiles(dependencies: Dependencies) {
+  const { config, tokenSecret, store, use, sessions, clock, steadyClock, log } = dependencies;
+  const figures = createFileFigures();
+  const bytes = watchBytes(openBytes(config), {
+    figures,
+    outages: {
+      onError: (error) => log.error({ err: error }, "the store of files fails; messages go on without it"),
+      onRecovery: () => log.info("the store of files responds again"),
+    },
+  });
   const { HERALD_TOKEN_SECRET_PREVIOUS: previousSecret } = config;
   const secrets = [tokenSecret, ...(previousSecret === undefined ? [] : [previousSecret])];
   const upkeep = createFileUpkeep({ upkeep: store.files, bytes, clock });
+  const maxBytes = config.HERALD_LIMIT_FILE_BYTES;
   return {
-    files: createFiles({ ...store, bytes, use, maxBytes: config.HERALD_LIMIT_FILE_BYTES, clock }),
+    files: createFiles({ ...store, bytes, use, maxBytes, figures, clock, elapsed: steadyClock }),
     fileAddresses: createFileAddresses({ sessions, files: store.files, secrets, clock }),
+    fileFigures: figures,
     start(outages: OutageEvents): () => Promise<void> {
       const run = tellOutages(upkeep.run, outages);
       void run();

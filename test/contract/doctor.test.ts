@@ -36,6 +36,7 @@ describe("herald doctor", () => {
     expect(details.get("address")).toBe(`Herald answers on ${herald.url}`);
     expect(details.get("schema")).toContain("up to date");
     expect(details.get("secrets")).toBe("only their owner can read them");
+    expect(details.get("files")).toStartWith(join(herald.dataDir, "files"));
   });
 
   test("says what is wrong and what to do, and ends with 1", async () => {
@@ -49,18 +50,23 @@ describe("herald doctor", () => {
       HERALD_PORT: String(taken.port),
       HERALD_DATABASE_URL: `postgres://herald@127.0.0.1:${freePort()}/herald`,
       HERALD_BUS_URL: `nats://127.0.0.1:${freePort()}`,
+      HERALD_FILES_URL: "s3://bucket",
+      HERALD_FILES_S3_ENDPOINT: `http://127.0.0.1:${freePort()}`,
+      HERALD_FILES_S3_ACCESS_KEY_ID: "id",
+      HERALD_FILES_S3_SECRET_ACCESS_KEY: "secret",
       HERALD_TLS_CERT: "/nowhere/cert.pem",
       HERALD_TLS_KEY: "/nowhere/key.pem",
       HERALD_ALLOWED_ORIGINS: "*",
     });
     expect(code).toBe(1);
-    expect(stderr).toContain("5 things need to be fixed");
+    expect(stderr).toContain("6 things need to be fixed");
     const states = Object.fromEntries(findings.map(({ subject, state }) => [subject, state]));
     expect(states).toMatchObject({
       secrets: "failure",
       cluster: "warning",
       database: "failure",
       bus: "failure",
+      files: "failure",
       address: "failure",
       certificate: "failure",
       origins: "warning",

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Node } from "../harness/clients/wire.ts";
 import { freePort } from "../harness/engines/free-port.ts";
 import { expectProblem } from "../harness/reading/expectations.ts";
+import { filesOf } from "../harness/servers/files.ts";
 import { callsTo, type Herald, runHerald, startHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
@@ -46,6 +47,33 @@ describe("with HERALD_ADMIN_PORT", () => {
     await inside.expectNothingElse(alice, bob, carol);
     await node.stop();
     for (const socket of [alice, bob]) expect((await socket.closed).code).toBe(1012);
+  });
+
+  test("files are downloaded from the public address, by users and by keys, and uploaded inside only", async () => {
+    const { node, internal } = await startTwofold();
+    await using _node = node;
+    const inside = await createOrganization(internal);
+    const outside = await createOrganization({ ...internal, url: node.url, http: node.http }, inside.id);
+    const { file_id } = await filesOf(inside).uploaded("a.txt", "text");
+    const cid = await inside.conversation(["alice", "bob"]);
+    await inside.sent("alice", { cid, attachments: [{ name: "a.txt", file_id }] });
+    const bearer = { Authorization: `Bearer ${await inside.token("bob")}` };
+    using bob = await outside.socket("bob");
+    const { file_urls = {} } = await bob.request("get_file_urls", { file_ids: [file_id] });
+    for (const { http } of [node, internal]) {
+      expect((await http("GET", file_urls[file_id] ?? "")).text).toBe("text");
+      expect((await http("GET", `/files/${file_id}`, { headers: bearer })).text).toBe("text");
+      expect((await http("GET", `/files/${file_id}`, { headers: { "Admin-Api-Key": node.key } })).text).toBe("text");
+      expectProblem(await http("GET", `/files/${file_id}`), 401, "unauthorized");
+    }
+    for (const path of ["/files", "/files/", `/files/${file_id}/`, `/files/../admin/self`, `/files/%2e%2e/readyz`])
+      expectProblem(await node.admin("GET", path), 404, "not_found");
+    for (const method of ["POST", "PUT", "DELETE"])
+      expectProblem(await node.admin(method, `/files/${file_id}`), 405, "method_not_allowed");
+    const refused = filesOf(outside);
+    expectProblem(await refused.upload("b", "b"), 404, "not_found");
+    expectProblem(await refused.put(file_id, "b"), 404, "not_found");
+    expect((await filesOf(inside).download(file_id)).text).toBe("text");
   });
 
   test("the commands of this machine call it", async () => {

@@ -5,6 +5,7 @@ import { eventually } from "../harness/deadline.ts";
 import { findPromtool } from "../harness/engines/promtool.ts";
 import { expectProblem } from "../harness/reading/expectations.ts";
 import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
+import { filesOf } from "../harness/servers/files.ts";
 import { type Herald, startHerald, useHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
@@ -69,6 +70,22 @@ describe("/metrics", () => {
     expect(requests("unmatched", "GET", "404")).toBe(1);
     expect(requests("unmatched", "_OTHER", "404")).toBe(1);
     expect(requests("/admin/organizations/{org}/users/{uid}", "PUT", "201")).toBe(1);
+  });
+
+  test("counts uploads of files by how they ended, with their bytes and their time", async () => {
+    await using node = await startHerald({ env: { HERALD_LIMIT_FILE_BYTES: "1000" } });
+    const files = filesOf(await createOrganization(node));
+    const { file_id } = await files.uploaded("a", "a".repeat(600));
+    expect((await files.put(file_id, "b".repeat(300))).status).toBe(200);
+    expect((await files.upload("large", "c".repeat(1_001))).status).toBe(413);
+    expect((await files.put("missing", "d")).status).toBe(404);
+    const { samples } = await scrape(node);
+    const value = (name: string, labels?: Record<string, string>) => sampleOf(samples, name, labels);
+    const uploads = ["stored", "refused", "failed"].map((result) => value("herald_file_uploads_total", { result }));
+    expect(uploads).toEqual([2, 1, 0]); // what is refused before the bytes are wanted is a request like any other
+    expect(value("herald_file_stored_bytes_total")).toBe(900);
+    expect(value("herald_file_upload_duration_seconds_count")).toBe(2);
+    expect(value("herald_file_store_failures_total", { operation: "write" })).toBe(0);
   });
 
   test("shows the system's figures of the process", async () => {

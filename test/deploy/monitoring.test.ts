@@ -66,7 +66,7 @@ describe("deploy/prometheus/alerts.yml", () => {
         ["test", "rules", join(import.meta.dir, "alerts.test.yml")],
       ])
         expect(promtool?.(args)).toMatchObject({ isContent: true });
-      expect(alerts).toHaveLength(25); // as many as the tests of promtool expect to fire
+      expect(alerts).toHaveLength(26); // as many as the tests of promtool expect to fire
     },
   );
 });

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { startSpoiltLine } from "../harness/clients/spoilt-line.ts";
 import { eventually } from "../harness/deadline.ts";
-import { startS3 } from "../harness/engines/s3.ts";
+import { s3Settings, startS3 } from "../harness/engines/s3.ts";
 import { expectProblem } from "../harness/reading/expectations.ts";
+import { readMetrics, sampleOf } from "../harness/reading/metrics.ts";
 import { filesOf } from "../harness/servers/files.ts";
 import { startHerald, TEST_KEY, useHerald } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
@@ -93,19 +95,61 @@ describe.skipIf(s3 === undefined)("files in a bucket", () => {
 });
 
 describe.skipIf(s3 === undefined)("while the store is away", () => {
-  test("uploads and downloads are answered with 503, and sends go on", async () => {
-    const own = await startS3();
-    if (own === undefined) return;
-    await using node = await startHerald({ env: own.settings });
+  test("uploads and downloads are answered with 503 and counted, and sends go on; afterwards, all of them do", async () => {
+    const line = await startSpoiltLine(s3?.port ?? 0);
+    await using node = await startHerald({ env: s3Settings(`http://127.0.0.1:${line.port}`) });
     const org = await createOrganization(node);
     const files = filesOf(org);
     const cid = await org.conversation(["alice"]);
     const { file_id } = await files.uploaded("a", "text");
-    await own.kill();
-    expectProblem(await files.upload("b", "text"), 503, "unavailable");
+    line.cut();
+    const refused = await files.upload("b", "text");
+    expectProblem(refused, 503, "unavailable");
+    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
     expectProblem(await files.download(file_id), 503, "unavailable");
     await org.sent("alice", { cid, body: "goes on", attachments: [{ name: "a", file_id }, { name: "later" }] });
     expect((await node.http("GET", "/readyz")).status).toBe(200);
     expect((await org.history(cid)).map(({ body }) => body)).toEqual(["goes on"]);
+    const { samples } = readMetrics((await node.http<string>("GET", "/metrics")).text);
+    const failures = (operation: string) => sampleOf(samples, "herald_file_store_failures_total", { operation });
+    expect([failures("write"), failures("read")]).toEqual([1, 1]);
+    expect(sampleOf(samples, "herald_file_uploads_total", { result: "failed" })).toBe(1);
+    await line.mend();
+    expect((await files.download(file_id)).text).toBe("text");
+    expect((await files.upload("b", "text")).status).toBe(201);
+    const told = node.logLines().flatMap(({ msg = "" }) => (msg.startsWith("the store of files") ? [msg] : []));
+    expect(told).toEqual(["the store of files fails; messages go on without it", "the store of files responds again"]);
+    line.stop();
+  });
+
+  test("a download that it breaks off in the middle ends early, and goes on from there once it is back", async () => {
+    const line = await startSpoiltLine(s3?.port ?? 0);
+    await using node = await startHerald({ env: s3Settings(`http://127.0.0.1:${line.port}`) });
+    const files = filesOf(await createOrganization(node));
+    const size = 20 * megabyte;
+    const { file_id } = await files.uploaded("large", patternStream(size));
+    const headers = { "Admin-Api-Key": TEST_KEY };
+    const read = async (from: number, onPiece = () => {}) => {
+      const pieces: Uint8Array[] = [];
+      const range = { ...headers, Range: `bytes=${from}-` };
+      const answer = await fetch(`${node.url}/files/${file_id}`, { headers: range });
+      try {
+        for await (const piece of answer.body ?? []) {
+          pieces.push(piece);
+          onPiece();
+        }
+      } catch {
+        return { bytes: Buffer.concat(pieces), isWhole: false };
+      }
+      return { bytes: Buffer.concat(pieces), isWhole: true };
+    };
+    const first = await read(0, () => line.cut());
+    expect(first.isWhole).toBe(false);
+    expect(first.bytes.length).toBeLessThan(size);
+    await line.mend();
+    const rest = await read(first.bytes.length);
+    const whole = Buffer.concat([first.bytes, rest.bytes]);
+    expect(new Bun.CryptoHasher("sha256").update(whole).digest("hex")).toBe(sha256OfPattern(size));
+    line.stop();
   });
 });

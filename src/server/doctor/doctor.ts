@@ -2,6 +2,7 @@ import type { Config } from "../../config.ts";
 import { about } from "../../contract/documents/about.ts";
 import { checkAddress, checkCertificate, checkOrigins } from "./address-checks.ts";
 import { checkBus, checkDatabase, checkOutbox } from "./database-checks.ts";
+import { checkFiles } from "./files-checks.ts";
 import { type Finding, ok, runCheck } from "./finding.ts";
 import { checkDataFolder, checkDisk, checkOpenFiles, checkSecrets } from "./machine-checks.ts";
 
@@ -20,6 +21,9 @@ export async function* diagnose(config: Config): AsyncGenerator<Finding> {
     runCheck("bus", "check that NATS runs, and HERALD_BUS_URL", () => checkBus(config)),
     runCheck("outbox", "run there what `herald outbox sql` prints, and check HERALD_OUTBOX_URL", () =>
       checkOutbox(config),
+    ),
+    runCheck("files", "check HERALD_FILES_URL, and HERALD_FILES_S3_… for a bucket: messages go on, files do not", () =>
+      checkFiles(config),
     ),
     runCheck("open files", "check the limits of this process", checkOpenFiles),
     runCheck("address", "check HERALD_HOST and HERALD_PORT", () => checkAddress(config)),

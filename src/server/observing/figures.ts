@@ -6,6 +6,7 @@ import type { Call, Route } from "../../http/calls.ts";
 import { watchEventLoop } from "../../lib/event-loop/event-loop.ts";
 import { createHistogram, createRecent, type Histogram, spanBuckets } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { FileFigures } from "../../services/files/file-figures.ts";
 import type { OutboxFigures } from "../../services/outbox/outbox.ts";
 import type { ScheduleFigures } from "../../services/schedule/scheduling.ts";
 import type { PostFigures } from "../../services/webhooks/posting.ts";
@@ -34,6 +35,7 @@ export type Figures = {
   webhooks: PostFigures;
   /** `undefined` without an outbox. */
   outbox: OutboxFigures | undefined;
+  files: FileFigures;
 };
 
 type Dependencies = { nodeId: string; clock: Clock; steadyClock: Clock };
@@ -82,7 +84,7 @@ function resultOf({ status, isReplay }: Call): SendResult {
 
 /** Creates the figures shown by `GET /admin/nodes`. Call the result once per beat, as beats delimit what is recent. */
 export function createNodeFigures(
-  { gateway, sends, eventLoopDelays }: Omit<Figures, "scheduled" | "webhooks" | "outbox">,
+  { gateway, sends, eventLoopDelays }: Pick<Figures, "gateway" | "sends" | "eventLoopDelays">,
   bus: Pick<Bus, "state">,
 ) {
   const { own, bus: heard, store } = gateway.latency;

@@ -6,6 +6,7 @@ import type { HeldFigures } from "../../gateway/figures.ts";
 import { createRecentCopy } from "../../lib/caches/recent-copy.ts";
 import type { Histogram } from "../../lib/observing/histogram.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { FileFigures } from "../../services/files/file-figures.ts";
 import type { PostFigures } from "../../services/webhooks/posting.ts";
 import type { Figures } from "./figures.ts";
 import type { Gauges } from "./gauges.ts";
@@ -40,6 +41,21 @@ function measureWebhooks({ delivered, failed, givenUp, disabled }: PostFigures, 
   ];
 }
 
+function measureFiles({ uploads, storedBytes, durations, failures }: FileFigures): MetricFamily[] {
+  return [
+    family(
+      "herald_file_uploads_total",
+      each(uploads, (result) => ({ result })),
+    ),
+    family("herald_file_stored_bytes_total", one({}, storedBytes)),
+    family("herald_file_upload_duration_seconds", seconds("herald_file_upload_duration_seconds", durations)),
+    family(
+      "herald_file_store_failures_total",
+      each(failures, (operation) => ({ operation })),
+    ),
+  ];
+}
+
 /** Returns every metric of this process; those of a worker carry its number. */
 export function measure({
   figures,
@@ -70,6 +86,7 @@ export function measure({
     family("herald_scheduled_waiting", oneIf(gauges.scheduled?.waiting)),
     family("herald_scheduled_overdue_seconds", oneIf(gauges.scheduled && gauges.scheduled.overdueMs / 1000)),
     ...measureWebhooks(figures.webhooks, gauges.webhooksMs),
+    ...measureFiles(figures.files),
     ...(figures.outbox === undefined
       ? []
       : [

@@ -1,8 +1,9 @@
 import type { Clock } from "../../lib/time/clock.ts";
-import type { AttachmentPlace, FileBytes, FileUpkeep } from "../../store/files/ports.ts";
+import type { AttachmentPlace, FileBytes, FileUpkeep, UnwantedBytes } from "../../store/files/ports.ts";
 
 type Options = {
   upkeep: FileUpkeep;
+  /** Reports what it cannot remove. */
   bytes: Pick<FileBytes, "remove">;
   clock: Clock;
   pause?(ms: number): Promise<void>;
@@ -35,10 +36,25 @@ export function createFileUpkeep({ upkeep, bytes, clock, pause = Bun.sleep }: Op
     while (!isStopped) {
       const unwanted = await upkeep.unwanted(clock.now() - uploadsMayTakeMs, rowsAtOnce);
       if (unwanted.length === 0) return;
-      for (const { id } of unwanted) await bytes.remove(id);
-      await upkeep.forget(unwanted.map(({ id }) => id));
+      const removed = await removeBytes(unwanted);
+      await upkeep.forget(removed);
+      if (removed.length < unwanted.length) return; // the next run tries again
       await pause(pauseMs);
     }
+  }
+
+  /** Removes bytes one by one until one cannot be removed, which the store of bytes reports. Returns the ids of those that are gone. */
+  async function removeBytes(unwanted: readonly UnwantedBytes[]): Promise<string[]> {
+    const removed: string[] = [];
+    try {
+      for (const { id } of unwanted) {
+        await bytes.remove(id);
+        removed.push(id);
+      }
+    } catch {
+      // reported, and counted as unwanted until it is done
+    }
+    return removed;
   }
 
   async function runOnce(): Promise<void> {

@@ -1,4 +1,4 @@
-import { HeraldError } from "../../contract/errors/errors.ts";
+import { HeraldError, toHeraldError } from "../../contract/errors/errors.ts";
 import { anyBytes, type FileShown, maxContentTypeCharacters } from "../../contract/files.ts";
 import { toIso } from "../../contract/identifiers.ts";
 import { createId } from "../../lib/text/ids.ts";
@@ -13,7 +13,8 @@ import type {
 } from "../../store/files/ports.ts";
 import type { OrganizationReads } from "../../store/ports.ts";
 import { requireOrganization } from "../directory/directory.ts";
-import type { OrganizationUse } from "../limits/organization-use.ts";
+import type { OrganizationUse, Room } from "../limits/organization-use.ts";
+import type { FileFigures } from "./file-figures.ts";
 
 /** The files of messages. */
 export type Files = {
@@ -47,20 +48,25 @@ type Dependencies = {
   organizations: Pick<OrganizationReads, "get">;
   use: Pick<OrganizationUse, "know" | "reserveRoom">;
   maxBytes: number;
+  figures: FileFigures;
   clock: Clock;
+  /** A clock that never goes back. */
+  elapsed: Clock;
 };
 
 const unnamedMs = 24 * 3600 * 1000;
 const mediaType = /^[!#$%&'*+.^_`|~0-9a-z-]+\/[!#$%&'*+.^_`|~0-9a-z-]+(\s*;.*)?$/i; // RFC 9110, section 8.3.1
 
 /** Creates the files on the store and where bytes are kept. */
-export function createFiles({ files, bytes, organizations, use, maxBytes, clock }: Dependencies): Files {
+export function createFiles(dependencies: Dependencies): Files {
+  const { files, bytes, organizations, use, maxBytes, figures, clock, elapsed } = dependencies;
+
   /** Writes the bytes under an id of their own, then hands them to `store`, without which they are removed again. */
-  async function receive<Result>(
+  async function write<Result>(
     org: string,
     upload: Upload,
     store: (bytes: UploadedBytes) => Promise<Result>,
-  ): Promise<Result> {
+  ): Promise<{ result: Result; size: number }> {
     const contentType = typeOf(upload.contentType);
     if ((upload.length ?? 0) > maxBytes) throw tooLarge(maxBytes);
     await use.know(org);
@@ -70,23 +76,35 @@ export function createFiles({ files, bytes, organizations, use, maxBytes, clock 
     let isStored = false;
     try {
       if (!(await files.begin(org, bytesId, clock.now()))) throw new HeraldError("organization_not_found");
-      const measured = measure(upload.pieces, maxBytes);
+      const measured = measure(upload, maxBytes, room);
       await bytes.write(bytesId, measured.pieces);
       const { size, sha256 } = measured.end();
-      if (upload.length === undefined) requireRoom(org, size);
       const result = await store({ bytesId, size, sha256, contentType });
       isStored = true;
-      return result;
+      return { result, size };
     } finally {
       room.end(isStored);
       if (!isStored) await files.discard(bytesId, org, clock.now()).catch(() => undefined); // found again when it is a day old
     }
   }
 
-  function requireRoom(org: string, size: number): void {
-    const room = use.reserveRoom(org, size);
-    room.end(false);
-    if (room.error !== undefined) throw room.error;
+  /** Like `write`, and counts the upload by how it ended. */
+  async function receive<Result>(
+    org: string,
+    upload: Upload,
+    store: (bytes: UploadedBytes) => Promise<Result>,
+  ): Promise<Result> {
+    const beganAt = elapsed.now();
+    try {
+      const { result, size } = await write(org, upload, store);
+      figures.uploads.stored++;
+      figures.storedBytes += size;
+      figures.durations.observe(elapsed.now() - beganAt);
+      return result;
+    } catch (error) {
+      figures.uploads[toHeraldError(error).status < 500 ? "refused" : "failed"]++;
+      throw error;
+    }
   }
 
   async function require(org: string, id: string): Promise<StoredFile> {
@@ -157,14 +175,16 @@ function show({
   };
 }
 
-/** Counts and hashes bytes on their way. Throws `payload_too_large` in between. */
-function measure(pieces: AsyncIterable<Uint8Array>, maxBytes: number) {
+/** Counts and hashes bytes on their way. Throws `payload_too_large`, or that the organization has no room, in between. */
+function measure({ pieces, length }: Upload, maxBytes: number, room: Room) {
   const hash = new Bun.CryptoHasher("sha256");
   let size = 0;
   async function* passing(): AsyncGenerator<Uint8Array, void> {
     for await (const piece of pieces) {
       size += piece.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
+      const error = length === undefined ? room.grow(piece.length) : undefined;
+      if (error !== undefined) throw error;
       hash.update(piece);
       yield piece;
     }

@@ -11,6 +11,13 @@ export type OrganizationRates = { requests: number; messages: number };
 /** Call with whether the send was stored. */
 export type TellStored = (isStored: boolean) => void;
 
+/** Room that is reserved for bytes. */
+export type Room = {
+  error: HeraldError | undefined;
+  grow(bytes: number): HeraldError | undefined;
+  end: TellStored;
+};
+
 /**
  * Enforces the limits of organizations. Requests that name no existing organization are counted together, like one
  * organization's.
@@ -41,9 +48,10 @@ export type OrganizationUse = {
    */
   requireRoomFor(send: NewSend): Promise<void>;
   /**
-   * Reserves room for bytes about to be stored. `error` says why there is none; call `end` with whether they were stored.
+   * Reserves room for bytes about to be stored. `error` says why there is none; call `end` with whether they were stored. `grow`
+   * reserves room for more, or returns why there is none.
    */
-  reserveRoom(org: string, bytes: number): { error: HeraldError | undefined; end: TellStored };
+  reserveRoom(org: string, bytes: number): Room;
   /** Like `requireRoomFor`, for events that are not sends. */
   requireRoom(org: string): void;
   ratesOf(org: string): OrganizationRates;
@@ -149,8 +157,16 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
       if (!hasRoom(send.org, bytesOf(send))) await requireRetry(send);
     },
     reserveRoom(org, bytes) {
-      if (!hasRoom(org, bytes)) return { error: full(org), end: () => undefined };
-      return { error: undefined, end: limits.reserve(org, bytes) };
+      let reserved = 0;
+      let end: TellStored = () => undefined;
+      const grow = (more: number): HeraldError | undefined => {
+        if (!hasRoom(org, more)) return full(org);
+        end(false);
+        reserved += more;
+        end = limits.reserve(org, reserved);
+        return undefined;
+      };
+      return { error: grow(bytes), grow, end: (isStored) => end(isStored) };
     },
     requireRoom(org) {
       if (!hasRoom(org, 1)) throw full(org);

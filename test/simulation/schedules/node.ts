@@ -65,7 +65,7 @@ export function startNode(options: Options): Node {
         });
       },
       requireRoomFor: async () => undefined,
-      reserveRoom: () => ({ error: undefined, end: () => undefined }),
+      reserveRoom: () => ({ error: undefined, grow: () => undefined, end: () => undefined }),
     },
     limits: defaultPayloadLimits,
     elapsed: { now: nodeTime },
