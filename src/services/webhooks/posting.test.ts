@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createRandom } from "../../../test/harness/random.ts";
 import { start, startWebhookNode } from "../../../test/harness/servers/webhook-node.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
+/** When the first tries of a delivery are made, after the send. */
+const triesAt = [1_000, 6_000, 6_000 + 5 * minute, 6_000 + 35 * minute, 6_000 + 155 * minute] as const;
 
 describe("posting", () => {
   let node: Awaited<ReturnType<typeof startWebhookNode>>;
@@ -28,17 +31,34 @@ describe("posting", () => {
     expect(node.posting.figures).toEqual({ delivered: 0, failed: 10, givenUp: 1, disabled: 0 });
   });
 
-  test("a receiver that is away for an hour is told everything when it is back, each delivery under its first id", async () => {
-    for (let index = 0; index < 12; index++) {
+  test("a receiver that is away for an hour is told everything at the times of the schedule, and delays no other", async () => {
+    const random = createRandom();
+    const good = await node.addGoodWebhook();
+    const backAt = start + hour;
+    const sentAt = Array.from({ length: 20 }, () => start + random.integer(0, hour - 1)).toSorted((a, b) => a - b);
+    for (const at of sentAt) {
+      await node.passTime(at - node.state.now);
       await node.send();
-      await node.passTime(5 * minute);
     }
-    const ids = new Set(node.posts.map(({ id }) => id));
-    expect(ids.size).toBe(12);
+    await node.passTime(backAt - node.state.now);
+    const away = node.posts.splice(0);
     node.state.status = 204;
-    node.posts.length = 0;
     await node.passTime(3 * hour);
-    expect(node.posts.map(({ id }) => id).toSorted()).toEqual([...ids].toSorted());
+
+    const timesOf = (at: number) => triesAt.map((after) => at + after);
+    const told = sentAt.map((at) => timesOf(at).find((time) => time >= backAt) ?? 0);
+    const again = { TEST_SEED: random.seed };
+    expect({ ...again, told: node.posts.map(({ at }) => at) }).toEqual({
+      ...again,
+      told: told.toSorted((a, b) => a - b),
+    });
+    const missed = sentAt.flatMap(timesOf).filter((time) => time < backAt);
+    expect({ ...again, missed: away.map(({ at }) => at) }).toEqual({
+      ...again,
+      missed: missed.toSorted((a, b) => a - b),
+    });
+    expect(new Set(node.posts.map(({ id }) => id))).toEqual(new Set(away.map(({ id }) => id)));
+    expect(good.map(({ at }) => at)).toEqual(sentAt.map((at) => at + triesAt[0]));
     expect(new Set((await node.deliveries()).map(({ state }) => state))).toEqual(new Set(["delivered"]));
   });
 

@@ -10,10 +10,12 @@ import { migrateStore } from "../../../src/store/migrate.ts";
 import { openSqlite } from "../../../src/store/sqlite/sqlite.ts";
 import { createStore, createWrites } from "../../../src/store/store.ts";
 import { messageOf } from "../../../src/store/testing/log-suite.ts";
-import type { WebhookTry } from "../../../src/store/webhooks/ports.ts";
+import type { StoredWebhook, WebhookTry } from "../../../src/store/webhooks/ports.ts";
 
 /** When the clock of `startWebhookNode` starts. */
 export const start = Date.UTC(2026, 10, 20);
+
+const goodUrl = "https://good.example.org/";
 
 /** From how many recipients on these nodes tell an event beside others. */
 export const mostOfLarge = 2_100;
@@ -27,14 +29,17 @@ export async function startWebhookNode() {
   const writes = createWrites({ driver, announce });
   const store = createStore({ reader: driver, writes, announce });
   const posts: { at: number; id: string; body: string }[] = [];
+  const postsToGood: typeof posts = [];
   const state = { now: start, status: 500, disabled: [] as string[] };
   const elapsed = { now: () => state.now };
   const posting = createPosting({
     ...store,
-    async attempt(_, { id, body, now }): Promise<WebhookTry> {
-      posts.push({ at: now, id, body });
-      const error = state.status < 300 ? null : `the receiver answered ${state.status}`;
-      return { at: now, durationMs: 0, status: state.status, error, answer: "" };
+    async attempt({ url }, { id, body, now }): Promise<WebhookTry> {
+      const isGood = url === goodUrl;
+      (isGood ? postsToGood : posts).push({ at: now, id, body });
+      const status = isGood ? 204 : state.status;
+      const error = status < 300 ? null : `the receiver answered ${status}`;
+      return { at: now, durationMs: 0, status, error, answer: "" };
     },
     elapsed,
     random: () => 0,
@@ -62,10 +67,20 @@ export async function startWebhookNode() {
   }
 
   const first = addNode();
-  const wish = { id: "push", ref: createId(), url: "https://example.org/", events: ["message.unreached" as const] };
   await store.organizations.put("o", undefined, start);
   await store.conversations.put("o", "c1", { participants: ["u1", "u2"] }, start);
-  await store.webhooks.put("o", { ...wish, waitMs: 1_000, until: "delivered", secret: "s", now: start, most: 1 });
+  const put = (webhook: Pick<StoredWebhook, "id" | "ref" | "url">) =>
+    store.webhooks.put("o", {
+      ...webhook,
+      events: ["message.unreached"],
+      waitMs: 1_000,
+      until: "delivered",
+      secret: "s",
+      now: start,
+      most: 2,
+    });
+  const ref = createId();
+  await put({ id: "push", ref, url: "https://example.org/" });
 
   async function pass(): Promise<void> {
     while ((await first.settle()) === "settled");
@@ -75,11 +90,16 @@ export async function startWebhookNode() {
   return {
     store,
     posts,
+    /** Creates a webhook whose receiver takes everything; returns what it has been posted. */
+    async addGoodWebhook(): Promise<typeof posts> {
+      await put({ id: "good", ref: createId(), url: goodUrl });
+      return postsToGood;
+    },
     state,
     posting,
     settle: first.settle,
     addNode,
-    ref: wish.ref,
+    ref,
     send: () => store.sends.append(messageOf("o", { createdAt: state.now })),
     /** Lets the time pass, and does what is due meanwhile when it is due. */
     async passTime(ms: number): Promise<void> {
@@ -93,8 +113,7 @@ export async function startWebhookNode() {
       state.now = end;
       await pass();
     },
-    deliveries: () =>
-      store.webhookDeliveries.list("o", wish.ref, { state: undefined, before: undefined, limit: 1_000 }),
+    deliveries: () => store.webhookDeliveries.list("o", ref, { state: undefined, before: undefined, limit: 1_000 }),
     async close() {
       await driver.close();
       rmSync(folder, { recursive: true });
