@@ -8,6 +8,7 @@ function setUp() {
   const started: string[] = [];
   const ends = new Map<string, (result: End) => void>();
   let rooms = 0;
+  let late: (() => void)[] = [];
   const lanes = createLanes<string>({
     run(name) {
       started.push(name);
@@ -16,6 +17,12 @@ function setUp() {
       return promise;
     },
     onRoom: () => rooms++,
+    after(_, call) {
+      late.push(call);
+      return () => {
+        late = late.filter((one) => one !== call);
+      };
+    },
   });
   const add = (org: string, ref: string, count: number) =>
     lanes.add(
@@ -33,7 +40,11 @@ function setUp() {
     }
     await Bun.sleep(0);
   }
-  return { lanes, add, started, startedOf, endAll, rooms: () => rooms };
+  /** Lets those that are in flight take too long. */
+  function hang(): void {
+    for (const call of late.splice(0)) call();
+  }
+  return { lanes, add, started, startedOf, endAll, hang, rooms: () => rooms };
 }
 
 describe("lanes", () => {
@@ -83,6 +94,25 @@ describe("lanes", () => {
     await endAll("neighbour");
     expect(startedOf("neighbour")).toBe(2);
     expect(lanes.roomOf("one more")).toBeGreaterThan(0);
+  });
+
+  test("free the places of posts that take long, but begin no more of their webhook", async () => {
+    const { lanes, add, startedOf, endAll, hang } = setUp();
+    for (const count of [8, 16, 32]) {
+      add("o", "hanging", count);
+      await endAll("hanging");
+    }
+    expect(lanes.busy()).toEqual([]);
+    add("o", "hanging", 200);
+    const before = startedOf("hanging");
+    hang();
+    add("o", "neighbour", 100);
+    expect(startedOf("neighbour")).toBe(8);
+    expect(lanes.busy()).toContain("hanging");
+    await endAll("neighbour");
+    expect([startedOf("neighbour"), startedOf("hanging")]).toEqual([8 + 16, before]);
+    await endAll("hanging");
+    expect(startedOf("hanging")).toBe(before + 1);
   });
 
   test("let webhooks take turns when all places are taken", async () => {

@@ -28,6 +28,8 @@ type Dependencies<Job> = {
   run(job: Job): Promise<{ isGood: boolean; durationMs: number }>;
   /** Called when a webhook has room again. */
   onRoom(): void;
+  /** Calls back after so many milliseconds, unless what it returns is called before; with a timer by default. */
+  after?(ms: number, call: () => void): () => void;
 };
 
 const atOnce = 256;
@@ -39,17 +41,24 @@ const quickMs = 500;
 const slowMs = 3_000;
 const mostHeld = 4_000;
 const mostIdle = 1_000;
+const mostHanging = 1_000; // beside those in flight
+
+function setTimer(ms: number, call: () => void): () => void {
+  const timer = setTimeout(call, ms);
+  return () => clearTimeout(timer);
+}
 
 /**
  * Creates the lanes. Webhooks take turns, and an organization has a share of the places. A receiver that is slow or fails
- * soon has a single place. One that was quick and hangs has many until its posts time out, so each webhook has one
- * place beside those that are shared.
+ * soon has a single place. One that was quick may hang with many: each webhook has a place beside those that are shared,
+ * and posts that take long free theirs.
  */
-export function createLanes<Job>({ run, onRoom }: Dependencies<Job>): Lanes<Job> {
+export function createLanes<Job>({ run, onRoom, after = setTimer }: Dependencies<Job>): Lanes<Job> {
   const lanes = new Map<string, Lane<Job>>();
   const waiting = new Set<Lane<Job>>(); // in the order of their turns
   const ofOrg = new Map<string, number>();
   let inFlight = 0;
+  let hanging = 0;
   let held = 0;
 
   const roomIn = ({ allowed, isQuick, jobs, inFlight: started }: Lane<Job>) =>
@@ -74,16 +83,35 @@ export function createLanes<Job>({ run, onRoom }: Dependencies<Job>): Lanes<Job>
     else lane.allowed = Math.min(ofWebhook.most, lane.allowed + 1);
   }
 
-  async function start(lane: Lane<Job>, job: Job): Promise<void> {
+  function takePlace({ org }: Lane<Job>): void {
     inFlight++;
-    lane.inFlight++;
-    ofOrg.set(lane.org, (ofOrg.get(lane.org) ?? 0) + 1);
-    adapt(lane, await run(job));
-    const left = (ofOrg.get(lane.org) ?? 1) - 1;
-    if (left === 0) ofOrg.delete(lane.org);
-    else ofOrg.set(lane.org, left);
-    lane.inFlight--;
+    ofOrg.set(org, (ofOrg.get(org) ?? 0) + 1);
+  }
+
+  function freePlace({ org }: Lane<Job>): void {
     inFlight--;
+    const left = (ofOrg.get(org) ?? 1) - 1;
+    if (left === 0) ofOrg.delete(org);
+    else ofOrg.set(org, left);
+  }
+
+  async function start(lane: Lane<Job>, job: Job): Promise<void> {
+    let hangs = false;
+    takePlace(lane);
+    lane.inFlight++;
+    const cancel = after(slowMs, () => {
+      adapt(lane, { isGood: false, durationMs: slowMs });
+      if (hanging >= mostHanging) return;
+      hangs = true;
+      hanging++;
+      freePlace(lane);
+      pump();
+    });
+    adapt(lane, await run(job));
+    cancel();
+    if (hangs) hanging--;
+    else freePlace(lane);
+    lane.inFlight--;
     held--;
     pump();
     if (roomIn(lane) >= lane.allowed / 2) onRoom();
