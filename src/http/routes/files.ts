@@ -11,7 +11,7 @@ import { permitScope } from "../../services/keys/permissions.ts";
 import type { RateLimit } from "../../services/limits/key-rates.ts";
 import type { OrganizationUse } from "../../services/limits/organization-use.ts";
 import { isKnown, rangeOf } from "../answers/byte-range.ts";
-import { type Bind, type Router, type Runtime, requestIdOf } from "../bind.ts";
+import { type Bind, type LongCall, type Router, type Runtime, requestIdOf } from "../bind.ts";
 import type { Call } from "../calls.ts";
 
 type Services = {
@@ -38,15 +38,15 @@ const headers = {
 
 /** Binds uploads, and what is known of files. */
 export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Services, "files">): void {
-  bind(operations.createFile, ({ params, query, headers }, { request, mayIdle }) =>
-    mayIdle(finishSeconds, async () => ({
+  bind(operations.createFile, ({ params, query, headers }, call) =>
+    receive(call, async (pieces) => ({
       status: 201,
-      body: await files.create(params.org, query.name, uploadOf(request, headers)),
+      body: await files.create(params.org, query.name, uploadOf(pieces, headers)),
     })),
   );
-  bind(operations.putFile, ({ params: { org, file_id }, headers }, { request, mayIdle }) =>
-    mayIdle(finishSeconds, async () => {
-      const { shown, isNew } = await files.put(org, file_id, uploadOf(request, headers));
+  bind(operations.putFile, ({ params: { org, file_id }, headers }, call) =>
+    receive(call, async (pieces) => {
+      const { shown, isNew } = await files.put(org, file_id, uploadOf(pieces, headers));
       return { status: isNew ? 201 : 200, body: shown };
     }),
   );
@@ -60,20 +60,51 @@ export function bindFiles(bind: Bind, operations: Operations, { files }: Pick<Se
   });
 }
 
-function uploadOf({ body }: Pick<Request, "body">, headers: Headers): Upload {
+function uploadOf(pieces: Upload["pieces"], headers: Headers): Upload {
   const length = headers.get("content-length");
   return {
-    pieces: piecesOf(body),
+    pieces,
     length: length === null ? undefined : Number(length),
     contentType: headers.get("content-type") ?? undefined,
   };
 }
 
-async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void> {
+/**
+ * Lets `work` take the pieces of the body. While it is at one, or has all of them, the connection may be idle for longer; a caller
+ * that sends no more may not.
+ */
+async function receive<Result>(
+  { request, mayIdle }: Pick<LongCall, "request" | "mayIdle">,
+  work: (pieces: AsyncGenerator<Uint8Array, void>) => Promise<Result>,
+): Promise<Result> {
+  let goOn: () => void = () => undefined;
+
+  /** Lets the connection be idle until the next `goOn`. */
+  function beginWork(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    goOn = resolve;
+    void mayIdle(finishSeconds, () => promise); // cannot reject
+  }
+
+  async function* pieces(): AsyncGenerator<Uint8Array, void> {
+    try {
+      for await (const piece of request.body ?? []) {
+        beginWork();
+        yield piece;
+        goOn();
+      }
+    } catch (cause) {
+      throw new HeraldError("bad_request", "the body was incomplete; upload the file again", { cause });
+    } finally {
+      goOn();
+    }
+    beginWork();
+  }
+
   try {
-    yield* body ?? [];
-  } catch (cause) {
-    throw new HeraldError("bad_request", "the body was incomplete; upload the file again", { cause });
+    return await work(pieces());
+  } finally {
+    goOn();
   }
 }
 

@@ -111,7 +111,7 @@ describe("lanes", () => {
     expect(lanes.busy()).toContain("hanging");
     await endAll("neighbour");
     expect([startedOf("neighbour"), startedOf("hanging")]).toEqual([8 + 16, before]);
-    await endAll("hanging");
+    await endAll("hanging", { isGood: false, durationMs: 15_000 });
     expect(startedOf("hanging")).toBe(before + 1);
   });
 
