@@ -1,5 +1,5 @@
 import type { LogEvent } from "../contract/log/log-event.ts";
-import type { Pipeline } from "../lib/queues/batcher.ts";
+import type { Overlap } from "../lib/queues/batcher.ts";
 import { createAuditReads, createAuditWrites } from "./audit/audit.ts";
 import { deliveryBounds } from "./delivery/bounds.ts";
 import { createDeliveryReads, createDeliveryWrites } from "./delivery/delivery.ts";
@@ -78,7 +78,7 @@ export type Database = {
   /** The schema version before and after. */
   migrated: { from: number; to: number };
   /** How batches of sends overlap, for databases that benefit. */
-  pipeline?: Pipeline | undefined;
+  overlap?: Overlap | undefined;
   sizes(): Promise<DatabaseSizes>;
   /** A recommendation to the operator, if any. */
   advice?: string | undefined;
@@ -105,19 +105,21 @@ type Options = {
   observer?: CommitObserver;
   /** The maximum number of sends per commit. */
   batchSize?: number;
-  pipeline?: Pipeline | undefined;
+  overlap?: Overlap | undefined;
 };
 
 /** Creates every port of the store on a database with an up-to-date schema. */
-export function createStore({ reader, writes, announce, observer, batchSize, pipeline }: Options) {
+export function createStore({ reader, writes, announce, observer, batchSize, overlap }: Options) {
+  const sends = createSendLog({
+    log: writes.batches,
+    announce,
+    observer,
+    overlap,
+    ...(batchSize !== undefined && { batchSize }),
+  });
+  const { alone, besideSends } = reader.dialect.rowsOfImport;
   return {
-    sends: createSendLog({
-      log: writes.batches,
-      announce,
-      observer,
-      pipeline,
-      ...(batchSize !== undefined && { batchSize }),
-    }),
+    sends,
     log: createLogReader({ reader }),
     history: createHistory({ reader }),
     missed: createMissedEvents({ reader }),
@@ -138,7 +140,7 @@ export function createStore({ reader, writes, announce, observer, batchSize, pip
     retention: { ...createRetentionReads({ reader }), ...writes.retention },
     exports: createExportReads({ reader }),
     readMarks: { ...createReadMarkReads({ reader }), ...writes.readMarks },
-    imports: { ...writes.imports, rowsOfPart: reader.dialect.rowsOfImport },
+    imports: { ...writes.imports, rowsOfPart: () => (sends.isSending() ? besideSends : alone) },
     files: { ...createFileReads({ reader }), ...writes.files },
     schedule: { ...createScheduleReads({ reader }), ...writes.schedule, isShared: reader.dialect.isShared },
     webhooks: { ...createWebhookReads({ reader }), ...writes.webhooks },

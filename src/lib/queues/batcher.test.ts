@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createBatcher, type Pipeline, type Weights } from "./batcher.ts";
+import { createBatcher, type Overlap, type Weights } from "./batcher.ts";
 
 const full = () => new Error("full");
 
@@ -11,7 +11,7 @@ function recorded(
     maxWaiting?: number;
     weights?: Weights<number>;
     isHeld?: boolean;
-    pipeline?: Pipeline | undefined;
+    overlap?: Overlap | undefined;
   } = {},
 ) {
   const batches: number[][] = [];
@@ -19,7 +19,7 @@ function recorded(
   const batcher = createBatcher<number, string>({
     maxBatch: options.maxBatch ?? 200,
     maxWaiting: options.maxWaiting ?? 1000,
-    pipeline: options.pipeline,
+    overlap: options.overlap,
     ...(options.weights !== undefined && { weights: options.weights }),
     whenFull: full,
     async flush(items) {
@@ -62,8 +62,8 @@ describe("a batcher", () => {
         fc.option(fc.record({ depth: fc.integer({ min: 1, max: 3 }), from: fc.integer({ min: 1, max: 9 }) }), {
           nil: undefined,
         }),
-        async (items, maxBatch, pipeline) => {
-          const { batcher, batches } = recorded({ maxBatch, pipeline });
+        async (items, maxBatch, overlap) => {
+          const { batcher, batches } = recorded({ maxBatch, overlap });
           const results = await Promise.all(items.map((item) => batcher.add(item)));
           expect(results).toEqual(items.map((item) => `result ${item}`));
           expect(batches.flat()).toEqual(items);
@@ -245,7 +245,7 @@ describe("a batcher", () => {
   });
 
   test("with a pipeline, begins a large enough batch at once beside the one in progress, up to the depth", async () => {
-    const { batcher, batches, release } = recorded({ isHeld: true, pipeline: { depth: 2, from: 3 } });
+    const { batcher, batches, release } = recorded({ isHeld: true, overlap: { depth: 2, from: 3 } });
     const added = [1, 2, 3].map((item) => batcher.add(item));
     expect(batches).toEqual([[1, 2, 3]]);
     added.push(...[4, 5].map((item) => batcher.add(item)));
@@ -263,7 +263,7 @@ describe("a batcher", () => {
   });
 
   test("with a pipeline, lets a few items wait for the end of the turn, or of everything in progress", async () => {
-    const { batcher, batches, release } = recorded({ isHeld: true, pipeline: { depth: 2, from: 3 } });
+    const { batcher, batches, release } = recorded({ isHeld: true, overlap: { depth: 2, from: 3 } });
     const first = batcher.add(1);
     expect(batches).toEqual([]);
     await nextTurn();
@@ -285,7 +285,7 @@ describe("a batcher", () => {
       maxBatch: 2,
       maxWaiting: 10,
       whenFull: full,
-      pipeline: { depth: 2, from: 2 },
+      overlap: { depth: 2, from: 2 },
       async flush(items) {
         await new Promise<void>((resolve) => held.push(resolve));
         ends.push([items.length, batcher.hasMore()]);

@@ -13,6 +13,12 @@ export type Batcher<Item, Result> = {
 /** When a batch may overlap the previous one: once `from` items wait, with at most `depth` batches in progress. */
 export type Pipeline = { depth: number; from: number };
 
+/**
+ * How batches overlap. `"lanes"`, for a `flush` that takes batches of different keys at the same time: those of keys
+ * with more waiting than `maxOfKey` go beside those of the others, and neither wait for each other.
+ */
+export type Overlap = Pipeline | "lanes";
+
 type Waiting<Item, Result> = {
   item: Item;
   resolve(result: Result): void;
@@ -30,6 +36,11 @@ export type Weights<Item> = {
 
 type Amount = { items: number; weight: number };
 
+/** Which keys a batch is for: those with more waiting than it takes of one, the others, or all. */
+type Lane = "heavy" | "light" | "all";
+
+type Batch<Item, Result> = { lane: Lane; items: Waiting<Item, Result>[] };
+
 const turnsPerBatch = 128;
 const sharedForMs = 1_000; // after an item of another key than the one before
 
@@ -40,7 +51,7 @@ type Options<Item, Result> = {
   /**
    * A batch takes no more of a key than this, as long as items of several keys arrive; without it, there is no such limit.
    * An item that is heavier goes without others of its key. A key that could fill every batch then delays the others by short ones,
-   * and every second batch goes without the keys that have more than that waiting.
+   * and every second batch goes without the keys that have more than that waiting, unless those have a lane of their own.
    */
   maxOfKey?: Amount;
   /** If more items or more weight would be waiting, `add` rejects with the result of `whenFull`. */
@@ -54,7 +65,7 @@ type Options<Item, Result> = {
    */
   keyOf?: ((item: Item) => string) | undefined;
   /** Only for a `flush` that may be called again before it has ended. Without it, batches do not overlap. */
-  pipeline?: Pipeline | undefined;
+  overlap?: Overlap | undefined;
 };
 
 const unlimited: Amount = { items: Number.POSITIVE_INFINITY, weight: Number.POSITIVE_INFINITY };
@@ -65,18 +76,21 @@ const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
  * arrive during a batch go with the next. Nothing waits for a timer.
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
-  const { depth, from } = options.pipeline ?? oneAtATime;
+  const hasLanes = options.overlap === "lanes";
+  const { depth, from } = options.overlap === undefined || options.overlap === "lanes" ? oneAtATime : options.overlap;
   const { maxBatch, maxOfKey = unlimited, weights, keyOf = () => "" } = options;
   const queue = createFairQueue<Waiting<Item, Result>>({
     maxItems: options.maxWaiting,
     ...(weights !== undefined && { maxWeight: weights.maxWaiting, weightPerTurn: weights.maxBatch / turnsPerBatch }),
     ...(options.keyOf !== undefined && { share: shareOfFree }),
   });
-  const underWay = new Set<Waiting<Item, Result>[]>();
+  const underWay = new Set<Batch<Item, Result>>();
   let isTurnAwaited = false;
   let lastKey: string | undefined;
   let sharedUntil = 0;
   let wasHeavy = false;
+
+  const isShared = () => performance.now() < sharedUntil;
 
   /** Whether more waits under a key than one batch takes of it. */
   function isHeavy(key: string): boolean {
@@ -84,8 +98,8 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     return items > maxOfKey.items || weight > maxOfKey.weight;
   }
 
-  /** Counts what one batch takes of each key: nothing of heavy ones if it is `light`. */
-  function createShares({ isLight }: { isLight: boolean }) {
+  /** Counts what one batch takes of each key. */
+  function createShares(lane: Lane) {
     const taken = new Map<string, Amount>();
     const heavy = new Map<string, boolean>();
     const takenOf = (key: string): Amount => taken.get(key) ?? { items: 0, weight: 0 };
@@ -93,7 +107,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       hasHeavy: () => taken.keys().some((key) => heavy.get(key) === true),
       isHeld(key: string, next: number): boolean {
         if (!heavy.has(key)) heavy.set(key, isHeavy(key));
-        if (isLight && heavy.get(key) === true) return true;
+        if (lane !== "all" && heavy.get(key) !== (lane === "heavy")) return true;
         const { items, weight } = takenOf(key);
         return items >= maxOfKey.items || (items > 0 && weight + next > maxOfKey.weight);
       },
@@ -126,53 +140,78 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
     }
   }
 
-  /** Takes the items of the next batch. */
-  function take(): Waiting<Item, Result>[] {
-    if (performance.now() >= sharedUntil) return takeSome(undefined);
-    if (wasHeavy) {
-      wasHeavy = false;
-      const light = takeSome(createShares({ isLight: true }));
-      if (light.length > 0) return light;
-    }
-    const shares = createShares({ isLight: false });
-    const batch = takeSome(shares);
-    wasHeavy = shares.hasHeavy();
-    return batch;
+  /** Takes the items of a batch that may begin now, if there is one. */
+  function next(): Batch<Item, Result> | undefined {
+    if (queue.size === 0) return undefined;
+    if (hasLanes) return isShared() ? (takeLane("light") ?? takeLane("heavy")) : takeLane("all");
+    return underWay.size === 0 || mayOverlap() ? { lane: "all", items: takeInTurns() } : undefined;
   }
 
-  function takeSome(shares: ReturnType<typeof createShares> | undefined): Waiting<Item, Result>[] {
+  /** Takes what waits for a lane, but for keys that are under way in the other. */
+  function takeLane(lane: Lane): Batch<Item, Result> | undefined {
+    if (isBusy(lane)) return undefined;
+    const others = new Set([...underWay].flatMap(({ items }) => items.map(({ item }) => keyOf(item))));
+    const items = takeSome(lane === "all" ? undefined : createShares(lane), others);
+    return items.length === 0 ? undefined : { lane, items };
+  }
+
+  /** Only one lane may take all keys at a time, and it is heavy. */
+  const isBusy = (lane: Lane) => underWay.values().some((batch) => (batch.lane === "light") === (lane === "light"));
+
+  const laneOf = (key: string): Lane => (isShared() && !isHeavy(key) ? "light" : "heavy");
+
+  /** Takes every second batch without heavy keys. */
+  function takeInTurns(): Waiting<Item, Result>[] {
+    if (!isShared()) return takeSome(undefined);
+    if (wasHeavy) {
+      wasHeavy = false;
+      const light = takeSome(createShares("light"));
+      if (light.length > 0) return light;
+    }
+    const shares = createShares("all");
+    const items = takeSome(shares);
+    wasHeavy = shares.hasHeavy();
+    return items;
+  }
+
+  function takeSome(
+    shares: ReturnType<typeof createShares> | undefined,
+    others?: ReadonlySet<string>,
+  ): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
     const before = queue.weight;
     const fits = (weight: number) =>
       weights === undefined || batch.length === 0 || before - queue.weight + weight <= weights.maxBatch;
-    const conditions = { fits, isHeld: shares?.isHeld };
+    const isHeld = (key: string, weight: number) => others?.has(key) || shares?.isHeld(key, weight) || false;
     while (batch.length < maxBatch) {
-      const next = queue.take(conditions);
-      if (next === undefined) break;
-      batch.push(next);
-      shares?.count(next.item);
+      const taken = queue.take({ fits, isHeld });
+      if (taken === undefined) break;
+      batch.push(taken);
+      shares?.count(taken.item);
     }
     return batch;
   }
 
-  async function run(): Promise<void> {
-    const batch = take();
+  async function run(batch: Batch<Item, Result>): Promise<void> {
     underWay.add(batch);
-    const tell = await flush(batch);
+    const tell = await flush(batch.items);
     underWay.delete(batch);
-    if (mayRun()) void run(); // before callers get their results, as what they do then would delay the next batch
+    runNext(); // before callers get their results, as what they do then would delay the next batch
     tell();
   }
 
+  function runNext(): void {
+    for (let batch = next(); batch !== undefined; batch = next()) void run(batch);
+  }
+
   const mayOverlap = () => underWay.size < depth && queue.size >= from;
-  const mayRun = () => mayOverlap() || (underWay.size === 0 && queue.size > 0);
 
   function runAfterTurn(): void {
-    if (underWay.size > 0 || isTurnAwaited) return;
+    if (isTurnAwaited) return;
     isTurnAwaited = true;
     setImmediate(() => {
       isTurnAwaited = false;
-      if (mayRun()) void run();
+      runNext();
     });
   }
 
@@ -184,13 +223,13 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       return new Promise((resolve, reject) => {
         note(key);
         queue.add(key, { item, resolve, reject }, weight);
-        if (mayOverlap()) void run();
-        else runAfterTurn();
+        if (mayOverlap()) runNext();
+        else if (hasLanes ? !isBusy(laneOf(key)) : underWay.size === 0) runAfterTurn();
       });
     },
     hasMore: () => queue.size > 0 || underWay.size > 1,
     *pending() {
-      for (const batch of underWay) for (const { item } of batch) yield item;
+      for (const { items } of underWay) for (const { item } of items) yield item;
       for (const { item } of queue.firsts()) yield item;
     },
   };

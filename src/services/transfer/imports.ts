@@ -44,7 +44,7 @@ export type Imports = {
 };
 
 type Dependencies = {
-  imports: ImportWrites & { rowsOfPart: number };
+  imports: ImportWrites & { rowsOfPart(): number };
   organizations: Pick<OrganizationReads, "get">;
   use: Pick<OrganizationUse, "reserveRoom">;
   places: Places;
@@ -60,6 +60,7 @@ const slowTurnMs = 2; // of what need not be fast: long lines, a millisecond to 
 const linesPerUnit = 500;
 const bytesPerUnit = 262_144;
 const waitForMoreMs = 50;
+const participantsOfItem = 60; // two rows each, which fit the smallest part of the stores
 
 /** Creates imports on the store. */
 export function createImports(dependencies: Dependencies): Imports {
@@ -67,7 +68,6 @@ export function createImports(dependencies: Dependencies): Imports {
   const turns = createTurnstile(1);
   const longLines = createQueue(() => unavailable({ detail: "this node is shutting down; send all lines again" }));
   const slowTurns = createTurnstile(1, { turnMs: slowTurnMs });
-  const participantsOfItem = Math.floor(imports.rowsOfPart / 4);
   const reader = createLineReader({ limits, participantsOfItem, now: clock.now });
   let isStopping = false;
 

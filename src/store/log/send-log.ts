@@ -1,6 +1,6 @@
 import { unavailable } from "../../contract/errors/errors.ts";
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
-import { createBatcher, type Pipeline } from "../../lib/queues/batcher.ts";
+import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
 
@@ -13,6 +13,7 @@ const maxWaiting = 20_000;
 const weights = { of: weightOf, maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
 const longestHoldMs = 2;
+const sendingMs = 1_000;
 
 type Options = {
   log: BatchLog;
@@ -20,7 +21,7 @@ type Options = {
   announce(events: LogEvent[]): void;
   observer?: CommitObserver | undefined;
   batchSize?: number;
-  pipeline?: Pipeline | undefined;
+  overlap?: Overlap | undefined;
 };
 
 /** Observes commits of sends. */
@@ -43,11 +44,12 @@ export function createSendLog({
   announce,
   observer,
   batchSize = maxBatch,
-  pipeline,
+  overlap,
 }: Options): SendLog & PendingSends {
   const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
-      const startedAt = performance.now();
+      lastBatchAt = performance.now();
+      const startedAt = lastBatchAt;
       const outcomes = await log.appendAll(sends);
       const markOf = observer?.onCommit(sends, performance.now() - startedAt);
       const events: LogEvent[] = [];
@@ -63,10 +65,11 @@ export function createSendLog({
     maxWaiting,
     weights,
     keyOf: ({ org }) => org,
-    pipeline,
+    overlap,
     whenFull: () => unavailable({ detail: "too many sends are waiting for the database; retry with the same id" }),
   });
   const coalesce = createCoalescer({ isBusy: batcher.hasMore, announce });
+  let lastBatchAt = Number.NEGATIVE_INFINITY;
   return {
     append(send) {
       observer?.onAppend?.(send);
@@ -77,6 +80,7 @@ export function createSendLog({
       for (const { createdAt } of batcher.pending()) oldest = Math.min(oldest ?? createdAt, createdAt);
       return oldest;
     },
+    isSending: () => performance.now() - lastBatchAt < sendingMs,
   };
 }
 

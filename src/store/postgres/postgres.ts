@@ -19,6 +19,7 @@ import { type Ask, runTransaction, setEveryOrganization, setOrganizations, state
 // How many connections a pool has, and how many calls are in flight per connection and per organization; measured in
 // docs/decisions/0003.
 const single = { connections: 1, depth: 1, share: 1 };
+const sending = { connections: 2, depth: 1, share: 2 };
 const reading = { connections: 8, depth: 4, share: 8 };
 const connectTimeoutSeconds = 5;
 
@@ -57,9 +58,10 @@ const exemptionAdvice =
   "the database user is a superuser or has BYPASSRLS, so row-level security does not apply to it; give Herald an ordinary user that owns the database (see docs/how-to/run-a-cluster.md)";
 
 /**
- * Connects to PostgreSQL. One connection stores batches of sends, one transaction at a time, so that nothing else delays
- * their commit; one makes all other changes, and one removes old rows; a bounded pool reads, also from the primary. A lost connection is reopened by the next
- * call. A commit is on the primary's disk before it resolves (`synchronous_commit=on`).
+ * Connects to PostgreSQL. Two connections store batches of sends, so that nothing else delays their commit, nor those of
+ * organizations that send much the others; one makes all other changes, and one removes old rows; a bounded pool reads,
+ * also from the primary. A lost connection is reopened by the next call. A commit is on the primary's disk before it
+ * resolves (`synchronous_commit=on`).
  */
 export function connectPostgres(url: string, options: Options = {}): Driver {
   const { statement, idleTransaction, deadline, wait, migrationUrl, onReconnect } = { ...defaultTimes, ...options };
@@ -111,7 +113,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     };
   }
 
-  const sender = open(single, byKeys);
+  const sender = open(sending, byKeys);
   const writer = open(single, byKeys);
   const housekeeper = open(single, byKeys);
   const readers = open(reading);
@@ -197,6 +199,7 @@ export async function openPostgres(
       writes: createWrites({ driver, announce }),
       nodes: createNodeRegistry(driver),
       busSecrets: createBusSecrets(driver),
+      overlap: "lanes",
       sizes: () => readPostgresSizes(driver),
       migrated,
       advice: role === undefined ? undefined : exemptionAdvice,

@@ -32,8 +32,11 @@ export type Dialect = {
   estimateRows: string | undefined;
   /** How many participants one step of a large change adds or removes; measured in docs/decisions/0035. */
   participantsOfStep: number;
-  /** How many rows one part of an import may write, so that it holds the writer for few milliseconds; measured in docs/decisions/0047. */
-  rowsOfImport: number;
+  /**
+   * How many rows one part of an import may write, so that it holds the writer for few milliseconds: while nobody sends, and
+   * beside sends; measured in docs/decisions/0047.
+   */
+  rowsOfImport: { alone: number; besideSends: number };
   /** Statements, run after migrations, that give the planner statistics; none if it collects them itself. */
   statistics: readonly string[];
 };
@@ -53,7 +56,7 @@ export const sqliteDialect: Dialect = {
   hasRowSecurity: false,
   estimateRows: undefined,
   participantsOfStep: 250,
-  rowsOfImport: 250,
+  rowsOfImport: { alone: 250, besideSends: 250 },
   statistics,
 };
 
@@ -74,7 +77,7 @@ export const postgresDialect: Dialect = {
   isShared: true,
   hasRowSecurity: true,
   participantsOfStep: 100,
-  rowsOfImport: 500,
+  rowsOfImport: { alone: 500, besideSends: 125 },
   estimateRows: "SELECT CAST(reltuples AS BIGINT) AS rows FROM pg_class WHERE oid = to_regclass(CAST(? AS text))",
   statistics: [],
 };

@@ -20,7 +20,7 @@ import { openSqliteReaders, type SqliteReaders } from "./readers.ts";
 import { readSqliteSizes } from "./sizes.ts";
 
 // One batch is committed while the next is prepared; measured in docs/decisions/0010.
-const pipeline = { depth: 2, from: 24 };
+const overlap = { depth: 2, from: 24 };
 
 type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
 
@@ -103,7 +103,7 @@ export async function openSqliteThread(
       nodes: createLoneRegistry(),
       busSecrets: createLoneBusSecrets(),
       sizes: () => readSqliteSizes(file),
-      pipeline,
+      overlap,
       migrated: { from: migrated.from, to: migrated.to },
       writes: {
         batches: { appendAll, check: remote("batches", "check") },

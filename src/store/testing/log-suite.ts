@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 /** Opens an empty database with an up-to-date schema for a suite. `announce` is called for every commit. */
 export type OpenDatabase = (
   announce: (events: LogEvent[]) => void,
-) => Promise<Pick<Database, "reader" | "writes" | "pipeline" | "close">>;
+) => Promise<Pick<Database, "reader" | "writes" | "overlap" | "close">>;
 
 /** Opens a store on a new database, and collects the events it announces. */
 export async function openStore(open: OpenDatabase) {
@@ -22,7 +22,7 @@ export async function openStore(open: OpenDatabase) {
   const database = await open(announce);
   return {
     announced,
-    pipeline: database.pipeline ?? { depth: 0, from: 0 },
+    overlap: database.overlap,
     store: createStore({ ...database, announce }),
     /** The API key that an event was sent with, which no port reads yet. */
     async keyIdOf(org: string, id: string): Promise<string | null | undefined> {
@@ -58,8 +58,8 @@ export function useStore(open: OpenDatabase) {
     get announced() {
       return current().announced;
     },
-    get pipeline() {
-      return current().pipeline;
+    get overlap() {
+      return current().overlap;
     },
     keyIdOf: (org: string, id: string) => current().keyIdOf(org, id),
     /** Creates an organization for one test only; with participants, also their conversation `c1`: one event. */
@@ -259,8 +259,8 @@ export function describeLog(engine: string, open: OpenDatabase): void {
     });
 
     test("takes no more sends of one organization than it can hold, says to retry, and still takes another's", async () => {
-      const { store, pipeline } = context;
-      const underWay = pipeline.depth * pipeline.from; // these have left the queue
+      const { store, overlap } = context;
+      const underWay = typeof overlap === "object" ? overlap.depth * overlap.from : 0; // these have left the queue
       const org = await createOrganization();
       const sends = Array.from({ length: underWay + 16_001 }, () =>
         store.sends.append(messageOf("nowhere", { cid: org })),
