@@ -54,9 +54,15 @@ func (c *Client) DeleteFile(ctx context.Context, org, fileID string) error {
 	return c.remove(ctx, nil, organization(org, "files", fileID)...)
 }
 
-// Download opens a file. Close it.
+// FileURL returns the address of a file, for programs that send the key or, as "Authorization: Bearer", the token of a user who may
+// have the file. For an image or a link in a page, use fileUrl of the client in the page, whose addresses need neither.
+func (c *Client) FileURL(fileID string) (string, error) {
+	return c.address([]string{"files", fileID}, nil)
+}
+
+// Download opens a file. Its bytes come as fast as they are read. Close it.
 func (c *Client) Download(ctx context.Context, fileID string) (io.ReadCloser, error) {
-	address, err := c.address([]string{"files", fileID}, nil)
+	address, err := c.FileURL(fileID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,5 +70,43 @@ func (c *Client) Download(ctx context.Context, fileID string) (io.ReadCloser, er
 	if err != nil {
 		return nil, c.unreachable(err.Error(), err)
 	}
-	return c.openStream(request, "")
+	request.Header.Del("Accept")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, c.noResponse(err)
+	}
+	if response.StatusCode == http.StatusFound { // to the store that keeps the bytes, which the key is not for
+		defer response.Body.Close()
+		return c.downloadFrom(ctx, response)
+	}
+	return c.opened(response)
+}
+
+func (c *Client) downloadFrom(ctx context.Context, redirect *http.Response) (io.ReadCloser, error) {
+	location, err := redirect.Location()
+	if err != nil {
+		return nil, c.unreachable(err.Error(), err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
+	if err != nil {
+		return nil, c.unreachable(err.Error(), err)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, c.noResponse(err)
+	}
+	return c.opened(response)
+}
+
+// opened returns the body of a successful response, or what was wrong.
+func (c *Client) opened(response *http.Response) (io.ReadCloser, error) {
+	if response.StatusCode == http.StatusOK {
+		return response.Body, nil
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return nil, c.noResponse(err)
+	}
+	return nil, c.failureOf(response, text)
 }

@@ -91,6 +91,18 @@ export type Client<X = CustomParameters> = {
   /** The history of a conversation, newest first, or oldest first with `after`. */
   listMessages(options: { cid: string; limit?: number; before?: string; after?: string }): Promise<ListedMessage<X>[]>;
   /**
+   * The address of a file that a message names, for an `<img>` or a link: it needs no token, and is valid for 10 minutes, for this
+   * user. `undefined` if no message of the user's conversations names the file, as after a recall. Ask again when it has expired.
+   * Rejects with `not_supported` over server-sent events.
+   */
+  fileUrl(fileId: string): Promise<string | undefined>;
+  /**
+   * Downloads a file that a message names, also over server-sent events, where it sends a fresh token. The response has begun, and
+   * its body comes as fast as it is read. Rejects with `file_not_found` for a file that `fileUrl` does not know, that is not
+   * uploaded yet, or that was removed.
+   */
+  download(fileId: string, options?: { signal?: AbortSignal | undefined }): Promise<Response>;
+  /**
    * Reads the messages that a gap left out from the history of each conversation, in pages, newest first: `for await (const { cid,
    * messages } of client.listMissed(gap))`. Sort them in by `created_at`. Messages that were already delivered may be among them;
    * new ones still arrive through `onMessage`. Rejects if the connection is lost: start over with the same gap.

@@ -1,6 +1,7 @@
 import type { Client, ClientOptions, ClientState, StateDetail } from "./client-options.ts";
 import { addressOf } from "./connection/addresses.ts";
 import { type Connection, openSocket } from "./connection/connection.ts";
+import type { createFiles } from "./connection/files.ts";
 import { noteId, type Progress } from "./connection/progress.ts";
 import type { Saved } from "./connection/saved.ts";
 import { playSession, type SessionOptions, type Timing } from "./connection/session.ts";
@@ -185,6 +186,15 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     throw new HeraldConnectionError(`The client is not connected (${state}).`);
   }
 
+  let files: ReturnType<typeof createFiles> | undefined;
+
+  async function readFiles() {
+    const { createFiles } = await import("./connection/files.ts"); // few apps have files
+    const isStream = () => transport === "sse";
+    files ??= createFiles({ request, isStream, root: () => address.root, token: options.token });
+    return files;
+  }
+
   const client: Client<X> = {
     get state() {
       return state;
@@ -224,6 +234,8 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
       const { messages } = await request("message_list", page);
       return Array.isArray(messages) ? messages : [];
     },
+    fileUrl: async (fileId) => (await readFiles()).url(fileId),
+    download: async (fileId, download = {}) => (await readFiles()).download(fileId, download),
     async *listMissed(gap) {
       const { readMissed } = await import("./connection/missed.ts"); // few apps need it
       yield* readMissed({ ...client, isKnown: (id) => progress.ids.has(id) }, gap.since);

@@ -36,6 +36,7 @@ import { startRetention } from "./server/retention.ts";
 import { openLog, secretsOf } from "./server/secrets.ts";
 import { createSends } from "./server/sends.ts";
 import { createServices } from "./server/services.ts";
+import { shareFiles } from "./server/shared-files.ts";
 import { openTls, tlsFilesOf } from "./server/tls.ts";
 import { createAudit } from "./services/audit.ts";
 import { createWaits } from "./services/delivery/waits.ts";
@@ -297,7 +298,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
       },
       stream: (request, running) =>
         follow(request, callOf(realTimeRoutes.stream, running), () => connections.streams.handle(request, running)),
-      handle: app.handle,
+      handle: shareFiles(app.handle, connections.origins),
       websocket: connections.webSockets.handlers,
       onError,
     },

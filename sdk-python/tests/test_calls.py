@@ -223,3 +223,22 @@ def test_ids_are_sorted_by_time() -> None:
     assert ids == sorted(ids) and len({new_id() for _ in range(1000)}) == 1000
     assert all(len(id) == 36 and id[14] == "7" and id[19] in "89ab" for id in ids)
     assert ids[0].startswith("00000000-03e8-7")
+
+
+def test_a_file_that_is_elsewhere_is_downloaded_there_without_the_key() -> None:
+    server = script(
+        httpx.Response(302, headers={"Location": "https://bucket.example.org/f?signed"}),
+        httpx.Response(200, content=b"bytes"),
+        httpx.Response(302, headers={"Location": "https://bucket.example.org/f?signed"}),
+        httpx.Response(302, headers={"Location": "https://elsewhere.example.org/"}),
+    )
+    client = server.client()
+    assert b"".join(client.download("f/1")) == b"bytes"
+    with pytest.raises(HeraldError):
+        list(client.download("f"))
+    assert [str(request.url) for request in server.requests][:2] == [
+        client.file_url("f/1"),
+        "https://bucket.example.org/f?signed",
+    ]
+    assert client.file_url("f/1") == "http://herald/base/files/f%2F1"
+    assert ["Admin-Api-Key" in request.headers for request in server.requests] == [True, False, True, False]

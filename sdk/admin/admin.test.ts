@@ -180,6 +180,15 @@ test("the key does not follow a redirect, and a foreign answer is told as such",
   expect(elsewhere.calls).toEqual([]);
 });
 
+test("a file that is elsewhere is downloaded there, without the key", async () => {
+  using elsewhere = startScript(new Response("bytes"));
+  using server = startScript(Response.redirect(elsewhere.url, 302), Response.redirect(elsewhere.url, 307));
+  expect(await (await server.client.download("f/1")).text()).toBe("bytes");
+  expect(elsewhere.calls.map(({ key }) => key)).toEqual([null]);
+  expect(server.client.fileUrl("f/1")).toEndWith(server.calls[0]?.path ?? "");
+  await expect(server.client.download("f")).rejects.toMatchObject({ status: 307, code: "not_herald" });
+});
+
 test("identifiers are percent-encoded and empty answers are fine", async () => {
   using server = startScript(
     new Response(null, { status: 204 }),

@@ -95,7 +95,9 @@ export async function openBytes({
   const timer = setTimeout(() => over.abort(new DOMException("late", "TimeoutError")), timeoutMs);
   try {
     signal?.throwIfAborted();
-    const response = await fetch(url, { headers: { "Admin-Api-Key": key }, redirect: "manual", signal: over.signal });
+    const asked = await fetch(url, { headers: { "Admin-Api-Key": key }, redirect: "manual", signal: over.signal });
+    const elsewhere = asked.status === 302 ? asked.headers.get("location") : null;
+    const response = elsewhere === null ? asked : await fetch(elsewhere, { signal: over.signal }); // without the key
     return response.ok ? { response } : failureOf(response, readJson(await response.text()));
   } catch (cause) {
     signal?.removeEventListener("abort", abort);

@@ -8,7 +8,7 @@ test.each([
   ["ws://[::1]:7070/ws", "ws://[::1]:7070/ws", "http://[::1]:7070/sse"],
   ["wss://example.org/herald/ws/", "wss://example.org/herald/ws", "https://example.org/herald/sse"],
 ])("%s is reached at %s and %s", (given, webSocket, stream) => {
-  expect(addressOf(given)).toEqual({ webSocket, stream });
+  expect(addressOf(given)).toEqual({ webSocket, stream, root: stream.replace("/sse", "") });
 });
 
 test.each(["http://host/?token=t", "http://user:secret@host/", "http://host/#t", "ftp://host/", "nonsense"])(

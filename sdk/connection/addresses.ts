@@ -1,5 +1,5 @@
-/** Where a server is reached by WebSocket, and for server-sent events. */
-export type Address = { webSocket: string; stream: string };
+/** Where a server is reached by WebSocket, for server-sent events, and, at `root`, by HTTP. */
+export type Address = { webSocket: string; stream: string; root: string };
 
 /**
  * Converts a server's `http(s)` or `ws(s)` address, with or without `/ws`, to its addresses. Keeps a leading path, for servers behind
@@ -11,5 +11,5 @@ export function addressOf(url: string): Address {
   if (isSecure === undefined || search + hash + username + password)
     throw new TypeError("url must begin with http(s): or ws(s):, without a query, a fragment or credentials");
   const base = `${isSecure}://${host}${pathname.replace(/\/+$|\/ws\/*$/, "")}`;
-  return { webSocket: `ws${base}/ws`, stream: `http${base}/sse` };
+  return { webSocket: `ws${base}/ws`, stream: `http${base}/sse`, root: `http${base}` };
 }

@@ -267,6 +267,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     webSockets,
     streams,
     feeds,
+    origins,
     /** Counts whatever else this node holds for callers until they take it. */
     backlog: { watch: backlog.watch, forget: backlog.forget, onCut },
     /** Open lines per transport, including those that have not joined. */

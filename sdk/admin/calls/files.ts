@@ -40,9 +40,17 @@ export function createFileCalls(exchange: Exchange, request: Request, { root, ke
     async deleteFile(org: string, fileId: string, options: CallOptions = {}): Promise<void> {
       await request("DELETE", path`/admin/organizations/${org}/files/${fileId}`, undefined, options);
     },
+    /**
+     * The address of a file, for programs that send the key or, as `Authorization: Bearer`, the token of a user who may have the
+     * file. For an `<img>` or a link in a page, use `fileUrl` of the client, whose addresses need neither.
+     */
+    fileUrl(fileId: string): string {
+      return root + path`/files/${fileId}`;
+    },
     /** Downloads a file. The response has begun, and its body comes as fast as it is read. */
     async download(fileId: string, { signal }: CallOptions = {}): Promise<Response> {
-      const opened = await openBytes({ url: root + path`/files/${fileId}`, key, timeoutMs, fetch, signal });
+      const url = root + path`/files/${fileId}`;
+      const opened = await openBytes({ url, key, timeoutMs, fetch, signal });
       if ("error" in opened) throw opened.error;
       return opened.response;
     },

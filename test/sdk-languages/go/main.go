@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"os"
@@ -28,6 +29,7 @@ func main() {
 	prepare(ctx, client)
 	heard := listen(ctx, client)
 	messages(ctx, client)
+	files(ctx, client)
 	streams(ctx, client)
 	directory(ctx, client)
 	tokens(ctx, client)
@@ -109,6 +111,28 @@ func messages(ctx context.Context, client *herald.Client) {
 	must(client.SendSystemMessage(ctx, herald.SendSystemMessageRequest{OrganizationID: org, SenderID: "alice", MessageSystem: herald.NewSystemMessage{Everyone: true}}))
 	missing := collect(client.Recipients(ctx, org, sent.ServerMID, herald.RecipientOptions{State: herald.RecipientStateMissing}))
 	expect(len(missing) == 2, missing)
+}
+
+func files(ctx context.Context, client *herald.Client) {
+	must(client.PutConversation(ctx, org, "files", herald.PutConversationRequest{Participants: []string{"carol"}}))
+	file := must(client.Upload(ctx, org, "grüße.txt", "text/plain", strings.NewReader("Hello, file")))
+	expect(file.Size == 11 && file.ContentType == "text/plain", file)
+	must(client.SendMessage(ctx, herald.SendMessageRequest{OrganizationID: org, SenderID: "carol", Message: herald.NewMessage{
+		CID: "files", Attachments: []herald.NewAttachment{{Name: file.Name, FileID: file.FileID}, {Name: "later.txt"}},
+	}}))
+	sent := collect(client.Messages(ctx, org, "files", herald.HistoryOptions{}))[0]
+	later := sent.Attachments[1].FileID
+	expect(sent.Attachments[0].FileID == file.FileID && must(client.GetFile(ctx, org, later)).Sha256 == nil, sent)
+	expect(must(client.PutFile(ctx, org, later, "text/plain", strings.NewReader("now"))).Size == 3, later)
+	for id, text := range map[string]string{file.FileID: "Hello, file", later: "now"} {
+		bytes := must(client.Download(ctx, id))
+		expect(string(must(io.ReadAll(bytes))) == text, id)
+		succeed(bytes.Close())
+	}
+	succeed(client.DeleteFile(ctx, org, later))
+	_, err := client.Download(ctx, later)
+	expect(herald.CodeOf(err) == herald.ErrorCodeFileNotFound, err)
+	succeed(client.DeleteConversation(ctx, org, "files"))
 }
 
 func streams(ctx context.Context, client *herald.Client) {

@@ -1,0 +1,23 @@
+import { answerPreflight, type Origins } from "../gateway/connections/origins.ts";
+import type { Handlers } from "./listen.ts";
+
+const ofFile = /^https?:\/\/[^/]*\/files\//;
+const exposedHeaders = "Content-Disposition, Content-Range, ETag, Retry-After, X-Request-Id";
+
+/** Lets pages of allowed origins read files with `fetch`, as they read streams. Any page may show those it has an address of. */
+export function shareFiles(
+  handle: Handlers["handle"],
+  { corsHeaders }: Pick<Origins, "corsHeaders">,
+): Handlers["handle"] {
+  return async (request, running, door) => {
+    if (!ofFile.test(request.url)) return handle(request, running, door);
+    const cors = corsHeaders(request);
+    const preflight = answerPreflight(request, cors);
+    if (preflight !== undefined) return preflight;
+    const response = await handle(request, running, door);
+    if (cors.Vary === undefined) return response;
+    for (const [name, value] of Object.entries({ ...cors, "Access-Control-Expose-Headers": exposedHeaders }))
+      response.headers.set(name, value);
+    return response;
+  };
+}
