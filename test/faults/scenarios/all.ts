@@ -2,6 +2,7 @@ import type { AnyScenario } from "../scenario.ts";
 import { clockStep } from "./clock.ts";
 import { diskFullEmbedded, diskFullPostgres } from "./disk-full.ts";
 import { failoverSynchronous, failoverWithLag, restoredBackup } from "./failover.ts";
+import { filesDiskFull, filesStoreAway } from "./files.ts";
 import { freezeNode } from "./freeze-node.ts";
 import { killNode } from "./kill-node.ts";
 import { natsFrozen, natsKilled } from "./nats.ts";
@@ -41,6 +42,8 @@ export const scenarios: readonly AnyScenario[] = [
   webhookNodeKilled,
   webhookReceiverSlow,
   webhookReceiverAway,
+  filesStoreAway,
+  filesDiskFull,
   diskFullEmbedded,
   diskFullPostgres,
   clockStep,
