@@ -2,9 +2,9 @@
 // download that nobody reads, while a caller sends messages one after another. Prints the time, by how much the memory of the
 // node grew at most, and how long the sends took. `--store s3` keeps files in moto, which holds objects in memory and on the
 // disk; then an upload follows over a line to the store of 20 MB/s, much slower than the caller.
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { growthDuring } from "../test/files/memory.ts";
-import { patternStream, sha256OfPattern } from "../test/files/pattern.ts";
 import { startSpoiltLine } from "../test/harness/clients/spoilt-line.ts";
 import { openUnreadStream } from "../test/harness/clients/unread-stream.ts";
 import { s3Settings, startS3 } from "../test/harness/engines/s3.ts";
@@ -42,25 +42,22 @@ async function sendDuring(org: Organization, work: () => Promise<unknown>): Prom
 const s3 = values.store === "s3" ? await startS3() : undefined;
 if (values.store === "s3" && s3 === undefined) process.exit(0);
 const line = s3 && (await startSpoiltLine(s3.port));
-const env = { HERALD_LIMIT_FILE_BYTES: "0", ...(line && s3Settings(`http://127.0.0.1:${line.port}`)) };
+const lifted = { HERALD_LIMIT_REQUESTS_PER_SECOND: "0", HERALD_LIMIT_ORGANIZATION_REQUESTS_PER_SECOND: "0" };
+const env = { HERALD_LIMIT_FILE_BYTES: "0", ...lifted, ...(line && s3Settings(`http://127.0.0.1:${line.port}`)) };
 const node = await startHerald({ env });
 const org = await createOrganization(node);
 await org.conversation(["alice"], "room");
 
-async function upload(bytes: number): Promise<string> {
-  const body = patternStream(bytes);
-  const answer = await fetch(`${node.url}${org.path("files")}?name=a`, { method: "POST", body, headers });
-  const file = (await answer.json()) as { file_id: string; sha256: string };
-  if (file.sha256 !== sha256OfPattern(bytes)) throw new Error(`answered ${answer.status}: ${JSON.stringify(file)}`);
-  return file.file_id;
+async function call(path: string, way: "up" | "down", bytes: number): Promise<string> {
+  const script = join(import.meta.dir, "processes/file-caller.ts");
+  const child = Bun.spawn([process.execPath, script, node.url + path, TEST_KEY, way, String(bytes)]);
+  const text = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`${way} failed`);
+  return text.trim();
 }
 
-async function download(id: string, bytes: number): Promise<void> {
-  const hash = new Bun.CryptoHasher("sha256");
-  const answer = await fetch(`${node.url}/files/${id}`, { headers });
-  for await (const piece of answer.body ?? []) hash.update(piece);
-  if (hash.digest("hex") !== sha256OfPattern(bytes)) throw new Error("other bytes came than were uploaded");
-}
+const upload = (bytes: number) => call(`${org.path("files")}?name=a`, "up", bytes);
+const download = (id: string, bytes: number) => call(`/files/${id}`, "down", bytes);
 
 async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
   let ms = 0;
