@@ -30,6 +30,9 @@ test("an attachment's name may hold colons and spaces", () => {
     { name: "a: b.pdf", size: 48_213, content_type: "application/pdf" },
     { name: "c.txt", size: 0, content_type: "text/plain; charset=utf-8" },
   ]);
+  expect(parseAttachment("a:1:b.png:7:image/png:01a1fb4a-6a00-7000-8000-000000000002")).toEqual([
+    { name: "a:1:b.png", size: 7, content_type: "image/png", file_id: "01a1fb4a-6a00-7000-8000-000000000002" },
+  ]);
 });
 
 test.each(["report.pdf", "report.pdf:10", "report.pdf:ten:application/pdf", ":10:text/plain", "a:-1:text/plain"])(

@@ -28,15 +28,16 @@ function refuseAltered(_member: string, value: unknown, context?: { source?: str
   return value;
 }
 
-/** `--attachment name:size:type`, may be repeated. The name may contain colons; the size and type may not. */
+/** `--attachment name:size:type[:file_id]`, may be repeated. The name may contain colons, the rest may not. */
 export function parseAttachment(text: string, before: AttachmentInput[] = []): AttachmentInput[] {
-  const match = /^(.+):(\d{1,15}):([^:]+)$/s.exec(text);
-  if (match?.[1] === undefined || match[3] === undefined) {
+  const [, name, size, type, id] = /^(.+):(\d{1,15}):([^:]+)(?::([^:]+))?$/s.exec(text) ?? [];
+  if (name === undefined || type === undefined) {
     throw new InvalidArgumentError(
-      "Write name:size:type, with the size in bytes, for example report.pdf:48213:application/pdf.",
+      "Write name:size:type, with the size in bytes, for example report.pdf:48213:application/pdf, or what `herald files upload` prints.",
     );
   }
-  return [...before, { name: match[1], size: Number(match[2]), content_type: match[3] }];
+  const file = id === undefined ? {} : { file_id: id };
+  return [...before, { name, size: Number(size), content_type: type, ...file }];
 }
 
 /** `--to uid,uid…`, may be repeated. A user whose id contains a comma can only be named through the HTTP API. */

@@ -15,6 +15,7 @@ import { addUsersCommands } from "./commands/directory/users.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addListenCommand } from "./commands/events/listen.ts";
 import { addTailCommand } from "./commands/events/tail.ts";
+import { addFileCommands } from "./commands/files/files.ts";
 import { addHealthCommand } from "./commands/health.ts";
 import { addKeysCreateCommand } from "./commands/keys/create.ts";
 import { addKeysGetCommand } from "./commands/keys/get.ts";
@@ -102,6 +103,7 @@ export function createProgram(output: Output): Command {
   addReadCommand(program, output);
   addScheduleCommands(program, output);
   addWebhookCommands(program, output);
+  addFileCommands(program, output);
   addReportCommands(program, output);
   addRecipientsCommands(program, output);
   addListenCommand(program, output);

@@ -49,7 +49,11 @@ export function addScheduleMessage(schedule: Command, output: Output): void {
     .requiredOption("--from <uid>", "sender, a participant of the conversation")
     .requiredOption("--to <cid>", "conversation")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .option("--attachment <name:size:type>", "attachment, with its size in bytes; may be repeated", parseAttachment)
+    .option(
+      "--attachment <name:size:type[:file_id]>",
+      "attachment, with its size in bytes; `herald files upload` prints it; may be repeated",
+      parseAttachment,
+    )
     .option("--dry-run", dryRunHelp)
     .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)

@@ -28,7 +28,7 @@ const examples = `
 Examples:
   herald send message --org demo --from alice --to welcome "Hello, Bob"
   herald send message --org demo --from alice --to welcome --x '{"priority":"high"}' "Now"
-  herald send message --org demo --from alice --to welcome --attachment report.pdf:48213:application/pdf
+  herald send message --org demo --from alice --to welcome --attachment "$(herald files upload photo.png --org demo)"
   herald send message --org demo --from alice --to welcome --wait 5 "Are you there?"
   git log -1 | herald send message --org demo --from alice --to welcome -
 
@@ -46,7 +46,11 @@ export function addSendMessageCommand(send: Command, output: Output): void {
     .requiredOption("--to <cid>", "conversation")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .option("--attachment <name:size:type>", "attachment, with its size in bytes; may be repeated", parseAttachment)
+    .option(
+      "--attachment <name:size:type[:file_id]>",
+      "attachment, with its size in bytes; `herald files upload` prints it; may be repeated",
+      parseAttachment,
+    )
     .option("--wait <seconds>", waitHelp, parsePositive)
     .option("--dry-run", dryRunHelp)
     .option("--json", "print the server's response as one JSON object");

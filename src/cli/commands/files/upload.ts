@@ -1,0 +1,45 @@
+import { existsSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import type { Command } from "commander";
+import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
+import { CliError, exitCodes } from "../../exit-codes.ts";
+import type { Output } from "../../output/output.ts";
+import { printableLine } from "../../output/printable.ts";
+
+type UploadOptions = ClientOptions & { org: string; name?: string; type?: string; as?: string; json?: true };
+
+const help = `
+The line that it prints is what --attachment of \`herald send message\` takes.
+
+Examples:
+  herald files upload photo.png --org demo
+  herald send message --org demo --from alice --to welcome "Look" --attachment "$(herald files upload photo.png --org demo)"
+  herald files upload report.pdf --org demo --as 01a1fb4a-6a00-7000-8000-000000000002`;
+
+/** `herald files upload`. */
+export function addUpload(files: Command, output: Output): void {
+  const command = files
+    .command("upload")
+    .description("upload a file, for the attachment of a message")
+    .argument("<file>", "path of the file")
+    .requiredOption("--org <id>", "organization")
+    .option("--name <name>", "name that recipients see (default: that of the file)")
+    .option("--type <type>", "media type (default: what the file's name suggests)")
+    .option("--as <file_id>", "store it as the file that a send announced: its attachment had no file_id")
+    .option("--json", "print the server's response as one JSON object");
+  addClientOptions(command)
+    .addHelpText("after", help)
+    .action(async (path: string, { org, name = basename(path), type, as, json, ...access }: UploadOptions) => {
+      if (!existsSync(path) || !statSync(path).isFile())
+        throw new CliError(exitCodes.usage, `${path} is no file; give the path of one.`);
+      const bytes = Bun.file(path);
+      const admin = accessServer(access).admin();
+      const options = { contentType: type ?? bytes.type };
+      const file = await (as === undefined
+        ? admin.upload(org, name, bytes, options)
+        : admin.putFile(org, as, bytes, options));
+      if (json) return output.json(file);
+      output.result(printableLine(`${file.name}:${file.size}:${file.content_type}:${file.file_id}`));
+      if (as === undefined) output.note(output.noteStyle.dim("a file that no message names within 24 h is removed"));
+    });
+}
