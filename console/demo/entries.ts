@@ -1,8 +1,9 @@
-import type { Message, SystemMessage } from "../../sdk/types.ts";
+import type { Message, MessageDelete, MessageEdit, SystemMessage } from "../../sdk/types.ts";
 
 /** An entry in a user's window. `isCaughtUp` marks messages that were sent while the user was offline. */
 export type Entry =
   | { kind: "message"; key: string; message: Message; isCaughtUp: boolean }
+  | { kind: "message_delete"; key: string; message: MessageDelete }
   | { kind: "system_message"; key: string; message: SystemMessage };
 
 const maxEntries = 200;
@@ -12,6 +13,22 @@ export function withMessage(entries: Entry[], message: Message, isCaughtUp: bool
   const key = `message ${message._id}`;
   if (entries.some((entry) => entry.key === key)) return entries;
   return cut([...entries, { kind: "message", key, message, isCaughtUp }]);
+}
+
+/** Changes the text of a message that was edited. */
+export function withEdit(entries: Entry[], { id, body, x }: MessageEdit): Entry[] {
+  return entries.map((entry) =>
+    entry.kind === "message" && entry.message._id === id ? { ...entry, message: { ...entry.message, body, x } } : entry,
+  );
+}
+
+/** Replaces messages that were taken back by a line that says so. */
+export function withRecall(entries: Entry[], recall: MessageDelete): Entry[] {
+  return entries.map((entry) =>
+    entry.kind === "message" && recall.ids.includes(entry.message._id)
+      ? { kind: "message_delete", key: entry.key, message: recall }
+      : entry,
+  );
 }
 
 /** Appends a system message to the entries. */

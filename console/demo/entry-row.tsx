@@ -1,23 +1,29 @@
 import { timeOfDay } from "../parts/time.tsx";
+import { Attachments, type FileAccess } from "./attachments.tsx";
 import type { Person } from "./demo.ts";
 import type { Entry } from "./entries.ts";
 
-type Props = { entry: Entry; uid: string; people: Person[]; showsJson: boolean };
+type Props = { entry: Entry; uid: string; people: Person[]; showsJson: boolean; files: FileAccess };
+
+const looks = { message: "", message_delete: "taken-back", system_message: "system" } as const;
 
 /** One message in readable form and, on request, the received JSON. */
-export function EntryRow({ entry, uid, people, showsJson }: Props) {
+export function EntryRow({ entry, uid, people, showsJson, files }: Props) {
   const { from } = entry.message;
   const isOwn = entry.kind === "message" && from === uid;
   const sender = people.find(({ id }) => id === from)?.name ?? from;
   const time = new Date(entry.kind === "message" ? entry.message.created_at : entry.message.t * 1000);
   return (
-    <li class={`entry ${entry.kind === "message" ? "" : "system"} ${isOwn ? "own" : ""}`}>
+    <li class={`entry ${looks[entry.kind]} ${isOwn ? "own" : ""}`}>
       <p class="meta">
         {entry.kind === "system_message" && <span class="badge system">system message</span>}
         {entry.kind === "message" && entry.isCaughtUp && <span class="badge accent">sent while away</span>}
         <span>{isOwn ? "You" : sender}</span> <time dateTime={time.toISOString()}>{timeOfDay(time)}</time>
       </p>
-      <p class="body">{entry.kind === "message" ? entry.message.body : JSON.stringify(entry.message.x)}</p>
+      {entry.kind === "message_delete" && <p class="body">has taken back this message</p>}
+      {entry.kind === "system_message" && <p class="body">{JSON.stringify(entry.message.x)}</p>}
+      {entry.kind === "message" && entry.message.body !== "" && <p class="body">{entry.message.body}</p>}
+      {entry.kind === "message" && <Attachments attachments={entry.message.attachments} {...files} />}
       {showsJson && <pre>{JSON.stringify({ [entry.kind]: entry.message }, undefined, 2)}</pre>}
     </li>
   );

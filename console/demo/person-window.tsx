@@ -10,7 +10,8 @@ const nearEndPixels = 40;
 
 /** One user: the connection's state, the received messages, and a form to send. */
 export function PersonWindow({ demo, person, showsJson }: Props) {
-  const { standing, entries, goOffline, comeBack } = useClient(demo, person.id);
+  const { standing, entries, fileUrl, goOffline, comeBack } = useClient(demo, person.id);
+  const files = { fileUrl, isOnline: standing.state === "connected" };
   const heading = useId();
   const isAway = standing.state === "stopped" || standing.state === "closed";
   const list = useRef<HTMLDivElement>(null);
@@ -20,6 +21,16 @@ export function PersonWindow({ demo, person, showsJson }: Props) {
     // A reader who has scrolled up stays there.
     if (isAtEnd.current) list.current?.scrollTo({ top: list.current.scrollHeight });
   }, [entries, showsJson]);
+
+  // Pictures take their room when they are loaded.
+  useLayoutEffect(() => {
+    const { current: scroller } = list;
+    const content = scroller?.firstElementChild;
+    if (!scroller || !content) return;
+    const observer = new ResizeObserver(() => isAtEnd.current && scroller.scrollTo({ top: scroller.scrollHeight }));
+    observer.observe(content);
+    return () => observer.disconnect();
+  }, []);
 
   return (
     <section class="person card" aria-labelledby={heading}>
@@ -46,7 +57,14 @@ export function PersonWindow({ demo, person, showsJson }: Props) {
         <ol class="entries">
           {entries.length === 0 && <li class="nothing">Nothing yet. Write something, here or as another user.</li>}
           {entries.map((entry) => (
-            <EntryRow key={entry.key} entry={entry} uid={person.id} people={demo.people} showsJson={showsJson} />
+            <EntryRow
+              key={entry.key}
+              entry={entry}
+              uid={person.id}
+              people={demo.people}
+              showsJson={showsJson}
+              files={files}
+            />
           ))}
         </ol>
       </div>

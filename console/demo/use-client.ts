@@ -1,15 +1,21 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { createClient } from "../../sdk/client.ts";
 import type { Client, ClientState } from "../../sdk/client-options.ts";
 import { type Demo, demoConversation } from "./demo.ts";
-import { type Entry, withMessage, withSystemMessage } from "./entries.ts";
+import { type Entry, withEdit, withMessage, withRecall, withSystemMessage } from "./entries.ts";
 import { explain, isAbsence } from "./explain.ts";
 
 /** The status of a connection: its state, the time until the next attempt, and the last problem. */
 export type Standing = { state: ClientState; retryInMs?: number | undefined; problem?: string | undefined };
 
 /** A user's client. */
-export type Person = { standing: Standing; entries: Entry[]; goOffline(): void; comeBack(): void };
+export type Person = {
+  standing: Standing;
+  entries: Entry[];
+  fileUrl: Client["fileUrl"];
+  goOffline(): void;
+  comeBack(): void;
+};
 
 const historyShown = 20;
 
@@ -48,6 +54,8 @@ export function useClient(demo: Demo, uid: string): Person {
         setEntries((before) => withMessage(before, message, wasMissed));
       },
       onSystemMessage: (message) => setEntries((before) => withSystemMessage(before, message)),
+      onMessageEdit: (edit) => setEntries((before) => withEdit(before, edit)),
+      onMessageDelete: (recall) => setEntries((before) => withRecall(before, recall)),
       onStateChange(state, { retryInMs }) {
         if (state === "connected") {
           problem = undefined;
@@ -65,9 +73,12 @@ export function useClient(demo: Demo, uid: string): Person {
     return () => made.stop();
   }, [demo, uid]);
 
+  const fileUrl = useCallback(async (fileId: string) => await client.current?.fileUrl(fileId), []);
+
   return {
     standing,
     entries,
+    fileUrl,
     goOffline: () => client.current?.stop(),
     comeBack: () => client.current?.start(),
   };
