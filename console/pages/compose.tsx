@@ -7,8 +7,17 @@ import { Confirm } from "../parts/forms/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { readObject } from "../state/composing/check-json.ts";
 import { checkSend } from "../state/composing/check-send.ts";
-import { type Draft, type Kind, linesOf, requestOf, sendTimeOf, sortMistakes } from "../state/composing/draft.ts";
+import {
+  type Draft,
+  type Kind,
+  linesOf,
+  requestOf,
+  sendTimeOf,
+  sortMistakes,
+  uploadMistakes,
+} from "../state/composing/draft.ts";
 import { type Accepted, type DryRun, submit, tryOut } from "../state/composing/submission.ts";
+import { useUploads } from "../state/composing/uploads.ts";
 import { useConsole, useOrganization } from "../state/context.ts";
 import { useAction, useLoading } from "../state/loading.ts";
 
@@ -40,6 +49,7 @@ export function Compose() {
   const [dryRun, setDryRun] = useState<DryRun>();
   const [accepted, setAccepted] = useState<Accepted>();
   const [isAsking, setIsAsking] = useState(false);
+  const uploads = useUploads(org, setDraft);
   const suggestions = useSuggestions(org, takesConversation(draft) ? draft.cid : "");
 
   const x = useMemo(() => readObject(draft.x), [draft.x]);
@@ -48,6 +58,7 @@ export function Compose() {
   const request = requestOf(draft, org, id, "value" in x ? x.value : {});
   const mistakes = [
     ...checkSend(draft.kind, request),
+    ...(draft.kind === "message" ? uploadMistakes(draft) : []),
     ...("fault" in x ? [{ pointer: "/x", detail: x.fault.detail }] : []),
     ...(draft.sendAt !== undefined && sendAt === undefined
       ? [{ pointer: "/send_at", detail: "Choose a date and a time." }]
@@ -97,6 +108,7 @@ export function Compose() {
         onDryRun={() => action.run(true)}
         onSend={() => (isForEveryone(draft) && mistakes.length === 0 ? setIsAsking(true) : action.run(false))}
         request={request}
+        uploads={can("files:write") ? uploads : undefined}
       />
       <div class="results">
         {rest.length > 0 && (

@@ -114,7 +114,7 @@ export async function visit(
     },
     async [Symbol.asyncDispose]() {
       await context.close();
-      expect(requests.filter((address) => !address.startsWith(`${origin}/`) && !address.startsWith("data:"))).toEqual(
+      expect(requests.filter((address) => !address.startsWith(`${origin}/`) && !/^(data|blob):/.test(address))).toEqual(
         [],
       );
       expect(complaints).toEqual([]);

@@ -112,4 +112,53 @@ describe.if(chromium !== undefined)("the files of messages in Chromium", () => {
     await demo.expectAccessible("the demo without files");
     await shoot(demo.page, "demo-no-files", { width: 380, colorScheme: "dark" });
   });
+
+  test("the console uploads chosen files and sends them, and shows what a message names", async () => {
+    await using server = await startHerald({ env: { HERALD_DEMO: "1" } });
+    const backend = backendOf(server);
+    await using console = await visit(browser, server);
+    const { page } = console;
+    await console.signIn();
+    await console.open("Compose");
+    await page.getByLabel("From (user)").fill("alice");
+    await page.getByLabel("To (conversation)").fill("welcome");
+    const choice = page.getByLabel("Upload files");
+    await choice.focus();
+    const unreachable = "**/files?name=drawing.svg";
+    await page.route(unreachable, (route) => route.abort());
+    await choice.setInputFiles([
+      { name: "the demo.png", mimeType: "image/png", buffer: Buffer.from(picture) },
+      { name: "drawing.svg", mimeType: "image/svg+xml", buffer: Buffer.from(script) },
+    ]);
+    await page.getByText("uploaded", { exact: true }).waitFor();
+    const again = page.getByRole("button", { name: "Try again to upload drawing.svg" });
+    await again.waitFor();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await console.sees("is not uploaded; try again, or remove it");
+    await page.unroute(unreachable);
+    await again.press("Enter");
+    await page.getByText("uploaded", { exact: true }).nth(1).waitFor();
+    await console.expectAccessible("uploaded files");
+    await shoot(page, "compose-files", { width: 1280, colorScheme: "light" });
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("heading", { name: "Stored" }).waitFor();
+    await backend.send("Soon", { name: "later.pdf" });
+    const gone = await backend.upload("gone.txt", "gone", "text/plain");
+    await backend.send("Gone", { name: "gone.txt", file_id: gone.file_id });
+    await backend.deleteFile("demo", gone.file_id);
+
+    await console.open("Conversations");
+    await page.getByRole("link", { name: "welcome" }).click();
+    await isDrawn(page.getByRole("img", { name: "the demo.png" }));
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download drawing.svg" }).press("Enter");
+    expect((await saved).suggestedFilename()).toBe("drawing.svg");
+    expect(readFileSync(await (await saved).path(), "utf8")).toBe(script);
+    expect(await page.getByRole("img", { name: "drawing.svg" }).count()).toBe(0);
+    await page.getByText("gone.txt was removed.").waitFor();
+    await page.getByText("later.pdf is announced, but not uploaded yet.").waitFor();
+    await console.expectAccessible("the files of a conversation");
+    await shoot(page, "conversation-files", { width: 1280, colorScheme: "light" });
+    expect(await page.title()).not.toBe("run");
+  });
 });

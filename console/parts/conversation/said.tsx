@@ -3,6 +3,7 @@ import type { DirectoryEntry, ListedMessage } from "../../../sdk/types.ts";
 import { useConsole } from "../../state/context.ts";
 import { DeliveryReport } from "../reports/delivery-report.tsx";
 import { Time } from "../time.tsx";
+import { AttachedFiles } from "./attached-files.tsx";
 import { EditMessage } from "./edit-message.tsx";
 import { RecallMessage } from "./recall-message.tsx";
 
@@ -59,9 +60,7 @@ export function Said({ message, participants, onAsk, onChange }: Props) {
         )}
       </div>
       {body !== "" && <p class="said-body">{body}</p>}
-      {attachments.length > 0 && (
-        <p class="fine">Attached: {attachments.map(({ file_name }) => file_name).join(", ")}</p>
-      )}
+      {attachments.length > 0 && <AttachedFiles attachments={attachments} />}
       {hasParameters && <pre class="code">{JSON.stringify(x, undefined, 2)}</pre>}
       <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
         <summary>Who has it</summary>

@@ -1,5 +1,6 @@
 import type { TextFault } from "../../state/composing/check-json.ts";
 import type { Draft, Kind } from "../../state/composing/draft.ts";
+import type { Uploads } from "../../state/composing/uploads.ts";
 import { Attachments } from "./attachments.tsx";
 import { Audience } from "./audience.tsx";
 import { AreaField, TextField } from "./field.tsx";
@@ -17,6 +18,8 @@ type Props = {
   placeholderId: string;
   isBusy: boolean;
   request: unknown;
+  /** Absent if the key may not upload. */
+  uploads: Uploads | undefined;
   onChange: (change: Partial<Draft>) => void;
   onDryRun: () => void;
   onSend: () => void;
@@ -28,8 +31,20 @@ const names = { message: "Message", system_message: "System message" } as const;
 
 /** The form for a message or a system message. */
 export function ComposeForm(props: Props) {
-  const { kinds, draft, suggestions, mistakes, xFault, placeholderId, isBusy, request, onChange, onDryRun, onSend } =
-    props;
+  const {
+    kinds,
+    draft,
+    suggestions,
+    mistakes,
+    xFault,
+    placeholderId,
+    isBusy,
+    request,
+    uploads,
+    onChange,
+    onDryRun,
+    onSend,
+  } = props;
   const { kind } = draft;
   const isLater = draft.sendAt !== undefined;
   return (
@@ -76,6 +91,7 @@ export function ComposeForm(props: Props) {
           <Attachments
             attachments={draft.attachments}
             mistakes={mistakes}
+            uploads={uploads}
             onChange={(attachments) => onChange({ attachments })}
           />
         </>

@@ -8,8 +8,15 @@ import type {
 /** One of the two send operations. */
 export type Kind = "message" | "system_message";
 
-/** An attachment as typed. */
-export type AttachmentDraft = { key: number; name: string; size: string; content_type: string };
+/** An attachment as typed, or as a file that is uploaded. */
+export type AttachmentDraft = { key: number; name: string; size: string; content_type: string; upload?: Upload };
+
+/** A chosen file, and how far its upload is. */
+export type Upload = { file: File } & (
+  | { is: "going" }
+  | { is: "failed"; reason: string }
+  | { is: "stored"; fileId: string }
+);
 
 /** Whom a system message goes to. */
 export type Audience = "users" | "conversation" | "everyone";
@@ -64,14 +71,29 @@ export function requestOf(
       cid,
       body,
       x,
-      attachments: attachments.map(({ name, size, content_type }) => ({
+      attachments: attachments.map(({ name, size, content_type, upload }) => ({
         name,
         ...(size !== "" && { size: Number(size) }),
         ...(content_type !== "" && { content_type }),
+        ...(upload?.is === "stored" && { file_id: upload.fileId }),
       })),
     },
   };
 }
+
+/** The files that are not uploaded yet, without which a message would only announce them. */
+export function uploadMistakes({ attachments }: Draft): { pointer: string; detail: string }[] {
+  return attachments.flatMap(({ upload }, index) =>
+    upload === undefined || upload.is === "stored"
+      ? []
+      : [{ pointer: `/message/attachments/${index}/file`, detail: uploadFaults[upload.is] }],
+  );
+}
+
+const uploadFaults = {
+  going: "is still being uploaded; wait for it, or remove it",
+  failed: "is not uploaded; try again, or remove it",
+};
 
 function addressOf({ audience, cid, uids }: Draft): SystemMessageAddress {
   if (audience === "everyone") return { everyone: true };

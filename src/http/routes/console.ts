@@ -20,13 +20,13 @@ const pages = { "/console": "index.html", "/console/demo": "demo/index.html" } a
 
 const day = 24 * 3600;
 
-/** Allows scripts, styles and calls of this origin only; nothing inline, no `eval`, and no markup from strings. */
+/** Allows scripts, styles and calls of this origin only, and pictures that the page has made or fetched itself; nothing inline, no `eval`, and no markup from strings. */
 const headers = {
   ...isolationHeaders,
   "Content-Security-Policy": contentSecurityPolicy({
     "script-src": "'self'",
     "style-src": "'self'",
-    "img-src": "'self' data:",
+    "img-src": "'self' data: blob:", // files come with the key, which only `fetch` sends
     "connect-src": "'self'",
     "require-trusted-types-for": "'script'",
   }),
