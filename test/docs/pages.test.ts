@@ -53,6 +53,7 @@ describe("code that is not run here is at least valid", () => {
 describe("JSON examples match the contract", () => {
   const schemas = contractSchemas();
   test.each(blocks(({ language }) => language === "json"))("%s", (_place, { how, text }) => {
+    expect(Array.from(schemas.keys())).toContain(how);
     expect(schemas.get(how)?.safeParse(JSON.parse(text)).error?.issues).toBeUndefined();
   });
 });
