@@ -32,7 +32,9 @@ function programOf(page: string): string {
     .blocks.filter(({ language }) => language === "go")
     .map((block) => block.text)
     .join("\n");
-  const standard = ["context", "errors", "fmt", "net/http", "os", "time"].map((path) => `import "${path}"`);
+  const standard = ["context", "errors", "fmt", "io", "net/http", "os", "strings", "time"].map(
+    (path) => `import "${path}"`,
+  );
   const imports = text.split("\n").filter((line) => line.startsWith("import "));
   const statements = text.split("\n").filter((line) => !line.startsWith("import "));
   const main = `func main() {
@@ -125,7 +127,7 @@ describe.skipIf(go === undefined)("the Go SDK", () => {
     };
     const { exitCode, stdout } = await $`${program}`.env(variables).nothrow().quiet();
     const id = "[0-9a-f-]{36}";
-    const said = `stored as ${id}\nonline: 0\ntrue true\nthere is no such conversation\nalice News\nBob\ntrue\n`;
+    const said = `stored as ${id}\nonline: 0\ntrue true\nthere is no such conversation\nalice News\nBob\n1 caketrue\n`;
     expect([exitCode, stdout.toString()]).toEqual([0, expect.stringMatching(new RegExp(`^${said}$`))]);
   });
 

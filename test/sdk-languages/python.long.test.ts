@@ -89,6 +89,7 @@ describe.skipIf(python === undefined)("the Python SDK", () => {
       /alice News/,
       /\['alice'\] True/,
       /None/,
+      /1 cake/,
       /2/,
       /Live/,
       /answer 401: .+/,
