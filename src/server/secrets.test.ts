@@ -15,6 +15,7 @@ test.each([
   ["HERALD_DATABASE_URL", "postgres://herald:hush-100%25-%-sure@db/herald", "hush-100%25-%-sure"],
   ["HERALD_BUS_URL", "nats://first-token@n1:4222,nats://other-token@n2:4222", "other-token"],
   ["HERALD_TOKEN_JWKS_URL", "https://id.example.org/keys?client=herald&api_key=hush-hush-1", "hush-hush-1"],
+  ["HERALD_FILES_S3_SECRET_ACCESS_KEY", "hush-hush-1", "hush-hush-1"],
   ["HERALD_OTLP_URL", "https://traces.example.org/v1?X-Auth-Token=hush-hush-1", "hush-hush-1"],
 ])("what is secret in %s=%s does not reach the log by itself", (name, value, secret) => {
   expect(redactedWith({ [name]: value }, `refused: ${secret}, it said`)).toBe("refused: …, it said");

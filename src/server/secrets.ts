@@ -13,7 +13,7 @@ const ownSecretsAdvice =
 /** The files in the data folder with generated secrets. */
 export const secretFiles = ["admin-api-key", "token-secret", "key-secret"] as const;
 
-const isSecret = /_(API_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
+const isSecret = /_(API_KEY|ACCESS_KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$/;
 const isSecretParameter = /pass(word|wd)?$|token$|secret$|key$|^auth|^sig(nature)?$/i;
 
 /** The configured secrets, or else those in the data folder, which the first start creates. */
