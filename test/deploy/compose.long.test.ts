@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
+import { patternStream } from "../files/pattern.ts";
 import { eventually } from "../harness/deadline.ts";
 import { findDeployTools } from "../harness/engines/deploy-tools.ts";
 import { freePort } from "../harness/engines/free-port.ts";
@@ -10,6 +11,7 @@ import { reportMissing } from "../harness/engines/installed.ts";
 import { useEngines } from "../harness/engines.ts";
 import { messageOf } from "../harness/reading/expectations.ts";
 import { startCluster } from "../harness/servers/cluster.ts";
+import { filesOf } from "../harness/servers/files.ts";
 import { callsTo, TEST_KEY } from "../harness/servers/herald.ts";
 import { createOrganization } from "../harness/servers/organization.ts";
 
@@ -129,7 +131,11 @@ async function startProxy(program: string, publicUrls: string[], internalUrls: s
 describe.if(engines !== undefined && nginx !== undefined)("nginx in front of a cluster", () => {
   test("passes clients to the public addresses, programs to the internal ones, and a send to a node that is up", async () => {
     if (engines === undefined || nginx === undefined) return;
-    const env = () => ({ HERALD_ADMIN_PORT: "0", HERALD_TRUSTED_PROXIES: "127.0.0.1" });
+    const env = () => ({
+      HERALD_ADMIN_PORT: "0",
+      HERALD_TRUSTED_PROXIES: "127.0.0.1",
+      HERALD_FILES_URL: `file://${join(folder, "files")}`,
+    });
     await using cluster = await startCluster({ nodes: 2, ...engines, env });
     const internals = cluster.nodes.map(({ herald }) => {
       const { admin_url: url } = herald.logLines().find(({ msg }) => msg === "listening") ?? {};
@@ -147,6 +153,13 @@ describe.if(engines !== undefined && nginx !== undefined)("nginx in front of a c
     const { server_mid } = await org.sent("alice", { cid, body: "through the proxy" });
     expect(messageOf(await bob.next())._id).toBe(server_mid);
     expect(messageOf(await carol.next())._id).toBe(server_mid);
+
+    const file = await filesOf(org).uploaded("large.bin", patternStream(20_000_000));
+    await org.sent("alice", { cid, attachments: [{ name: "large.bin", file_id: file.file_id }] });
+    expect(readdirSync(join(folder, "body"), { recursive: true })).toEqual([]); // none of it in the memory of /tmp
+    const headers = { Authorization: `Bearer ${await org.token("bob")}` };
+    const download = await fetch(`${proxy.site}/files/${file.file_id}`, { headers });
+    expect((await download.bytes()).length).toBe(20_000_000);
 
     await cluster.node(0).stop();
     for (let count = 0; count < 20; count++) await org.sent("alice", { cid, body: `after ${count}` });

@@ -15,7 +15,7 @@ const ownedByChart = new Set([
 
 /** Settings that are secret, or that may hold a password. They come from Secrets only. */
 const isSecret = (name: string): boolean =>
-  /_(KEY|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$|_(DATABASE|MIGRATION|BUS|OUTBOX)_URL$/.test(name);
+  /_(KEY|ACCESS_KEY_ID|SECRET|SECRET_PREVIOUS|TOKEN|PASSWORD)$|_(DATABASE|MIGRATION|BUS|OUTBOX)_URL$/.test(name);
 
 const text = z.string();
 const count = (atLeast = 0) => z.int().min(atLeast).max(1_000_000);
@@ -71,6 +71,7 @@ const valuesSchema = () =>
       storageClass: text,
       existingClaim: text,
     }),
+    files: z.strictObject({ existingClaim: text }),
     preStopSeconds: z.int().min(1).max(600),
     terminationGracePeriodSeconds: count(16),
     startupSeconds: count(2),

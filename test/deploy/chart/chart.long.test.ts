@@ -85,6 +85,20 @@ describe.if(tools !== undefined)("the chart", () => {
     expect({ isContent, output }).toEqual({ isContent: false, output: expect.stringContaining(reason) });
   });
 
+  test("lets a cluster keep files only where all pods have them", async () => {
+    const placeOf = async (values: Values) => {
+      const [pod] = podsOf(await renderChart(found, values));
+      const { env = [], volumeMounts = [] } = pod?.containers[0] ?? {};
+      const value = (name: string) => env.find((one) => one.name === name)?.value;
+      const mount = volumeMounts.find(({ mountPath }) => mountPath === "/files") !== undefined;
+      return [value("HERALD_FILES_URL"), value("HERALD_LIMIT_FILE_BYTES"), mount];
+    };
+    expect(await placeOf(valueSets.single)).toEqual([undefined, undefined, false]);
+    expect(await placeOf(valueSets.cluster)).toEqual([undefined, "1", false]);
+    expect(await placeOf(valueSets["cluster, with a bucket"])).toEqual(["s3://bucket/herald", undefined, false]);
+    expect(await placeOf(valueSets["cluster, with everything"])).toEqual(["file:///files", undefined, true]);
+  });
+
   test("probes the process for its life, and the database where only the cluster can ask", async () => {
     for (const [values, port] of [
       [valueSets.cluster, "internal"],

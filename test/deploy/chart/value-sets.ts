@@ -20,6 +20,16 @@ export const valueSets = {
     serviceAccount: { create: false },
   },
   cluster: { image, mode: "cluster", existingSecret: "herald" },
+  "cluster, with a bucket": {
+    image,
+    mode: "cluster",
+    existingSecret: "herald",
+    settings: { HERALD_FILES_URL: "s3://bucket/herald" },
+    secrets: {
+      HERALD_FILES_S3_ACCESS_KEY_ID: { name: "herald-bucket", key: "id" },
+      HERALD_FILES_S3_SECRET_ACCESS_KEY: { name: "herald-bucket", key: "secret" },
+    },
+  },
   "cluster, with everything": {
     image: { ...image, digest: `sha256:${"0".repeat(64)}`, pullPolicy: "Always" },
     imagePullSecrets: [{ name: "registry" }],
@@ -32,6 +42,7 @@ export const valueSets = {
     },
     settings: { HERALD_TRUSTED_PROXIES: "10.0.0.0/8", HERALD_LIMIT_CONNECTIONS_PER_ADDRESS: 0 },
     service: { type: "LoadBalancer", annotations: { a: "b" } },
+    files: { existingClaim: "herald-files" },
     preStopSeconds: 15,
     autoscaling: { enabled: true, maxReplicas: 5 },
     podDisruptionBudget: { maxUnavailable: "30%" },
@@ -90,6 +101,11 @@ export const refusedValues: readonly (readonly [string, Values, string])[] = [
     "set mode to cluster",
   ],
   ["several single nodes", { image, autoscaling: { enabled: true } }, "autoscaling needs mode: cluster"],
+  [
+    "two places for files",
+    { image, files: { existingClaim: "files" }, settings: { HERALD_FILES_URL: "s3://bucket" } },
+    "exclude each other",
+  ],
   ["a grace period that is too short", { image, preStopSeconds: 20 }, "must be at least 35"],
   ["an ingress without hosts", { image, ingress: { enabled: true } }, "ingress.hosts is required"],
   ["a route without parents", { image, httpRoute: { enabled: true } }, "httpRoute.parentRefs is required"],

@@ -78,6 +78,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{/* The pod, which both modes share. */}}
 {{- define "herald.podTemplate" -}}
+{{- if and .Values.files.existingClaim .Values.settings.HERALD_FILES_URL -}}
+{{- fail "files.existingClaim and settings.HERALD_FILES_URL exclude each other: set one" -}}
+{{- end -}}
 {{- if lt (int .Values.terminationGracePeriodSeconds) (add (int .Values.preStopSeconds) 15) -}}
 {{- fail (printf "terminationGracePeriodSeconds must be at least %d: preStopSeconds, and 15 for Herald to stop" (add (int .Values.preStopSeconds) 15)) -}}
 {{- end -}}
@@ -122,6 +125,11 @@ spec:
         - { name: HERALD_DATA_DIR, value: /data }
         - name: HERALD_NODE_NAME
           valueFrom: { fieldRef: { fieldPath: metadata.name } }
+        {{- if .Values.files.existingClaim }}
+        - { name: HERALD_FILES_URL, value: "file:///files" }
+        {{- else if and (eq .Values.mode "cluster") (not .Values.settings.HERALD_FILES_URL) }}
+        - { name: HERALD_LIMIT_FILE_BYTES, value: "1" } # there is no place for files
+        {{- end }}
         {{- range $name, $value := .Values.settings }}
         - name: {{ $name }}
           value: {{ (kindIs "float64" $value) | ternary (int64 $value) $value | toString | quote }}
@@ -160,16 +168,23 @@ spec:
         {{- toYaml .Values.resources | nindent 8 }}
       volumeMounts:
         - { name: data, mountPath: /data }
+        {{- if .Values.files.existingClaim }}
+        - { name: files, mountPath: /files }
+        {{- end }}
         {{- with .Values.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
   volumes:
     {{- if eq .Values.mode "cluster" }}
-    - name: data # nothing that matters: a cluster's data is in PostgreSQL
+    - name: data # nothing that matters: a cluster's data is in PostgreSQL, and its files elsewhere
       emptyDir: { sizeLimit: 16Mi }
     {{- else if .Values.persistence.existingClaim }}
     - name: data
       persistentVolumeClaim: { claimName: {{ .Values.persistence.existingClaim }} }
+    {{- end }}
+    {{- if .Values.files.existingClaim }}
+    - name: files
+      persistentVolumeClaim: { claimName: {{ .Values.files.existingClaim }} }
     {{- end }}
     {{- with .Values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
