@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commandLine, runHerald, startServer, type TestServer } from "../../testing/run-herald.ts";
@@ -59,4 +59,27 @@ test("a path without a file, and a folder that is missing, are told", async () =
   const { file_id: id } = JSON.parse(uploaded.stdout);
   const written = await run("files", "download", id, "/nonexistent/photo.png");
   expect(written).toMatchObject({ code: 1, stderr: expect.stringContaining("could not be written: ENOENT") });
+});
+
+test("a download that breaks off says so, and leaves what was there", async () => {
+  using cutting = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket) {
+        socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf of it");
+      },
+    },
+  });
+  const folder = mkdtempSync(join(tmpdir(), "herald-cli-cut-"));
+  const target = join(folder, "notes.txt");
+  writeFileSync(target, "before");
+  const access = ["--url", `http://127.0.0.1:${cutting.port}`, "--key", "k".repeat(32)];
+  const cut = await runHerald(["files", "download", "f", target, ...access], { cwd: server.cwd });
+  expect(cut).toMatchObject({
+    code: 3,
+    stdout: "",
+    stderr: expect.stringContaining("broke off; run the command again"),
+  });
+  expect([readFileSync(target, "utf8"), readdirSync(folder)]).toEqual(["before", ["notes.txt"]]);
 });
