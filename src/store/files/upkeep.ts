@@ -17,8 +17,10 @@ const isNamed = "EXISTS (SELECT 1 FROM attachment a WHERE a.org = file.org AND a
 // A send may have named a file while its other messages were looked at.
 const keepNamed = `UPDATE file SET keep_until = NULL WHERE keep_until < ? AND org = ? AND ${isNamed}`;
 const findRemovable = `SELECT ${fileColumns} FROM file WHERE keep_until < ? AND org = ? ORDER BY keep_until, id LIMIT ?`;
+// The first condition is that of the index, which holds none of the many rows that are kept.
 const findUnwanted = `SELECT id, org FROM file_bytes
-  WHERE state = 'unwanted' OR (state = 'arriving' AND changed_at < ?) ORDER BY id LIMIT ?`;
+  WHERE state <> 'kept' AND (state = 'unwanted' OR (state = 'arriving' AND changed_at < ?))
+  ORDER BY state, changed_at, id LIMIT ?`;
 
 /** Creates the upkeep of files. It runs beside sends, and touches few of their rows. */
 export function createFileUpkeep({ driver, reader, writer }: Dependencies): FileUpkeep {

@@ -10,6 +10,7 @@ import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { createSentReads } from "../messages/sent.ts";
 import { migrateStore } from "../migrate.ts";
 import { createReadMarkReads } from "../reads/read-marks.ts";
+import { createWrites } from "../store.ts";
 import { openSqlite } from "./sqlite.ts";
 
 const mebibyte = 1024 * 1024;
@@ -102,6 +103,34 @@ describe("SQLite", () => {
     expect(steps.map(({ detail }) => detail)).toEqual([
       "SEARCH delivery USING INDEX delivery_gathered (org=? AND cid=? AND offset>? AND offset<?)",
     ]);
+    database.close();
+    await driver.close();
+    remove();
+  });
+
+  test("finds the bytes of files to remove by their own index, and never looks at those that are kept", async () => {
+    const { file, driver, remove } = openInFolder();
+    await migrateStore(driver);
+    const database = new Database(file, { readonly: true });
+    const { files } = createWrites({ driver, announce: () => undefined });
+    const query = spyOn(Database.prototype, "query");
+    const planOf = async (read: Promise<unknown>, table: string) => {
+      await read;
+      const text = query.mock.calls
+        .map(([one]) => one)
+        .findLast((one) => one.split(/\s+/).join(" ").includes(`FROM ${table} WHERE`));
+      return database
+        .prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`)
+        .all()
+        .map(({ detail }) => detail);
+    };
+    expect(await planOf(files.unwanted(1, 100), "file_bytes")).toEqual([
+      "SCAN file_bytes USING INDEX file_bytes_to_remove",
+    ]);
+    expect(await planOf(files.expire(1, 100), "file")).toEqual([
+      "SEARCH file USING COVERING INDEX file_unnamed (keep_until<?)",
+    ]);
+    query.mockRestore();
     database.close();
     await driver.close();
     remove();
