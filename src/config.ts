@@ -329,11 +329,23 @@ function faultBetween(config: Config): string | undefined {
     return "HERALD_ADMIN_PORT is the port of HERALD_PORT on the same address; set it to another one";
   if ((config.HERALD_TLS_CERT === undefined) !== (config.HERALD_TLS_KEY === undefined))
     return "HERALD_TLS_CERT and HERALD_TLS_KEY belong together; set both, or neither";
-  if (config.HERALD_FILES_URL?.startsWith("s3:") === true)
-    for (const name of ["HERALD_FILES_S3_ACCESS_KEY_ID", "HERALD_FILES_S3_SECRET_ACCESS_KEY"] as const)
-      if (config[name] === undefined) return `HERALD_FILES_URL requires ${name} for a bucket; set both`;
-  const conflict = retentionConflictOf(config);
+  const conflict = filesConflictOf(config) ?? retentionConflictOf(config);
   return conflict && `${conflict}; \`herald serve --help\` explains it`;
+}
+
+/** What is wrong with the place of files, or `undefined`. */
+function filesConflictOf(config: Config): string | undefined {
+  const { HERALD_FILES_URL: url } = config;
+  if (url === undefined) return undefined;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "file:")
+    return hostname === ""
+      ? undefined
+      : "HERALD_FILES_URL must name a folder of this machine, as file:///srv/files does";
+  if (hostname === "") return "HERALD_FILES_URL must name a bucket, as s3://bucket/prefix does";
+  for (const name of ["HERALD_FILES_S3_ACCESS_KEY_ID", "HERALD_FILES_S3_SECRET_ACCESS_KEY"] as const)
+    if (config[name] === undefined) return `HERALD_FILES_URL requires ${name} for a bucket; set both`;
+  return undefined;
 }
 
 /** The conflict between retention periods, or `undefined`. Nothing may be removed that `since` can still ask for. */

@@ -72,6 +72,8 @@ const names = [
   ].map((name) => `LIMIT_${name}`),
 ].map((name) => `HERALD_${name}`);
 
+const bucketKeys = { HERALD_FILES_S3_ACCESS_KEY_ID: "id", HERALD_FILES_S3_SECRET_ACCESS_KEY: "secret" };
+
 /** Expects that each of these prevents the start with one line that names it; returns the lines. */
 async function expectRefused(wrong: Record<string, string>[]): Promise<string[]> {
   const told: string[] = [];
@@ -140,6 +142,12 @@ describe("settings", () => {
       { HERALD_TOKEN_JWKS_URL: "not a url" },
       { HERALD_TOKEN_JWKS_URL: "http://id.example.org/jwks.json" },
       { HERALD_TOKEN_JWKS_ALLOW_PRIVATE: "yes" },
+      { HERALD_FILES_URL: "/srv/files" },
+      { HERALD_FILES_URL: "file://another-machine/files" },
+      { HERALD_FILES_URL: "s3:///prefix", ...bucketKeys },
+      { HERALD_FILES_URL: "s3://bucket" },
+      { HERALD_FILES_URL: "s3://bucket", HERALD_FILES_S3_ACCESS_KEY_ID: "id" },
+      { HERALD_FILES_S3_ENDPOINT: "s3.example.org" },
     ];
     await expectRefused(wrong);
   });
