@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { createAdmin } from "../../sdk/admin.ts";
 import { startSpoiltLine } from "../harness/clients/spoilt-line.ts";
 import { openUnreadStream } from "../harness/clients/unread-stream.ts";
 import { eventually } from "../harness/deadline.ts";
@@ -88,6 +89,10 @@ describe.skipIf(s3 === undefined)("files in a bucket", () => {
     expect(answer.status).toBe(302);
     const address = new URL(answer.headers.get("location") ?? "");
     expect(address.searchParams.get("X-Amz-Expires")).toBe("60");
+    const known = await fetch(`${direct().url}/files/${file_id}`, { method: "HEAD", headers, redirect: "manual" });
+    expect([known.status, known.headers.get("content-length")]).toEqual([200, "8"]); // an address is signed for GET alone
+    const admin = createAdmin({ url: direct().url, key: TEST_KEY });
+    expect(await (await admin.download(file_id)).text()).toBe("<script>");
     const read = await fetch(address);
     expect([await read.text(), read.headers.get("content-disposition")]).toEqual([
       "<script>",
