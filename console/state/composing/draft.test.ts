@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readObject } from "./check-json.ts";
 import { checkSend } from "./check-send.ts";
-import { type Draft, localNow, requestOf, sendTimeOf, sortMistakes } from "./draft.ts";
+import { type Draft, localNow, requestOf, sendTimeOf, sortMistakes, type Upload, uploadMistakes } from "./draft.ts";
 
 const draft: Draft = {
   kind: "message",
@@ -86,4 +86,24 @@ test("a time as typed is a point in time, and what is none is noticed", () => {
   const inAnHour = Date.parse(sendTimeOf(localNow(60)) ?? "") - Date.now();
   expect(inAnHour).toBeGreaterThan(58 * 60_000);
   expect(inAnHour).toBeLessThanOrEqual(60 * 60_000);
+});
+
+test("a message waits for its files, and then names them", () => {
+  const file = new File(["x"], "a.png");
+  const withUpload = (upload: Upload): Draft => ({
+    ...draft,
+    attachments: [...draft.attachments, { key: 2, name: "a.png", size: "1", content_type: "image/png", upload }],
+  });
+  for (const upload of [
+    { file, is: "going" },
+    { file, is: "failed", reason: "away" },
+  ] as const) {
+    const { fields } = sortMistakes(uploadMistakes(withUpload(upload)));
+    expect(fields).toEqual({ "attachments/1": expect.stringMatching(/^file: is (still being|not) uploaded/) });
+  }
+  const stored = withUpload({ file, is: "stored", fileId: "f" });
+  expect(uploadMistakes(stored)).toEqual([]);
+  const request = requestOf(stored, "demo", "id-1", {});
+  const attachment = { name: "a.png", size: 1, content_type: "image/png", file_id: "f" };
+  expect(request).toMatchObject({ message: { attachments: [{ name: "label.pdf" }, attachment] } });
 });
