@@ -1,10 +1,12 @@
 import { SQL } from "bun";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
+import { createId } from "../../lib/text/ids.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
 import { createBusSecrets } from "../nodes/bus-secrets.ts";
 import { createNodeRegistry } from "../nodes/nodes.ts";
+import type { BatchLog } from "../ports.ts";
 import { postgresDialect } from "../sql/dialect.ts";
 import { type Driver, house, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
 import { createRewriting } from "../sql/rewriting.ts";
@@ -194,9 +196,11 @@ export async function openPostgres(
     const migrated = await migrateStore(driver, { tell: onMigration });
     await driver.all("SELECT version FROM schema_version"); // checks that the serving user reaches the migrated database and may read it
     const [role] = await driver.all<Row>(findExemption);
+    const writes = createWrites({ driver, announce });
+    void warmUp(writes.batches);
     return {
       reader: driver,
-      writes: createWrites({ driver, announce }),
+      writes,
       nodes: createNodeRegistry(driver),
       busSecrets: createBusSecrets(driver),
       overlap: "lanes",
@@ -209,6 +213,18 @@ export async function openPostgres(
     await driver.close();
     throw error;
   }
+}
+
+/**
+ * Opens the connections for sends, and has their statements prepared, with a send to nowhere on each: the first one on a new
+ * connection takes PostgreSQL up to 80 ms, and it would be somebody's who waits beside an organization that sends much.
+ */
+async function warmUp(log: BatchLog): Promise<void> {
+  const id = createId();
+  const nowhere = { org: "", kind: "message", cid: "", sender: "", payload: "", fingerprint: "", keyId: "" } as const;
+  const send = { ...nowhere, id, mid: id, uids: undefined, createdAt: 0 };
+  const batches = Array.from({ length: sending.connections }, () => log.appendAll([send]));
+  await Promise.allSettled(batches); // whoever sends first sees what is wrong
 }
 
 /**
