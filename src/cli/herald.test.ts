@@ -30,9 +30,19 @@ test.each(tree)("herald $path --help explains itself", async ({ path, commands }
   expect(stdout.includes("Example")).toBe(path === "" || commands.length === 0);
 });
 
-/** The commands of the examples in a help text, split as a shell would, without redirections, pipes and remarks. */
+const uploaded = "photo.png:48213:image/png:01a1fb4a-6a00-7000-8000-000000000002"; // what `herald files upload` prints
+
+/**
+ * The commands of the examples in a help text, split as a shell would, without redirections, pipes and remarks. What is
+ * substituted is a command, too.
+ */
 function readExamples(help: string): string[][] {
-  const calls = Array.from(help.matchAll(/^ {2}(?:HERALD_\S+ |.*\| )*herald (.*)$/gm), ([, call = ""]) => call);
+  const whole = Array.from(help.matchAll(/^ {2}(?:HERALD_\S+ |.*\| )*herald (.*)$/gm), ([, call = ""]) => call);
+  const substitution = /\$\(herald (files upload [^)]*)\)/g;
+  const calls = whole.flatMap((call) => [
+    call.replace(substitution, uploaded),
+    ...Array.from(call.matchAll(substitution), ([, inner = ""]) => inner),
+  ]);
   const commands = calls.map((call) => call.replace(/ +[|<>] .*$| {4,}.*$/g, ""));
   const word = /'([^']*)'|"([^"]*)"|(\S+)/g;
   return commands.map((command) =>
