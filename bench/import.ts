@@ -11,6 +11,7 @@ import { startPostgres } from "../test/harness/engines/postgres.ts";
 import { startHerald } from "../test/harness/servers/herald.ts";
 import { createKey } from "../test/harness/servers/keys.ts";
 import { createOrganization, type Organization } from "../test/harness/servers/organization.ts";
+import { beginSending } from "./harness/steady-sends.ts";
 
 const { values } = parseArgs({
   options: {
@@ -59,27 +60,9 @@ async function write(file: string, lineOf: (index: number) => object): Promise<v
   await sink.end();
 }
 
-/** Sends at a steady pace until it is stopped; returns how long the sends took. */
-function beginSending(org: Organization, cid: string): { stop(): Promise<number[]> } {
-  const took: number[] = [];
-  const running: Promise<void>[] = [];
-  async function send(): Promise<void> {
-    const startedAt = performance.now();
-    await org.sent("alice", { cid, body: "meanwhile" });
-    took.push(performance.now() - startedAt);
-  }
-  const timer = setInterval(() => running.push(send()), sendEveryMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await Promise.all(running);
-      return took.sort((left, right) => left - right);
-    },
-  };
-}
-
 function describe(took: number[]): string {
-  const at = (share: number) => (took[Math.floor((took.length - 1) * share)] ?? 0).toFixed(1);
+  const sorted = took.toSorted((left, right) => left - right);
+  const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1);
   return `sends ${at(0.5)} / ${at(0.99)} / ${at(1)} ms`;
 }
 
@@ -108,7 +91,7 @@ try {
   const cid = await sender.conversation(["alice"]);
   console.log(`${values.database}, ${lines.toLocaleString("en-US")} lines`);
   if (!values.quiet) {
-    const sending = beginSending(sender, cid);
+    const sending = beginSending(sender, cid, sendEveryMs);
     await Bun.sleep(1_000);
     console.log(`without an import: ${describe(await sending.stop())}`);
   }
@@ -118,7 +101,7 @@ try {
     await write(file, lineOf);
     const org = await createOrganization(herald);
     for (const time of ["first", "again"]) {
-      const sending = values.quiet ? undefined : beginSending(sender, cid);
+      const sending = values.quiet ? undefined : beginSending(sender, cid, sendEveryMs);
       const rate = await importFile(org, key, file);
       const sent = sending === undefined ? "nobody sends" : describe(await sending.stop());
       console.log(

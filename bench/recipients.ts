@@ -15,7 +15,8 @@ import type { Driver, Row } from "../src/store/sql/driver.ts";
 import { openSqlite } from "../src/store/sqlite/sqlite.ts";
 import { startPostgres } from "../test/harness/engines/postgres.ts";
 import { type Herald, startHerald } from "../test/harness/servers/herald.ts";
-import { createOrganization, type Organization } from "../test/harness/servers/organization.ts";
+import { createOrganization } from "../test/harness/servers/organization.ts";
+import { beginSending } from "./harness/steady-sends.ts";
 
 const { values } = parseArgs({ options: { database: { type: "string", default: "sqlite" } } });
 const sizes = [1_000, 10_000, 100_000];
@@ -82,25 +83,6 @@ async function fill(driver: Driver, size: number): Promise<string[]> {
   return ids;
 }
 
-/** Sends at a steady pace until it is stopped; returns how long the sends took. */
-function beginSending(org: Organization, cid: string): { stop(): Promise<number[]> } {
-  const took: number[] = [];
-  const running: Promise<void>[] = [];
-  async function send(): Promise<void> {
-    const sentAt = performance.now();
-    await org.sent("alice", { cid, body: "meanwhile" });
-    took.push(performance.now() - sentAt);
-  }
-  const timer = setInterval(() => running.push(send()), sendEveryMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await Promise.all(running);
-      return took;
-    },
-  };
-}
-
 function describe(took: number[]): string {
   const sorted = took.toSorted((left, right) => left - right);
   const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(1);
@@ -146,11 +128,11 @@ const herald = await startHerald({
 try {
   const sender = await createOrganization(herald);
   const cid = await sender.conversation(["alice"]);
-  const quiet = beginSending(sender, cid);
+  const quiet = beginSending(sender, cid, sendEveryMs);
   await Bun.sleep(2_000);
   console.log(`${values.database}: sends without lists ${describe(await quiet.stop())}`);
   for (const size of sizes) {
-    const sending = beginSending(sender, cid);
+    const sending = beginSending(sender, cid, sendEveryMs);
     const first: number[] = [];
     for (const id of ids.get(size) ?? []) {
       first.push((await read(herald, size, id, "limit=100")).ms);

@@ -15,10 +15,11 @@ import { openSqlite } from "../src/store/sqlite/sqlite.ts";
 import { startPostgres } from "../test/harness/engines/postgres.ts";
 import { readMetrics } from "../test/harness/reading/metrics.ts";
 import { type Herald, startHerald } from "../test/harness/servers/herald.ts";
-import { createOrganization, type Organization } from "../test/harness/servers/organization.ts";
+import { createOrganization } from "../test/harness/servers/organization.ts";
 import { startReceiver } from "../test/harness/servers/receiver.ts";
 import { memoryOf, peakMemoryOf } from "./harness/meter.ts";
 import { percentile } from "./harness/report/statistics.ts";
+import { beginSending } from "./harness/steady-sends.ts";
 
 const { values } = parseArgs({
   options: {
@@ -78,25 +79,6 @@ async function fill(driver: Driver, url: string): Promise<void> {
   await insert(driver, "webhook_due", [due]);
 }
 
-/** Sends at a steady pace until it is stopped; returns how long the sends took, in milliseconds. */
-function beginSending(other: Organization, cid: string): { stop(): Promise<number[]> } {
-  const took: number[] = [];
-  const running: Promise<void>[] = [];
-  async function send(): Promise<void> {
-    const sentAt = performance.now();
-    await other.sent("alice", { cid, body: "meanwhile" });
-    took.push(performance.now() - sentAt);
-  }
-  const timer = setInterval(() => running.push(send()), sendEveryMs);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await Promise.all(running);
-      return took;
-    },
-  };
-}
-
 const describe = (took: number[]) => [0.5, 0.99, 1].map((share) => percentile(took, share).toFixed(1)).join(" / ");
 
 /** How many delays of the event loop were at most so long, in milliseconds. */
@@ -135,12 +117,12 @@ const herald = await startHerald({
 try {
   const other = await createOrganization(herald);
   const cid = await other.conversation(["alice"]);
-  const quiet = beginSending(other, cid);
+  const quiet = beginSending(other, cid, sendEveryMs);
   await Bun.sleep(quietMs);
   console.log(`${values.database}, ${users} users, ${reached} % reached`);
   console.log(`sends without it: ${describe(await quiet.stop())} ms (p50 / p99 / worst)`);
   const [before, delays] = [memoryOf(herald.pid), await delaysOf(herald)];
-  const sending = beginSending(other, cid);
+  const sending = beginSending(other, cid, sendEveryMs);
   const [first] = await receiver.first(1);
   const firstAt = performance.now();
   const found = first?.webhook.type === "system_message.unreached" ? first.webhook : undefined;
