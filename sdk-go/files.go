@@ -103,10 +103,5 @@ func (c *Client) opened(response *http.Response) (io.ReadCloser, error) {
 	if response.StatusCode == http.StatusOK {
 		return response.Body, nil
 	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err != nil {
-		return nil, c.noResponse(err)
-	}
-	return nil, c.failureOf(response, text)
+	return nil, c.failed(response)
 }

@@ -36,12 +36,17 @@ func (c *Client) openStream(request *http.Request, mediaType string) (io.ReadClo
 	if response.StatusCode == http.StatusOK && strings.HasPrefix(response.Header.Get("Content-Type"), mediaType) {
 		return response.Body, nil
 	}
+	return nil, c.failed(response)
+}
+
+// failed returns what was wrong, as the body of a response says, and closes it.
+func (c *Client) failed(response *http.Response) error {
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
-		return nil, c.noResponse(err)
+		return c.noResponse(err)
 	}
-	return nil, c.failureOf(response, text)
+	return c.failureOf(response, text)
 }
 
 // readLines yields the value on each line. A last line that does not end is a failure, unless it is empty.
