@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import type { AttachmentInput, CustomParameters } from "../../sdk/admin.ts";
 
 /** `--x`: a JSON object, taken unchanged. Numbers that JavaScript would alter are refused. */
@@ -59,6 +59,12 @@ function parseList(what: string, example: string, text: string, before: string[]
   const items = text.split(",").map((item) => item.trim());
   if (items.includes("")) throw new InvalidArgumentError(`Separate ${what} with commas, for example ${example}.`);
   return [...before, ...items];
+}
+
+/** `--attachment`, for messages that are sent now or later. */
+export function attachmentOption(): Option {
+  const description = "attachment, with its size in bytes; `herald files upload` prints it; may be repeated";
+  return new Option("--attachment <name:size:type[:file_id]>", description).argParser(parseAttachment);
 }
 
 /** `--expires`: a time (ISO 8601), or a duration from now such as `90d`, `12h` or `30m`. Returns the time. */

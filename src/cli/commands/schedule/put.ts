@@ -5,7 +5,7 @@ import type {
   MessageEnvelope,
   SystemMessageEnvelope,
 } from "../../../../sdk/admin.ts";
-import { parseAhead, parseAttachment, parseCustomParameters, parseUids } from "../../arguments.ts";
+import { attachmentOption, parseAhead, parseCustomParameters, parseUids } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import type { Output } from "../../output/output.ts";
 import { printableLine } from "../../output/printable.ts";
@@ -49,11 +49,7 @@ export function addScheduleMessage(schedule: Command, output: Output): void {
     .requiredOption("--from <uid>", "sender, a participant of the conversation")
     .requiredOption("--to <cid>", "conversation")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .option(
-      "--attachment <name:size:type[:file_id]>",
-      "attachment, with its size in bytes; `herald files upload` prints it; may be repeated",
-      parseAttachment,
-    )
+    .addOption(attachmentOption())
     .option("--dry-run", dryRunHelp)
     .option("--json", "print the server's response as one JSON object");
   addClientOptions(command)

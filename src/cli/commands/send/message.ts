@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { AttachmentInput, CustomParameters, MessageEnvelope } from "../../../../sdk/admin.ts";
-import { parseAttachment, parseCustomParameters, parsePositive } from "../../arguments.ts";
+import { attachmentOption, parseCustomParameters, parsePositive } from "../../arguments.ts";
 import { accessServer, addClientOptions, type ClientOptions } from "../../client-options.ts";
 import { CliError, exitCodes } from "../../exit-codes.ts";
 import type { Output } from "../../output/output.ts";
@@ -46,11 +46,7 @@ export function addSendMessageCommand(send: Command, output: Output): void {
     .requiredOption("--to <cid>", "conversation")
     .option("--id <id>", "id of this send; repeating a send with the same id sends nothing twice (default: random)")
     .option("--x <json>", "custom parameters, a JSON object", parseCustomParameters)
-    .option(
-      "--attachment <name:size:type[:file_id]>",
-      "attachment, with its size in bytes; `herald files upload` prints it; may be repeated",
-      parseAttachment,
-    )
+    .addOption(attachmentOption())
     .option("--wait <seconds>", waitHelp, parsePositive)
     .option("--dry-run", dryRunHelp)
     .option("--json", "print the server's response as one JSON object");
