@@ -1,10 +1,10 @@
 import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
-import { steadyClock } from "../../lib/time/clock.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
 import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
 import { importedKind } from "./past.ts";
+import { createSending } from "./sending.ts";
 
 /** An event without an offset. */
 export type NewEvent = Omit<LogEvent, "offset" | "prev"> & {
@@ -92,8 +92,6 @@ const lockedColumns = [
   "past_head",
   "webhooks",
 ];
-
-const sendingMs = 1_000;
 
 /** Writes events to logs, in one transaction with the rows they concern. */
 export type LogWriter = {
@@ -214,7 +212,7 @@ export function createLogWriter({
     }, turn);
   }
 
-  let lastBatchAt = Number.NEGATIVE_INFINITY;
+  const sending = createSending();
 
   const writeInTurn = async <Result>(orgs: string[], work: Work<Result>, turn = turnOf(orgs)) =>
     await write(orgs, { look: async () => undefined, work, turn });
@@ -228,13 +226,13 @@ export function createLogWriter({
   return {
     commit: async (orgs, work) => (await writeInTurn(orgs, work)).result,
     async commitBatch(orgs, look, work) {
-      lastBatchAt = steadyClock.now();
+      sending.note();
       const distinct = [...new Set(orgs)]; // a batch names an organization once for each of its sends
       return (await write(distinct, { look, work, turn: "shared" })).result;
     },
     transaction: (orgs, work) => writeAndAnnounce(orgs, work),
     bulk: (org, work) => writeAndAnnounce([org], work, { of: org, isBulk: true }),
-    isSending: () => steadyClock.now() - lastBatchAt < sendingMs,
+    isSending: sending.isSending,
   };
 }
 

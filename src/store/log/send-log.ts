@@ -3,6 +3,7 @@ import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
+import { createSending } from "./sending.ts";
 
 const maxBatch = 500;
 // A batch of 500 takes PostgreSQL 15 ms, and a send of another organization waits for one and goes with the next.
@@ -13,7 +14,6 @@ const maxWaiting = 20_000;
 const weights = { of: weightOf, maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
 const longestHoldMs = 2;
-const sendingMs = 1_000;
 
 type Options = {
   log: BatchLog;
@@ -48,8 +48,8 @@ export function createSendLog({
 }: Options): SendLog & PendingSends {
   const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
-      lastBatchAt = performance.now();
-      const startedAt = lastBatchAt;
+      sending.note();
+      const startedAt = performance.now();
       const outcomes = await log.appendAll(sends);
       const markOf = observer?.onCommit(sends, performance.now() - startedAt);
       const events: LogEvent[] = [];
@@ -69,7 +69,7 @@ export function createSendLog({
     whenFull: () => unavailable({ detail: "too many sends are waiting for the database; retry with the same id" }),
   });
   const coalesce = createCoalescer({ isBusy: batcher.hasMore, announce });
-  let lastBatchAt = Number.NEGATIVE_INFINITY;
+  const sending = createSending();
   return {
     append(send) {
       observer?.onAppend?.(send);
@@ -80,7 +80,7 @@ export function createSendLog({
       for (const { createdAt } of batcher.pending()) oldest = Math.min(oldest ?? createdAt, createdAt);
       return oldest;
     },
-    isSending: () => performance.now() - lastBatchAt < sendingMs,
+    isSending: sending.isSending,
   };
 }
 
