@@ -2,7 +2,13 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createBatcher } from "./batcher.ts";
 
-const full = () => new Error("full");
+const lanes = {
+  maxOfKey: { items: 2, weight: 10 },
+  maxWaiting: 1_000,
+  keyOf: (item: string) => item.charAt(0),
+  overlap: "lanes",
+  whenFull: () => new Error("full"),
+} as const;
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("a batcher with lanes", () => {
@@ -10,12 +16,8 @@ describe("a batcher with lanes", () => {
     const underWay = new Map<string, () => void>();
     const begun: string[] = [];
     const batcher = createBatcher<string, undefined>({
+      ...lanes,
       maxBatch: 100,
-      maxOfKey: { items: 2, weight: 10 },
-      maxWaiting: 100,
-      keyOf: (item) => item.charAt(0),
-      overlap: "lanes",
-      whenFull: full,
       async flush(items) {
         const name = items.join(" ");
         begun.push(name);
@@ -87,12 +89,8 @@ describe("a batcher with lanes", () => {
         const stored: string[] = [];
         const keysUnderWay = new Set<string>();
         const batcher = createBatcher<string, string>({
+          ...lanes,
           maxBatch: 6,
-          maxOfKey: { items: 2, weight: 10 },
-          maxWaiting: 1_000,
-          keyOf: (item) => item.charAt(0),
-          overlap: "lanes",
-          whenFull: full,
           async flush(batch) {
             const keys = new Set(batch.map((item) => item.charAt(0)));
             expect(keysUnderWay.isDisjointFrom(keys)).toBe(true);

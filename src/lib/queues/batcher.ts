@@ -77,7 +77,7 @@ const oneAtATime: Pipeline = { depth: 1, from: Number.POSITIVE_INFINITY };
  */
 export function createBatcher<Item, Result>(options: Options<Item, Result>): Batcher<Item, Result> {
   const hasLanes = options.overlap === "lanes";
-  const { depth, from } = options.overlap === undefined || options.overlap === "lanes" ? oneAtATime : options.overlap;
+  const { depth, from } = typeof options.overlap === "object" ? options.overlap : oneAtATime;
   const { maxBatch, maxOfKey = unlimited, weights, keyOf = () => "" } = options;
   const queue = createFairQueue<Waiting<Item, Result>>({
     maxItems: options.maxWaiting,
