@@ -98,10 +98,8 @@ describe("GET …/messages/{server_mid}/recipients", () => {
     using heard = await org.socket("heard");
     const before = await org.sent("alice", { cid, body: "before" });
     await heard.next();
-    await recipientsBecome(org, before.server_mid, {
-      ...{ alice: "missing", back: "missing", deleted: "missing", gone: "missing" },
-      heard: "delivered",
-    });
+    const states = { alice: "missing", back: "missing", deleted: "missing", gone: "missing", heard: "delivered" };
+    await recipientsBecome(org, before.server_mid, states);
     for (const uid of ["heard", "gone", "back"]) await org.leave(cid, uid);
     await herald().admin("DELETE", org.path("users", "deleted"));
     const between = await org.sent("alice", { cid, body: "between" });
@@ -109,10 +107,7 @@ describe("GET …/messages/{server_mid}/recipients", () => {
     await org.join(cid, "late");
     const after = await org.sent("alice", { cid, body: "after" });
     await org.conversation(["late"], cid);
-    expect(statesOf(await recipientsOf(org, before.server_mid))).toEqual({
-      ...{ alice: "missing", back: "missing", deleted: "missing", gone: "missing" },
-      heard: "delivered",
-    });
+    await recipientsBecome(org, before.server_mid, states);
     expect(statesOf(await recipientsOf(org, between.server_mid))).toEqual({ alice: "missing" });
     expect(statesOf(await recipientsOf(org, after.server_mid))).toEqual({
       ...{ alice: "missing", back: "missing", late: "missing" },
