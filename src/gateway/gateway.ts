@@ -29,6 +29,7 @@ import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
 import { createPlayback } from "./fanout/player.ts";
+import { createStage } from "./fanout/stage.ts";
 import { createTopics, type SocketTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
@@ -50,7 +51,7 @@ const activityCheckMs = 15_000;
 const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
 // New connections let through per turn of the event loop, so that a crowd leaves time for everyone else.
-const enteringPerTurn = 8;
+const enteringPerTurn = 4;
 // Connections refused per `turnMs`, which bounds how often clients that reconnect at once can return. An occasional
 // refusal does not wait.
 const refused = { perTurn: 8, turnMs: 10 };
@@ -107,6 +108,8 @@ type Dependencies = OutageEvents & {
   onBreak(org: string, found: LogBreak): void;
   /** The organization's current rates on this node, for presence answers. */
   ratesOf(org: string): { requests: number; messages: number };
+  /** Whether several organizations are active on this node, so that none may play as fast as it can. */
+  isShared(): boolean;
   /** Wraps the play of each event, if set. */
   tracePlay?: TracePlay | undefined;
 };
@@ -209,6 +212,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     log,
     clock,
     play: watches.during(createPlayback({ play, topics, backlog, tracePlay, guard })),
+    stage: createStage(dependencies),
     onRepair,
     onBreak(org, found) {
       noteBreak();

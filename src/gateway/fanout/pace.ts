@@ -1,3 +1,5 @@
+import type { StagePlace } from "./stage.ts";
+
 const bytesPerTurn = 256 * 1024; // per connection
 const writtenPerTurn = 16 * 1024 * 1024; // all connections together
 // While some connection is slow, an organization is played at no more than 16 MB/s, so that a client that can read that
@@ -6,7 +8,8 @@ const slowTurnMs = 16;
 const slowTurnBytes = bytesPerTurn / 4;
 
 /**
- * Limits how much is played in one turn of the event loop, so that a healthy reader can take it before more is added.
+ * Limits how much is played in one turn of the event loop, so that a healthy reader can take it before more is added,
+ * and other organizations get their turn.
  */
 export type Pace = {
   /** Whether this many more bytes may be played in this turn. The first event of a turn always may. */
@@ -15,10 +18,13 @@ export type Pace = {
   note(bytes: number, played: { connections: number; isSlow: boolean }): void;
 };
 
-/** Creates a pace. Calls `onTurn` at the start of the turn after one in which something was played. */
-export function createPace(onTurn: () => void): Pace {
+/**
+ * Creates the pace of an organization. Calls `onTurn` at the start of the turn after one in which something was played.
+ */
+export function createPace(onTurn: () => void, place: StagePlace): Pace {
   let turnBytes = 0; // played in this turn
   let turnWritten = 0; // bytes played in this turn, times the connections they went to
+  let turnDeliveries = 0;
   let isTurnEnding = false;
   let isTurnSlow = false;
 
@@ -26,9 +32,15 @@ export function createPace(onTurn: () => void): Pace {
     if (isTurnEnding) return;
     isTurnEnding = true;
     setImmediate(() => {
-      if (isTurnSlow && turnBytes >= slowTurnBytes) setTimeout(beginTurn, slowTurnMs);
-      else beginTurn();
+      if (isTurnSlow && turnBytes >= slowTurnBytes) setTimeout(leaveTurn, slowTurnMs);
+      else leaveTurn();
     });
+  }
+
+  function leaveTurn(): void {
+    const rest = place.leave(turnDeliveries);
+    if (rest === undefined) beginTurn();
+    else void rest.then(beginTurn);
   }
 
   function beginTurn(): void {
@@ -36,14 +48,18 @@ export function createPace(onTurn: () => void): Pace {
     isTurnSlow = false;
     turnBytes = 0;
     turnWritten = 0;
+    turnDeliveries = 0;
     onTurn();
   }
 
+  const hasRoom = () => turnWritten < writtenPerTurn && turnDeliveries < place.deliveriesPerTurn();
+
   return {
-    allows: (bytes) => turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && turnWritten < writtenPerTurn),
+    allows: (bytes) => turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && hasRoom()),
     note(bytes, { connections, isSlow }) {
       turnWritten += connections * bytes;
       turnBytes += bytes;
+      turnDeliveries += connections;
       isTurnSlow ||= isSlow;
       endTurn();
     },

@@ -4,6 +4,7 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../../contract/log/log-place.ts";
 import { recalledIn } from "../fanout/event-facts.ts";
 import { createPace } from "../fanout/pace.ts";
+import type { StagePlace } from "../fanout/stage.ts";
 import { type Budget, weightOf } from "./budget.ts";
 import { logChain } from "./chain.ts";
 import { createHeld } from "./held.ts";
@@ -64,6 +65,8 @@ type Options = {
   read(offset: number, limit: number): Promise<LogPage>;
   /** Plays one event synchronously. */
   play(event: LogEvent): Played;
+  /** Where it plays, beside those of other organizations. */
+  place: StagePlace;
   /** Called when a read brought events that no hint had. */
   onRepair(): void;
   /**
@@ -88,7 +91,7 @@ export type SequencerParts = typeof sequencerParts;
  * were purged: offsets are given in commit order, so nothing can appear there later, and they are skipped.
  */
 export function createSequencer(options: Options, parts: SequencerParts = sequencerParts): Sequencer {
-  const { start, budget, read, play, onRepair, onBreak, onError } = options;
+  const { start, budget, read, play, place, onRepair, onBreak, onError } = options;
   const { follows, isSameLog } = parts.chain;
   const ring = parts.createRing(start, budget);
   const held = parts.createHeld(budget);
@@ -107,7 +110,7 @@ export function createSequencer(options: Options, parts: SequencerParts = sequen
   let isOver = false;
   let repairTimer: ReturnType<typeof setTimeout> | undefined;
   let hintTimer: ReturnType<typeof setTimeout> | undefined;
-  const pace = parts.createPace(pump);
+  const pace = parts.createPace(pump, place);
 
   function tell(offset: number): void {
     target = Math.max(target, offset);

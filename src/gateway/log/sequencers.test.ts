@@ -3,6 +3,7 @@ import { createLocalBus } from "../../bus/local.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { logStart } from "../../contract/log/log-place.ts";
 import { systemClock } from "../../lib/time/clock.ts";
+import { createStage } from "../fanout/stage.ts";
 import { createSequencers } from "./sequencers.ts";
 
 test("an organization whose start hangs does not keep the others from their head checks", async () => {
@@ -24,6 +25,7 @@ test("an organization whose start hangs does not keep the others from their head
       return { connections: 1, isSlow: false };
     },
     clock: systemClock,
+    stage: createStage({ isShared: () => false }),
     onRepair: () => undefined,
     onBreak: () => undefined,
     onError: played.reject,
@@ -48,6 +50,7 @@ test("an organization whose log was set back starts anew, and holders of the old
     },
     play: () => ({ connections: 0, isSlow: false }),
     clock: systemClock,
+    stage: createStage({ isShared: () => false }),
     onRepair: () => undefined,
     onBreak: (org, { played, head: found }) => breaks.push(`${org}: ${played.id}, ${found.offset}`),
     onError: expect.unreachable,
@@ -77,6 +80,7 @@ test("the loss of an organization itself is noticed", async () => {
     },
     play: () => ({ connections: 0, isSlow: false }),
     clock: systemClock,
+    stage: createStage({ isShared: () => false }),
     onRepair: () => undefined,
     onBreak: (org) => breaks.push(org),
     onError: expect.unreachable,
@@ -121,6 +125,7 @@ test("hints that come before an organization has started are kept up to 4 MiB; t
       return { connections: 1, isSlow: false };
     },
     clock: systemClock,
+    stage: createStage({ isShared: () => false }),
     onRepair: () => undefined,
     onBreak: expect.unreachable,
     onError: expect.unreachable,

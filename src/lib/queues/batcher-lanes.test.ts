@@ -15,9 +15,11 @@ describe("a batcher with lanes", () => {
   function setUp() {
     const underWay = new Map<string, () => void>();
     const begun: string[] = [];
+    const time = { now: 0 };
     const batcher = createBatcher<string, undefined>({
       ...lanes,
       maxBatch: 100,
+      now: () => time.now,
       async flush(items) {
         const name = items.join(" ");
         begun.push(name);
@@ -35,7 +37,7 @@ describe("a batcher with lanes", () => {
       while (underWay.size > 0) for (const name of [...underWay.keys()]) await end(name);
     }
     const add = (items: string) => Promise.all(items.split(" ").map(batcher.add));
-    return { add, begun, underWay: () => [...underWay.keys()], end, endAll };
+    return { add, begun, time, underWay: () => [...underWay.keys()], end, endAll };
   }
 
   test("keys with more waiting than a batch takes of one do not delay the others, nor these them", async () => {
@@ -54,7 +56,7 @@ describe("a batcher with lanes", () => {
   });
 
   test("no key is in two batches at a time, whether more or less of it waits than before", async () => {
-    const { add, underWay, end, endAll } = setUp();
+    const { add, time, underWay, end, endAll } = setUp();
     const all = [add("a1 a2 a3 a4"), add("b1")];
     await nextTurn();
     all.push(add("b2 b3 b4"));
@@ -62,9 +64,28 @@ describe("a batcher with lanes", () => {
     expect(underWay()).toEqual(["b1", "a1 a2"]);
     await end("b1"); // which was light, and the other lane is not free
     expect(underWay()).toEqual(["a1 a2"]);
-    await end("a1 a2"); // of what was heavy, the rest is light
+    time.now = 600;
+    await end("a1 a2"); // of what was heavy long ago, the rest is light
     expect(underWay()).toEqual(["a3 a4", "b2 b3"]);
     await endAll();
+    await Promise.all(all);
+  });
+
+  test("a key that had much lately stays beside the others, even if little of it waits", async () => {
+    const { add, time, underWay, end, endAll } = setUp();
+    const all = [add("a1 a2 a3"), add("b1")];
+    await nextTurn();
+    expect(underWay()).toEqual(["b1", "a1 a2"]);
+    await endAll();
+    all.push(add("a4"), add("b2"));
+    await nextTurn();
+    expect(underWay()).toEqual(["b2", "a4"]);
+    await endAll();
+    time.now = 600;
+    all.push(add("a5"), add("b3"));
+    await nextTurn();
+    expect(underWay()).toEqual(["a5 b3"]);
+    await end("a5 b3");
     await Promise.all(all);
   });
 

@@ -1,4 +1,6 @@
 import { createFairQueue, shareOfFree } from "./fair-queue.ts";
+import { type Amount, createRecentUse } from "./recent-use.ts";
+import { createSharing } from "./sharing.ts";
 
 /** Collects items into batches: those of one key in order of arrival, keys in turns. */
 export type Batcher<Item, Result> = {
@@ -15,7 +17,7 @@ export type Pipeline = { depth: number; from: number };
 
 /**
  * How batches overlap. `"lanes"`, for a `flush` that takes batches of different keys at the same time: those of keys
- * with more waiting than `maxOfKey` go beside those of the others, and neither wait for each other.
+ * with more than `maxOfKey`, waiting or lately, go beside those of the others, and neither wait for each other.
  */
 export type Overlap = Pipeline | "lanes";
 
@@ -34,15 +36,13 @@ export type Weights<Item> = {
   maxWaiting: number;
 };
 
-type Amount = { items: number; weight: number };
-
 /** Which keys a batch is for: those with more waiting than it takes of one, the others, or all. */
 type Lane = "heavy" | "light" | "all";
 
 type Batch<Item, Result> = { lane: Lane; items: Waiting<Item, Result>[] };
 
 const turnsPerBatch = 128;
-const sharedForMs = 1_000; // after an item of another key than the one before
+const latelyMs = 250;
 
 type Options<Item, Result> = {
   /** Returns one result per item, in order. A rejection rejects the whole batch. */
@@ -66,6 +66,8 @@ type Options<Item, Result> = {
   keyOf?: ((item: Item) => string) | undefined;
   /** Only for a `flush` that may be called again before it has ended. Without it, batches do not overlap. */
   overlap?: Overlap | undefined;
+  /** A clock in milliseconds that never goes back. */
+  now?: () => number;
 };
 
 const unlimited: Amount = { items: Number.POSITIVE_INFINITY, weight: Number.POSITIVE_INFINITY };
@@ -86,16 +88,16 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
   });
   const underWay = new Set<Batch<Item, Result>>();
   let isTurnAwaited = false;
-  let lastKey: string | undefined;
-  let sharedUntil = 0;
+  const { note, isShared } = createSharing(options.now);
+  const lately = createRecentUse(latelyMs, options.now);
   let wasHeavy = false;
 
-  const isShared = () => performance.now() < sharedUntil;
-
-  /** Whether more waits under a key than one batch takes of it. */
+  /**
+   * Whether more waits under a key than one batch takes of it; with lanes, together with what it had in batches lately.
+   */
   function isHeavy(key: string): boolean {
-    const { items, weight } = queue.waitingOf(key);
-    return items > maxOfKey.items || weight > maxOfKey.weight;
+    const [waiting, used] = [queue.waitingOf(key), lately.of(key)];
+    return waiting.items + used.items > maxOfKey.items || waiting.weight + used.weight > maxOfKey.weight;
   }
 
   /** Counts what one batch takes of each key. */
@@ -117,12 +119,6 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
         taken.set(key, { items: items + 1, weight: weight + (weights?.of(item) ?? 0) });
       },
     };
-  }
-
-  function note(key: string): void {
-    if (key === lastKey) return;
-    if (lastKey !== undefined) sharedUntil = performance.now() + sharedForMs;
-    lastKey = key;
   }
 
   /** Returns the function that reports the outcome to everyone in the batch. */
@@ -188,6 +184,7 @@ export function createBatcher<Item, Result>(options: Options<Item, Result>): Bat
       if (taken === undefined) break;
       batch.push(taken);
       shares?.count(taken.item);
+      if (hasLanes && shares !== undefined) lately.note(keyOf(taken.item), weights?.of(taken.item) ?? 0);
     }
     return batch;
   }

@@ -24,7 +24,7 @@ export type BatchRun = {
 type Dependencies = BatchTarget & {
   onError(error: unknown, requestId: string): void;
   reader: BatchLineReader;
-  turns: Turnstile;
+  turns: Pick<Turnstile, "pass">;
   wish: BatchWish;
   call: BatchCall;
   /** Called once, when it holds nothing any more. */

@@ -4,17 +4,12 @@ import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createPool } from "./pool.ts";
 
+const never = { deadlineMs: 10_000, waitMs: 10_000, onSilence: () => undefined };
+const connect = () => new SQL("postgres://127.0.0.1:1/none", { max: 1 }); // to a server that is not there
+
 /** A pool whose calls, which never reach a server, run until they are ended. */
 function openPool(share: number) {
-  const pool = createPool({
-    connect: () => new SQL("postgres://127.0.0.1:1/none", { max: 1 }),
-    connections: 64,
-    depth: 1,
-    share,
-    deadlineMs: 10_000,
-    waitMs: 10_000,
-    onSilence: () => undefined,
-  });
+  const pool = createPool({ ...never, connect, connections: 64, depth: 1, share });
   const running: { of: string; end(): void }[] = [];
   const ask = (turn: Turn, result: unknown) =>
     pool.use(turn, async () => {
@@ -55,4 +50,21 @@ test("an organization has a share of the connections, and two large calls in fli
   for (let round = 0; round < 60; round++) await endAll();
   await Promise.all(answers);
   await pool.close();
+});
+
+test("calls go to the earliest free connection, or to all by turns if these are to stay ready", async () => {
+  for (const [staysReady, used] of [
+    [false, 1],
+    [true, 2],
+  ] as const) {
+    const pool = createPool({ ...never, connect, connections: 2, depth: 1, share: 2, staysReady });
+    const connections = new Map<SQL, number>();
+    for (let call = 0; call < 64; call++)
+      await pool.use("shared", async (connection) => {
+        connections.set(connection, (connections.get(connection) ?? 0) + 1);
+      });
+    expect(connections.size).toBe(used);
+    expect([...connections.values()][0]).toBeGreaterThan(56);
+    await pool.close();
+  }
 });

@@ -19,14 +19,20 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-type Options = {
-  /** Creates a connection, which opens with its first call and reopens with the next one after it was lost. */
-  connect(): SQL;
+/** The connections of a pool, and what they take. */
+export type PoolSize = {
   connections: number;
   /** How many calls may be in flight per connection, which saves network round trips. */
   depth: number;
   /** How many calls of one organization may be in flight. */
   share: number;
+  /** Whether all connections are used now and then, as the first statement on one takes up to 80 ms. */
+  staysReady?: boolean;
+};
+
+type Options = PoolSize & {
+  /** Creates a connection, which opens with its first call and reopens with the next one after it was lost. */
+  connect(): SQL;
   /** A call that has run this long means a frozen server: its connection is replaced. */
   deadlineMs: number;
   /** A call that has waited this long for a connection is refused; running calls are not affected. */
@@ -51,6 +57,8 @@ const flowsMs = 5;
 const large = { rows: 100, characters: 256 * 1024 };
 const largeAtOnce = 2;
 const closeWithinSeconds = 5;
+/** One of so many calls goes to the latest free connection if all connections are to stay ready. */
+const callsPerTurn = 32;
 /** What work for no single organization is of; it is not limited. */
 const nobodys = "";
 
@@ -58,26 +66,38 @@ const nobodys = "";
  * Creates a pool of PostgreSQL connections. Queued calls have not been sent, so a long queue says nothing about the
  * server; the server answers in order, so a call's time starts when the previous one on its connection ends.
  */
-export function createPool({ connect, connections, depth, share, deadlineMs, waitMs, onSilence }: Options): Pool {
+export function createPool({
+  connect,
+  connections,
+  depth,
+  share,
+  staysReady,
+  deadlineMs,
+  waitMs,
+  onSilence,
+}: Options): Pool {
   const lines = Array.from({ length: connections }, openLine);
   const waiting = createTurns<Call>();
   const windows = createWindows({ least: Math.min(largeAtOnce, share), most: share });
   let waitTimer: ReturnType<typeof setTimeout> | undefined;
   let onIdle: (() => void) | undefined;
+  let chosen = 0;
 
   function openLine(): Line {
     const answeredAt = performance.now(); // not asked yet, so nothing suggests that it is dead
     return { connection: connect(), calls: new Set(), runningSince: 0, answeredAt, lastTookMs: 0, timer: undefined };
   }
 
+  /** Whether the latest free connection is to take a call. */
+  const isInTurn = () => staysReady && ++chosen % callsPerTurn === 0;
   const isIdle = () => waiting.size === 0 && lines.every(({ calls }) => calls.size === 0);
 
   function findFree(now: number): Line | undefined {
     let free: Line | undefined;
-    for (const line of lines) {
+    for (const line of isInTurn() ? lines.toReversed() : lines) {
       const { calls, runningSince, lastTookMs } = line;
       const { size } = calls;
-      if (size === 0) return line; // prefers the earliest, which has prepared the statements
+      if (size === 0) return line; // prefers the earliest, which has prepared the statements, unless all shall have
       const flows = size < depth && lastTookMs < flowsMs && now - runningSince < flowsMs;
       if (flows && (free === undefined || size < free.calls.size)) free = line;
     }

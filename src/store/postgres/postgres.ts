@@ -14,15 +14,15 @@ import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
 import { grantServing } from "./grants.ts";
 import { runMigration } from "./migration.ts";
 import { createPlans } from "./plans.ts";
-import { createPool, type Pool } from "./pool.ts";
+import { createPool, type Pool, type PoolSize } from "./pool.ts";
 import { readPostgresSizes } from "./sizes.ts";
 import { type Ask, runTransaction, setEveryOrganization, setOrganizations, statementsOf } from "./transaction.ts";
 
 // How many connections a pool has, and how many calls are in flight per connection and per organization; measured in
 // docs/decisions/0003.
-const single = { connections: 1, depth: 1, share: 1 };
-const sending = { connections: 2, depth: 1, share: 2 };
-const reading = { connections: 8, depth: 4, share: 8 };
+const single: PoolSize = { connections: 1, depth: 1, share: 1 };
+const sending: PoolSize = { connections: 2, depth: 1, share: 2, staysReady: true };
+const reading: PoolSize = { connections: 8, depth: 4, share: 8 };
 const connectTimeoutSeconds = 5;
 
 // A transaction finds all its rows by an index. PostgreSQL expects a hundred rows from any JSON array, and to find those
@@ -85,7 +85,7 @@ export function connectPostgres(url: string, options: Options = {}): Driver {
     });
   }
 
-  function open(size: typeof single, settings: Record<string, string> = {}): Pool {
+  function open(size: PoolSize, settings: Record<string, string> = {}): Pool {
     let made = 0;
     const connectNext = () => {
       let isFirst = made++ < size.connections;

@@ -53,7 +53,7 @@ function runWorld(seed: number, product: Product, time: SimulatedTime): BatchRep
     const places = createPlaces({ what: "batches", ofOrganization: placesOfOrganization, ofNode: 64 });
     const batches = product({
       sends: log,
-      use: { admitSend: () => () => undefined },
+      use: { admitSend: () => () => undefined, isShared: () => false },
       dryRuns: { message: unused, systemMessage: unused },
       places,
       limits: defaultPayloadLimits,

@@ -105,7 +105,7 @@ export const forgetsHowFarRingReaches = withSequencersThat((sequencer) => ({
 }));
 
 export const playsBurstsAtOnce = withSequencerPart({
-  createPace: (onTurn) => ({ ...sequencerParts.createPace(onTurn), allows: () => true }),
+  createPace: (...pace) => ({ ...sequencerParts.createPace(...pace), allows: () => true }),
 });
 
 export const playsHintsOnTheirNumber = withSequencerPart({ chain: { ...logChain, follows: isNext } });

@@ -148,6 +148,7 @@ export function createNode(options: Options): Node {
       followActivity: () => () => undefined,
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
+    isShared: () => false,
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
       readFrom: (org, offset, limit) => ask(() => reads.readFrom(org, offset, limit)),

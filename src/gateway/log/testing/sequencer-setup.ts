@@ -1,5 +1,6 @@
 import type { LogEvent } from "../../../contract/log/log-event.ts";
 import { logStart } from "../../../contract/log/log-place.ts";
+import { createStage } from "../../fanout/stage.ts";
 import { createBudget } from "../budget.ts";
 import { createSequencer, type LogBreak, type Sequencer } from "../sequencer.ts";
 
@@ -33,6 +34,9 @@ type Setting = {
   play?: (event: LogEvent) => boolean;
   connections?: number;
 };
+
+/** The place of an organization that is alone. */
+export const alone = createStage({ isShared: () => false }).of("o");
 
 /** Creates a fake store log and a sequencer on it. */
 export function setUp({
@@ -86,6 +90,7 @@ export function setUp({
       played.push(one.offset);
       return { isSlow: play(one), connections };
     },
+    place: alone,
     onRepair: () => log.repairs++,
     onBreak: (found) => breaks.push(found),
     onError: (error) => errors.push(error),
