@@ -51,11 +51,15 @@ export function createHistory({ reader }: { reader: Reader }): History {
     JOIN conversation c ON c.org = ? AND c.id = ?
     WHERE e.org = ? AND e.id IN (${textsOf("?")}) AND COALESCE(e.cid, '') = c.id AND ${isMessageOf("e")} AND ${hasText("e")}
       AND ${isOfConversation} ORDER BY e."offset" DESC`;
-  const findLast = `SELECT last.cid, e."offset", OCTET_LENGTH(e.payload) AS bytes
-    FROM (SELECT c.org, c.id AS cid, ${lastOffset} AS "offset" FROM conversation c WHERE c.org = ? AND c.id IN (${textsOf("?")})) AS last
-    JOIN event e ON e.org = last.org AND e."offset" = last."offset"`;
-  const readAt = `SELECT "offset", edited_at, payload FROM event
-    WHERE org = ? AND "offset" IN (SELECT CAST(value AS BIGINT) FROM (${textsOf("?")}) AS texts) ORDER BY "offset" DESC`;
+  // Row by row, as PostgreSQL expects a hundred rows from any JSON array, and would join by reading a table of up to some 20,000.
+  const findLast = `WITH last AS MATERIALIZED (
+      SELECT c.org, c.id AS cid, ${lastOffset} AS "offset" FROM conversation c WHERE c.org = ? AND c.id IN (${textsOf("?")}))
+    SELECT cid, "offset", (SELECT OCTET_LENGTH(payload) FROM event WHERE event.org = last.org AND event."offset" = last."offset") AS bytes
+    FROM last WHERE "offset" IS NOT NULL`;
+  const at = (column: string) =>
+    `(SELECT ${column} FROM event WHERE event.org = ? AND event."offset" = place."offset")`;
+  const readAt = `SELECT "offset", ${at("edited_at")} AS edited_at, ${at("payload")} AS payload
+    FROM (SELECT CAST(value AS BIGINT) AS "offset" FROM (${textsOf("?")}) AS texts) AS place ORDER BY "offset" DESC`;
   return {
     async places(org, cid, ids) {
       return (await reader.allOf<MessagePlace>(org, findPlaces, org, cid, org, JSON.stringify(ids))).map(toPlace);
@@ -65,7 +69,14 @@ export function createHistory({ reader }: { reader: Reader }): History {
     },
     async messagesAt(org, offsets) {
       const texts = JSON.stringify(offsets.map(String));
-      return (await reader.allOf<MessageRow>(org, readAt, org, texts)).map(toMessage);
+      const rows = await reader.allOf<Omit<MessageRow, "payload"> & { payload: string | null }>(
+        org,
+        readAt,
+        org,
+        org,
+        texts,
+      );
+      return rows.flatMap(({ payload, ...row }) => (payload === null ? [] : [toMessage({ ...row, payload })]));
     },
     async offsetAfter(org, cid, time) {
       const [span] = await reader.allOf<{ first: number; last: number }>(org, findSpan, org, cid);

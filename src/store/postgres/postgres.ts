@@ -2,13 +2,15 @@ import { SQL } from "bun";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createId } from "../../lib/text/ids.ts";
+import { createStanding } from "../directory/participants.ts";
+import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
 import { createBusSecrets } from "../nodes/bus-secrets.ts";
 import { createNodeRegistry } from "../nodes/nodes.ts";
 import type { BatchLog } from "../ports.ts";
 import { postgresDialect } from "../sql/dialect.ts";
-import { type Driver, house, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
+import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, type Transaction } from "../sql/driver.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createWrites, type Database, type DatabaseEvents } from "../store.ts";
 import { grantServing } from "./grants.ts";
@@ -197,7 +199,7 @@ export async function openPostgres(
     await driver.all("SELECT version FROM schema_version"); // checks that the serving user reaches the migrated database and may read it
     const [role] = await driver.all<Row>(findExemption);
     const writes = createWrites({ driver, announce });
-    void warmUp(writes.batches);
+    void warmUp(driver, writes.batches);
     return {
       reader: driver,
       writes,
@@ -216,15 +218,28 @@ export async function openPostgres(
 }
 
 /**
- * Opens the connections for sends, and has their statements prepared, with a send to nowhere on each: the first one on a new
- * connection takes PostgreSQL up to 80 ms, and it would be somebody's who waits beside an organization that sends much.
+ * Opens the connections for sends and reads, and has their most frequent statements prepared, with a send to nowhere and reads
+ * of nobody's on each: the first statement on a new connection takes PostgreSQL up to 80 ms, and a crowd that needs all of them
+ * at once would make everybody wait.
  */
-async function warmUp(log: BatchLog): Promise<void> {
+async function warmUp(reader: Reader, log: BatchLog): Promise<void> {
   const id = createId();
   const nowhere = { org: "", kind: "message", cid: "", sender: "", payload: "", fingerprint: "", keyId: "" } as const;
   const send = { ...nowhere, id, mid: id, uids: undefined, createdAt: 0 };
   const batches = Array.from({ length: sending.connections }, () => log.appendAll([send]));
   await Promise.allSettled(batches); // whoever sends first sees what is wrong
+  const [standing, missed, history] = [
+    createStanding({ reader }),
+    createMissedEvents({ reader }),
+    createHistory({ reader }),
+  ];
+  const reads: (() => Promise<unknown>)[] = [
+    () => standing.snapshot("", "", undefined),
+    () => standing.conversations("", "", { after: undefined, limit: 1 }),
+    () => missed.readMissed("", "", 0, 0, 1, 1),
+    () => history.messages("", "", { direction: "backward", limit: 1, maxBytes: 1 }),
+  ];
+  for (const read of reads) await Promise.allSettled(Array.from({ length: reading.connections }, read));
 }
 
 /**

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { SQL } from "bun";
+import { startPostgres } from "../../../test/harness/engines/postgres.ts";
+import { createHistory } from "../messages/history.ts";
+import type { Driver } from "../sql/driver.ts";
+import { connectPostgres, openPostgres } from "./postgres.ts";
+
+setDefaultTimeout(60_000);
+
+/** How many rows of a table were looked at one after another so far, and not by an index. */
+async function countReadInOrder(driver: Driver, table: string): Promise<number> {
+  const tell = "SELECT pg_stat_force_next_flush()"; // what this connection did
+  await Promise.all([driver.transaction((sql) => sql.all(tell)), driver.all(tell)]);
+  const count = "SELECT CAST(seq_tup_read AS int) AS rows FROM pg_stat_user_tables WHERE relname = ?";
+  const [row] = await driver.all<{ rows: number }>(count, table);
+  return row?.rows ?? 0;
+}
+
+const postgres = await startPostgres();
+if (postgres !== undefined) {
+  afterAll(() => postgres.stop());
+
+  describe("the plans of PostgreSQL", () => {
+    test("finds rows by their keys in a table that has grown since it was small enough to be read as a whole", async () => {
+      const driver = connectPostgres(await postgres.createDatabase());
+      await driver.transaction((sql) => sql.run("CREATE TABLE t (id TEXT PRIMARY KEY, v TEXT)"));
+      const find = (id: string) => driver.transaction((sql) => sql.rows.find("t", ["v"], [{ id }]));
+      const read = (id: string) =>
+        driver.all("SELECT t.v FROM (SELECT CAST(? AS text) AS id) AS given JOIN t USING (id)", id);
+      const askOften = async () => {
+        for (let round = 0; round < 10; round++) await Promise.all([find(`${round}`), read(`${round}`)]);
+      };
+      await askOften(); // so often that the plans are kept
+      const rows = Array.from({ length: 20_000 }, (_, index) => ({ id: `${index}`, v: "x".repeat(500) }));
+      await driver.transaction((sql) => sql.rows.insert("t", rows));
+      const before = await countReadInOrder(driver, "t");
+      await askOften();
+      expect(await countReadInOrder(driver, "t")).toBe(before);
+      await driver.close();
+    });
+
+    test("finds the last messages of conversations by an index, in a table that it could as well read", async () => {
+      const url = await postgres.createDatabase();
+      const { writes, close } = await openPostgres(url, () => undefined);
+      const driver = connectPostgres(url);
+      await writes.organizations.put("o", "o", 1);
+      await driver.transaction(async (sql) => {
+        await sql.limitTo(["o"]);
+        await sql.rows.insert("conversation", [{ org: "o", id: "c", log_start: 0, created_at: 1, updated_at: 1 }]);
+        const event = { org: "o", kind: "message", cid: "c", sender: "u", payload: "{}", created_at: 1 };
+        const events = Array.from({ length: 1_500 }, (_, index) => ({
+          ...event,
+          offset: index + 1,
+          id: `e${index + 1}`,
+        }));
+        await sql.rows.insert("event", events);
+      });
+      const superuser = new SQL(postgres.asSuperuser(url), { max: 1 });
+      await superuser.unsafe("ANALYZE");
+      const history = createHistory({ reader: driver });
+      const before = await countReadInOrder(driver, "event");
+      for (let round = 0; round < 10; round++) {
+        expect(await history.lastPlaces("o", ["c", "none"])).toEqual([{ cid: "c", offset: 1_500, bytes: 2 }]);
+        expect((await history.messagesAt("o", [1, 1_500, 9_000])).map(({ offset }) => offset)).toEqual([1_500, 1]);
+      }
+      expect(await countReadInOrder(driver, "event")).toBe(before);
+      await Promise.all([superuser.close(), driver.close(), close()]);
+    });
+  });
+}
