@@ -31,6 +31,8 @@ type Dependencies = {
   onUnreadable(place: { org: string; offset: number }): void;
 };
 
+type Message = NonNullable<ConversationView["last_message"]>;
+
 /** A page of messages, each as JSON text: what was delivered or an edit made of it, with `edited_at` after an edit. */
 export type MessagePage = { items: string[]; cursor: string | null };
 
@@ -82,7 +84,7 @@ export function createHistoryReader(dependencies: Dependencies) {
       const rows = await history.messages(org, cid, { ...rest, limit: count, maxBytes: maxBytes - bytes });
       for (const row of rows) {
         rest = beyond(rest, row);
-        if (!isMessage(row)) {
+        if (messageIn(row) === undefined) {
           onUnreadable({ org, offset: row.offset });
           continue;
         }
@@ -124,21 +126,25 @@ export function createHistoryReader(dependencies: Dependencies) {
     };
   }
 
-  /** The messages at these places, without those that are damaged. */
-  async function readAt(org: string, places: readonly MessagePlace[]): Promise<StoredMessage[]> {
+  /** The rows at these places and the messages in them, without those that are damaged. */
+  async function readAt(
+    org: string,
+    places: readonly MessagePlace[],
+  ): Promise<{ row: StoredMessage; message: Message }[]> {
     if (places.length === 0) return [];
     const found = await history.messagesAt(
       org,
       places.map(({ offset }) => offset),
     );
-    return found.filter((row) => {
-      if (!isMessage(row)) onUnreadable({ org, offset: row.offset });
-      return isMessage(row);
+    return found.flatMap((row) => {
+      const message = messageIn(row);
+      if (message === undefined) onUnreadable({ org, offset: row.offset });
+      return message === undefined ? [] : [{ row, message }];
     });
   }
 
   /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
-  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; texts: Map<string, string> }> {
+  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; messages: Map<string, Message> }> {
     const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
     const byCid = new Map(places.map((place) => [place.cid, place]));
     const ordered = cids.map((cid) => byCid.get(cid));
@@ -147,12 +153,11 @@ export function createHistoryReader(dependencies: Dependencies) {
       maxLastBytes,
     );
     const wanted = ordered.slice(0, count).filter((place) => place !== undefined);
-    const textsAt = new Map((await readAt(org, wanted)).map((row) => [row.offset, textOf(row)]));
-    const texts = wanted.flatMap(({ cid, offset }) => {
-      const text = textsAt.get(offset);
-      return text === undefined ? [] : [[cid, text] as const];
-    });
-    return { count, texts: new Map(texts) };
+    const cidAt = new Map(wanted.map(({ cid, offset }) => [offset, cid]));
+    const messages = new Map<string, Message>();
+    for (const { row, message } of await readAt(org, wanted))
+      messages.set(cidAt.get(row.offset) ?? "", { ...message, ...editOf(row) });
+    return { count, messages };
   }
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
@@ -185,7 +190,7 @@ export function createHistoryReader(dependencies: Dependencies) {
           places.map(({ bytes }) => bytes),
           maxPageBytes,
         );
-        return (await readAt(org, places.slice(0, count))).map(textOf);
+        return (await readAt(org, places.slice(0, count))).map(({ row }) => textOf(row));
       }
       const all = await rangeOf(org, cid, query);
       const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
@@ -199,7 +204,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     ): Promise<Page<ConversationView>> {
       const after = parseCursor(cursor, conversationPlace);
       const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
-      const { count, texts } = await lastMessages(
+      const { count, messages } = await lastMessages(
         org,
         read.slice(0, limit).map(({ id }) => id),
       );
@@ -213,7 +218,7 @@ export function createHistoryReader(dependencies: Dependencies) {
           created_at: toIso(createdAt),
           updated_at: toIso(updatedAt),
           unread_messages_count: unread,
-          last_message: JSON.parse(texts.get(id) ?? "null"),
+          last_message: messages.get(id) ?? null,
         }),
         ({ updatedAt, id }) => ({ updatedAt, id }),
       );
@@ -245,9 +250,11 @@ function textOf({ payload, editedAt }: StoredMessage): string {
   return editedAt === undefined ? message : `${message.slice(0, -1)},"edited_at":"${toIso(editedAt)}"}`;
 }
 
-/** Whether a row has the form that Herald writes: an object whose only member is the message. */
-function isMessage({ payload }: StoredMessage): boolean {
-  if (!payload.startsWith(opening)) return false;
+const editOf = ({ editedAt }: StoredMessage) => (editedAt === undefined ? {} : { edited_at: toIso(editedAt) });
+
+/** The message in a row that has the form that Herald writes: an object whose only member is the message. */
+function messageIn({ payload }: StoredMessage): Message | undefined {
+  if (!payload.startsWith(opening)) return undefined;
   const event = objectWith(payload, "message");
-  return event !== undefined && Object.keys(event).length === 1;
+  return event !== undefined && Object.keys(event).length === 1 ? (event["message"] as Message) : undefined;
 }
