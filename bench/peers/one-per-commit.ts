@@ -45,6 +45,7 @@ const use = {
   know: () => undefined,
   admitRequest: () => undefined,
   chargeRequest: () => undefined,
+  isShared: () => false,
   admitSend: async () => () => undefined,
 };
 const app: Router = new Hono();

@@ -84,7 +84,7 @@ type Dependencies = {
   app: Router;
   authentication: Authentication;
   rateLimit: RateLimit;
-  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest">;
+  use: Pick<OrganizationUse, "know" | "admitRequest" | "chargeRequest" | "isShared">;
   audit: Pick<Audit, "record" | "note">;
   longAnswers: LongAnswers;
   clientAddress: ClientAddress;
@@ -97,8 +97,8 @@ const endedWithinSeconds = 5;
 const mostIdleSeconds = 255; // that Bun knows
 const payAgainMs = 50;
 // Limits the work begun per turn of the event loop to about 3 ms: 128 sends, or three of 60 kB. Longer bodies are read
-// one at a time.
-const unitsPerTurn = 128;
+// one at a time. While organizations share the node, more turns do less each, so that an answer waits for little else.
+const unitsPerTurn = { alone: 128, shared: 16 };
 const bytesPerUnit = 1_024;
 const rowsPerUnit = 25;
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
@@ -131,7 +131,7 @@ export function createBind({
   const bills = createBills({ rateLimit, use });
   // Keys take turns reading long bodies.
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
-  const turns = createTurnstile(unitsPerTurn);
+  const turns = createTurnstile(() => unitsPerTurn[use.isShared() ? "shared" : "alone"]);
 
   async function payMore(bill: Bill, cost: number, { org, withinMs = Number.POSITIVE_INFINITY }: PayOptions = {}) {
     const asked = org === undefined ? undefined : use.know(org);

@@ -39,12 +39,16 @@ type Options = {
 type Place = { weight: number; go(): void };
 
 /**
- * Creates a turnstile that lets callers through while those of the turn weigh less than `perTurn`; so the last one may
- * exceed it.
+ * Creates a turnstile that lets callers through while those of the turn weigh less than `perTurn` at that time; so the last
+ * one may exceed it.
  */
-export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs, onTurn }: Options = {}): Turnstile {
+export function createTurnstile(
+  perTurn: number | (() => number),
+  { isSlow = () => false, turnMs, onTurn }: Options = {},
+): Turnstile {
   const crowds = new Map<string, LinkedList<Place>>();
   const slow = new Set<string>();
+  const mostOfTurn = typeof perTurn === "function" ? perTurn : () => perTurn;
   let passed = 0;
   let waiting = 0;
   let isOpen = false;
@@ -56,7 +60,7 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs,
 
   /** Takes room in this turn, if there is any; a slow name gets it once. */
   function takeRoom(name: string, weight: number): boolean {
-    if (passed >= perTurn || slow.has(name)) return false;
+    if (passed >= mostOfTurn() || slow.has(name)) return false;
     if (isSlow(name)) slow.add(name);
     spend(weight);
     return true;
@@ -68,7 +72,7 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs,
   }
 
   function beginTurn(): void {
-    passed = turnMs === undefined ? 0 : Math.max(0, passed - perTurn);
+    passed = turnMs === undefined ? 0 : Math.max(0, passed - mostOfTurn());
     slow.clear();
     if (passed > 0) endTurn();
     letThrough();
@@ -78,7 +82,7 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs,
   function letThrough(): void {
     // A name that is set again is visited again in this loop, after all others.
     for (const [name, crowd] of crowds) {
-      if (passed >= perTurn) return;
+      if (passed >= mostOfTurn()) return;
       const { first } = crowd;
       if (first === undefined || !takeRoom(name, first.value.weight)) continue;
       first.value.go();
@@ -107,7 +111,7 @@ export function createTurnstile(perTurn: number, { isSlow = () => false, turnMs,
 
   return {
     takes(weight = 1) {
-      if (crowds.size > 0 || passed >= perTurn) return false;
+      if (crowds.size > 0 || passed >= mostOfTurn()) return false;
       spend(weight);
       return true;
     },
