@@ -2,7 +2,8 @@ import { SQL } from "bun";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { createId } from "../../lib/text/ids.ts";
-import { createStanding } from "../directory/participants.ts";
+import { createParticipantReads, createStanding } from "../directory/participants.ts";
+import { createLogReader } from "../log/log-reader.ts";
 import { createHistory, createMissedEvents } from "../messages/history.ts";
 import { migrateStore } from "../migrate.ts";
 import { migrations } from "../migrations.ts";
@@ -22,6 +23,7 @@ import { type Ask, runTransaction, setEveryOrganization, setOrganizations, state
 
 // How many connections a pool has, and how many calls are in flight per connection and per organization; measured in
 // docs/decisions/0003.
+const runsUntilPlanned = 6; // PostgreSQL plans a statement anew for each of its first five runs
 const single: PoolSize = { connections: 1, depth: 1, share: 1 };
 const sending: PoolSize = { connections: 2, depth: 1, share: 2, staysReady: true };
 const reading: PoolSize = { connections: 8, depth: 4, share: 8 };
@@ -218,28 +220,38 @@ export async function openPostgres(
 }
 
 /**
- * Opens the connections for sends and reads, and has their most frequent statements prepared, with a send to nowhere and reads
- * of nobody's on each: the first statement on a new connection takes PostgreSQL up to 80 ms, and a crowd that needs all of them
- * at once would make everybody wait.
+ * Opens the connections for sends and reads, and has their most frequent statements prepared and planned, with sends to nowhere
+ * and reads of nobody's on each: the first statement on a new connection takes PostgreSQL up to 80 ms, the first five runs of
+ * each statement some 3 ms more, and a crowd that needs all of them at once would make everybody wait.
  */
-async function warmUp(reader: Reader, log: BatchLog): Promise<void> {
+async function warmUp(reader: Reader, batches: BatchLog): Promise<void> {
   const id = createId();
   const nowhere = { org: "", kind: "message", cid: "", sender: "", payload: "", fingerprint: "", keyId: "" } as const;
   const send = { ...nowhere, id, mid: id, uids: undefined, createdAt: 0 };
-  const batches = Array.from({ length: sending.connections }, () => log.appendAll([send]));
-  await Promise.allSettled(batches); // whoever sends first sees what is wrong
-  const [standing, missed, history] = [
+  const onEach = async (connections: number, run: () => Promise<unknown>) => {
+    for (let times = 0; times < runsUntilPlanned; times++)
+      await Promise.allSettled(Array.from({ length: connections }, run)); // whoever comes first sees what is wrong
+  };
+  await onEach(sending.connections, () => batches.appendAll([send]));
+  const [log, participants, standing] = [
+    createLogReader({ reader }),
+    createParticipantReads({ reader }),
     createStanding({ reader }),
-    createMissedEvents({ reader }),
-    createHistory({ reader }),
   ];
+  const [missed, history] = [createMissedEvents({ reader }), createHistory({ reader })];
   const reads: (() => Promise<unknown>)[] = [
+    () => log.heads([""]),
+    () => participants.has("", "", ""),
     () => standing.snapshot("", "", undefined),
     () => standing.conversations("", "", { after: undefined, limit: 1 }),
+    () => missed.findMessage("", ""),
+    () => missed.countMissed("", "", 0, 0, 1),
     () => missed.readMissed("", "", 0, 0, 1, 1),
     () => history.messages("", "", { direction: "backward", limit: 1, maxBytes: 1 }),
+    () => history.lastPlaces("", [""]),
+    () => history.messagesAt("", [0]),
   ];
-  for (const read of reads) await Promise.allSettled(Array.from({ length: reading.connections }, read));
+  for (const read of reads) await onEach(reading.connections, read);
 }
 
 /**
