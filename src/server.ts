@@ -205,6 +205,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     },
     nodeId,
     ratesOf: use.ratesOf,
+    noteUse: use.note,
     isShared: use.isShared,
     onBreak: (org, { played, found, head }) => log.warn({ org, played, found, head }, logBreakAdvice),
     tracePlay: tracing?.play,

@@ -52,6 +52,7 @@ const playMayTakeMs = 1000;
 const closing = { perLineMs: 2, longestMs: 3000 };
 // New connections let through per turn of the event loop, so that a crowd leaves time for everyone else.
 const enteringPerTurn = 4;
+const enteringTurnMs = 2; // while organizations share the node; otherwise, a turn of the event loop
 // Connections refused per `turnMs`, which bounds how often clients that reconnect at once can return. An occasional
 // refusal does not wait.
 const refused = { perTurn: 8, turnMs: 10 };
@@ -60,6 +61,8 @@ const handedOverPerTurn = 1;
 // How many sessions are opened, and how many pages of missed messages are read, at a time; the rest queue.
 const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
+// Sessions and feeds of one organization while several share the node: some 450 a second.
+const openedOfOrganization = { most: 4, inMs: 8 };
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 // The pause after a long page: eight readers of 256 KiB pages move about 100 MiB per second.
 const pauseAfterLongPageMs = 16;
@@ -108,6 +111,8 @@ type Dependencies = OutageEvents & {
   onBreak(org: string, found: LogBreak): void;
   /** The organization's current rates on this node, for presence answers. */
   ratesOf(org: string): { requests: number; messages: number };
+  /** Notes that a user of the organization asks for something. */
+  noteUse(org: string): void;
   /** Whether several organizations are active on this node, so that none may play as fast as it can. */
   isShared(): boolean;
   /** Wraps the play of each event, if set. */
@@ -158,9 +163,19 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const register = createRegister({ backlog });
   const places = createPlaces(limits);
-  const entrance = createTurnstile(enteringPerTurn, { isSlow: dependencies.sessions.isSuspect });
+  const { isSuspect } = dependencies.sessions;
+  const entrance = createTurnstile(enteringPerTurn, {
+    turnMs: () => (dependencies.isShared() ? enteringTurnMs : undefined),
+    names: { mostOf: (address) => (isSuspect(address) ? 1 : Number.POSITIVE_INFINITY) },
+  });
   const exit = createTurnstile(refused.perTurn, refused);
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
+  const opening = createTurnstile(Number.POSITIVE_INFINITY, {
+    names: {
+      mostOf: () => (dependencies.isShared() ? openedOfOrganization.most : Number.POSITIVE_INFINITY),
+      ms: openedOfOrganization.inMs,
+    },
+  });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
   const roster = createRoster({
     onLeave: (connection) => watches.left(connection),
@@ -177,7 +192,11 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
   const audiences = createAudiences();
   const facts = createEventFacts();
-  const budgets = createUserBudgets({ quota: limits.userRequests, clock: steadyClock });
+  const budgets = createUserBudgets({
+    quota: limits.userRequests,
+    clock: steadyClock,
+    onUse: dependencies.noteUse,
+  });
   let hasMetUnknown = false;
   const onUnknown = ({ org, offset }: LogEvent) => {
     if (!hasMetUnknown)
@@ -239,7 +258,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     reads: createPacedWork({ limiter: reads, pauseMs: pauseAfterLongPageMs }),
     handover: createTurnstile(handedOverPerTurn),
   });
-  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, entrance, exit, admission });
+  const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, entrance, exit, admission, opening });
   const lines = {
     doorkeeper,
     joiner,
@@ -256,7 +275,15 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
-  const feeds = createFeeds({ ...lines, sequencers, topics, frames, facts, feedStarts: dependencies.feedStarts });
+  const feeds = createFeeds({
+    ...lines,
+    opening,
+    sequencers,
+    topics,
+    frames,
+    facts,
+    feedStarts: dependencies.feedStarts,
+  });
 
   const tickTimer = setInterval(() => {
     wheel.turn();

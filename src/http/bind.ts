@@ -99,6 +99,7 @@ const payAgainMs = 50;
 // Limits the work begun per turn of the event loop to about 3 ms: 128 sends, or three of 60 kB. Longer bodies are read
 // one at a time. While organizations share the node, more turns do less each, so that an answer waits for little else.
 const unitsPerTurn = { alone: 128, shared: 16 };
+const ofOrganization = { units: 16, inMs: 2 }; // that shares the node: up to 8,000 units a second
 const bytesPerUnit = 1_024;
 const rowsPerUnit = 25;
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
@@ -131,7 +132,12 @@ export function createBind({
   const bills = createBills({ rateLimit, use });
   // Keys take turns reading long bodies.
   const longBodies = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
-  const turns = createTurnstile(() => unitsPerTurn[use.isShared() ? "shared" : "alone"]);
+  const turns = createTurnstile(() => unitsPerTurn[use.isShared() ? "shared" : "alone"], {
+    names: {
+      mostOf: () => (use.isShared() ? ofOrganization.units : Number.POSITIVE_INFINITY),
+      ms: ofOrganization.inMs,
+    },
+  });
 
   async function payMore(bill: Bill, cost: number, { org, withinMs = Number.POSITIVE_INFINITY }: PayOptions = {}) {
     const asked = org === undefined ? undefined : use.know(org);
@@ -176,9 +182,11 @@ export function createBind({
       };
       /** Returns `undefined` if there is room, so that nothing need be awaited. */
       const takeTurn = (weight: number, bytes?: Uint8Array) => {
-        if (turns.takes(weight)) return undefined;
+        const isShared = use.isShared();
+        if (!isShared && turns.takes(weight)) return undefined;
         const org = caller.rights.org ?? context.req.param("org") ?? (bytes && organizationIn(bytes));
-        return turns.wait(org ?? caller.keyId, { weight });
+        const name = org ?? caller.keyId;
+        return isShared && turns.takes(weight, name) ? undefined : turns.wait(name, { weight });
       };
       try {
         if (scope !== undefined) {

@@ -39,9 +39,11 @@ import type { createStore } from "../store/store.ts";
 
 const keySetMayTakeMs = 5_000;
 const maxKeySetBytes = 256 * 1024;
-// Pages of more than 64 KiB of messages, up to 512 KiB each, are read one at a time: about 60 MiB per second.
-const longPages = { places: 1, maxWaiting: 20_000, maxWaitMs: 10_000 };
-const pauseAfterLongPageMs = 8;
+const waitingReads = { maxWaiting: 20_000, maxWaitMs: 10_000 };
+// More than 64 KiB of messages, up to 512 KiB, are read one at a time: about 60 MiB per second.
+const longReading = { places: 1, pauseMs: 8 };
+// Less than that too is limited while organizations share the node: more than 16 KiB to about 20 MiB per second.
+const shortReading = { places: 4, pauseMs: 8 };
 const mostUnreadableTold = 1_024;
 /** How many imports, exports or batches run at once: each holds some megabytes, and those of an organization take turns. */
 export const transfersAtOnce = { ofOrganization: 4, ofNode: 64 };
@@ -64,7 +66,7 @@ const tellToReadLater = () =>
   rateLimited({
     detail: "too many callers are reading messages on this node at once; try again in 1 s",
     policy: "message-pages",
-    quota: longPages.maxWaiting,
+    quota: waitingReads.maxWaiting,
     retryAfterSeconds: 1,
   });
 
@@ -91,10 +93,12 @@ export function createServices(dependencies: Dependencies) {
     deliveryReports,
     onError: (error) => log.error({ err: error }, "cannot tell a caller about the delivery of a stored send"),
   });
-  const longReads = createPacedWork({
-    limiter: createLimiter({ ...longPages, clock: steadyClock, whenBusy: tellToReadLater }),
-    pauseMs: pauseAfterLongPageMs,
-  });
+  const paced = ({ places, pauseMs }: { places: number; pauseMs: number }) =>
+    createPacedWork({
+      limiter: createLimiter({ ...waitingReads, places, clock: steadyClock, whenBusy: tellToReadLater }),
+      pauseMs,
+    });
+  const [longReads, sharedReads] = [paced(longReading), paced(shortReading)];
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
@@ -115,7 +119,8 @@ export function createServices(dependencies: Dependencies) {
     }),
     history: createHistoryReader({
       ...store,
-      longPages: longReads,
+      shortReads: { run: (work, options) => (use.isShared() ? sharedReads.run(work, options) : work()) },
+      longReads,
       onUnreadable({ org, offset }) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
       },

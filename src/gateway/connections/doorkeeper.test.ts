@@ -19,10 +19,11 @@ const placesOfAddress = 4;
  * Creates a door at which users named `over …` have used up their budgets, and refusals leave at one per minute.
  * Records who was refused and why.
  */
-function openDoor() {
+function openDoor({ opening = createTurnstile(Number.POSITIVE_INFINITY) } = {}) {
   const exit = createTurnstile(1, { turnMs: 60_000 });
   const places = createPlaces({ connectionsPerUser: 100, connectionsPerAddress: placesOfAddress });
-  const budgets = createUserBudgets({ quota: 10, clock });
+  const users: string[] = [];
+  const budgets = createUserBudgets({ quota: 10, clock, onUse: (org) => users.push(org) });
   const doorkeeper = createDoorkeeper({
     sessions: {
       isSuspect: () => false,
@@ -41,13 +42,14 @@ function openDoor() {
     places,
     entrance: createTurnstile(1_000),
     exit,
+    opening,
     admission: createLimiter({ places: 10, maxWaiting: 10, maxWaitMs: 1_000, whenBusy: unused, clock }),
   });
   budgets.charge({ org: "o", uid: "over" }, 10);
   const refused: string[] = [];
   const note = (name: string, work: Promise<unknown>) =>
     void work.catch((error: unknown) => refused.push(`${name} ${error instanceof HeraldError ? error.code : error}`));
-  return { exit, places, doorkeeper, refused, note };
+  return { exit, places, doorkeeper, refused, note, users };
 }
 
 const newOwner = () => createOwner(unused);
@@ -77,6 +79,24 @@ test("refusals are told one after another, whatever their reason", async () => {
     "by token unauthorized",
     "renewing rate_limited",
   ]);
+});
+
+test("sessions of an organization open at its pace, and those of another meanwhile", async () => {
+  const opening = createTurnstile(Number.POSITIVE_INFINITY, {
+    names: { mostOf: (org) => (org === "crowd" ? 2 : Number.POSITIVE_INFINITY), ms: 60_000 },
+  });
+  const { doorkeeper, users } = openDoor({ opening });
+  const admitted: string[] = [];
+  const admit = (org: string, uid: string) =>
+    void doorkeeper.admit(newOwner(), `${org}/${uid}`, "a").then(() => admitted.push(org));
+  for (const uid of ["1", "2", "3"]) admit("crowd", uid);
+  admit("other", "1");
+  await afterSomeTurns();
+  expect(admitted.toSorted()).toEqual(["crowd", "crowd", "other"]);
+  expect(users).toEqual(["crowd", "crowd", "crowd", "other"]);
+  opening.open();
+  await afterSomeTurns();
+  expect(admitted).toHaveLength(4);
 });
 
 test("a user who connects again and again waits with the refused; others, and a few devices at once, do not", async () => {

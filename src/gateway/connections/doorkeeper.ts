@@ -43,11 +43,13 @@ type Dependencies = {
   exit: Turnstile;
   /** Bounds how many sessions are being opened at once. */
   admission: Limiter;
+  /** Paces how often an organization opens sessions. */
+  opening: Turnstile;
 };
 
 /** The doorkeeper of one node. */
 export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
-  const { sessions, budgets, organizationLimits, places, entrance, exit, admission } = dependencies;
+  const { sessions, budgets, organizationLimits, places, entrance, exit, admission, opening } = dependencies;
 
   /** Delays an error of `work` until it is the turn of `name` at the exit. */
   async function refuseInTurn<Result>(owner: Owner, name: string, work: () => Promise<Result>): Promise<Result> {
@@ -85,6 +87,7 @@ export function createDoorkeeper(dependencies: Dependencies): Doorkeeper {
       const identity = await identify(owner, token, address);
       const { org } = identity;
       const open = async () => {
+        await opening.pass(org, { owner });
         await organizationLimits.know(org);
         places.takeForOrganization(owner, org, organizationLimits.limitsOf(org).connections);
         return await sessions.open(identity);

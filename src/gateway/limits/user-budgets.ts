@@ -43,13 +43,21 @@ export type UserBudgets = {
   chargeConnect(user: User): boolean;
 };
 
+type Options = {
+  quota: number;
+  clock: Clock;
+  /** Called with the organization of each user who asks for something. */
+  onUse(org: string): void;
+};
+
 /** Creates unspent budgets. Only users of the last minute are kept. */
-export function createUserBudgets({ quota, clock }: { quota: number; clock: Clock }): UserBudgets {
+export function createUserBudgets({ quota, clock, onUse }: Options): UserBudgets {
   const quotas = createWindowQuotas({ quota, windowMs, clock });
   const connects = createTokenBuckets({ clock });
   const charge = ({ org, uid }: User, cost: number) => quotas.use(joinIds(org, uid), cost);
   return {
     require({ org, uid }) {
+      onUse(org);
       const waitMs = quotas.waitMs(joinIds(org, uid));
       if (waitMs === 0) return;
       const retryAfterSeconds = retryAfterOf(waitMs);

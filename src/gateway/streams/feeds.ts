@@ -1,5 +1,6 @@
 import { HeraldError, rateLimited, unavailable } from "../../contract/errors/errors.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
+import type { Turnstile } from "../../lib/event-loop/turnstile.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import { createOwner, type Owner, onAbort } from "../../lib/owner.ts";
 import { createCounters } from "../../lib/rates/counters.ts";
@@ -30,6 +31,8 @@ type Dependencies = {
   backlog: Pick<Backlog, "watch">;
   facts: Pick<EventFacts, "follow" | "systemOf" | "readOf">;
   heartbeats: Pick<Heartbeats, "repeat">;
+  /** Paces how often an organization opens feeds. */
+  opening: Turnstile;
   limits: { backlogBytes: number; pingMs: number; feedsPerOrganization: number };
   /** Called when a feed is cut with bytes waiting. */
   onCut(): void;
@@ -40,7 +43,8 @@ type Feed = { stream: EventStream; permit: FeedWish["permit"]; isAsking: boolean
 
 /** Creates the feeds of this node, which hear every event that its sequencers play. */
 export function createFeeds(dependencies: Dependencies) {
-  const { sequencers, topics, feedStarts, frames, register, places, backlog, facts, heartbeats, limits } = dependencies;
+  const { sequencers, topics, feedStarts, frames, register, places, backlog, facts, heartbeats, opening, limits } =
+    dependencies;
   const { onCut, onError } = dependencies;
   const perOrganization = createCounters(limits.feedsPerOrganization);
 
@@ -85,6 +89,7 @@ export function createFeeds(dependencies: Dependencies) {
     register.requireOpen();
     places.takeForAddress(owner, networkOf(address));
     takePlace(owner, org);
+    await opening.pass(org, { owner });
     await feedStarts.find(org, filter.uid); // first, so that no sequencer starts for an organization that does not exist
     const sequencer = await sequencers.acquire(org);
     owner.hold(() => sequencers.release(sequencer));
@@ -122,7 +127,7 @@ export function createFeeds(dependencies: Dependencies) {
     };
   }
 
-  const opening: Feeds = {
+  const feeds: Feeds = {
     async open(wish) {
       const owner = createOwner(onError);
       onAbort(wish.signal, owner.close); // before anything is taken
@@ -136,7 +141,7 @@ export function createFeeds(dependencies: Dependencies) {
   };
 
   return {
-    ...opening,
+    ...feeds,
     /** Ends an organization's feeds, so that their callers reconnect. */
     endOrganization(org: string): void {
       for (const feed of [...topics.feedsOf(org)]) feed.end();

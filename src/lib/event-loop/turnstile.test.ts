@@ -52,7 +52,9 @@ test("waiting names take turns, so that a crowd of one name delays another by on
 });
 
 test("a slow name gets one place per turn, and others the rest", async () => {
-  const turnstile = createTurnstile(3, { isSlow: (name) => name === "slow" });
+  const turnstile = createTurnstile(3, {
+    names: { mostOf: (name) => (name === "slow" ? 1 : Number.POSITIVE_INFINITY) },
+  });
   const passed: string[] = [];
   const enter = (name: string) => void turnstile.pass(name).then(() => passed.push(name));
   for (let count = 0; count < 4; count++) enter("slow");
@@ -68,6 +70,37 @@ test("a slow name gets one place per turn, and others the rest", async () => {
   expect(passed.slice(7)).toEqual(["quick"]);
   await nextTurn();
   expect(passed.slice(8)).toEqual(["slow"]);
+});
+
+test("a name with a limit waits for its time to be over, and others do not wait for it", async () => {
+  const turnstile = createTurnstile(Number.POSITIVE_INFINITY, {
+    names: { mostOf: (name) => (name === "crowd" ? 4 : Number.POSITIVE_INFINITY), ms: 20 },
+  });
+  const passed: string[] = [];
+  const begin = async (name: string, weight = 1) => {
+    if (!turnstile.takes(weight, name)) await turnstile.wait(name, { weight });
+    passed.push(name);
+  };
+  const crowd = [3, 3, 1, 9].map((weight) => begin("crowd", weight));
+  await nextTurn();
+  await begin("other");
+  expect(passed).toEqual(["crowd", "crowd", "other"]);
+  await crowd[3];
+  expect(passed).toEqual(["crowd", "crowd", "other", "crowd", "crowd"]);
+  expect(turnstile.waiting).toBe(0);
+});
+
+test("the length of a turn may change from one to the next", async () => {
+  let turnMs: number | undefined;
+  const turnstile = createTurnstile(1, { turnMs: () => turnMs });
+  await turnstile.pass("name");
+  await turnstile.pass("name"); // in the next turn of the event loop
+  turnMs = 60_000;
+  await nextTurn();
+  await turnstile.pass("name");
+  void turnstile.pass("name");
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  expect(turnstile.waiting).toBe(1);
 });
 
 test("a caller that has left waits no more and uses no turn", async () => {

@@ -6,8 +6,11 @@ import { createLinkedList, type LinkedList } from "../queues/linked-list.ts";
  * makes no turn long. Names take turns in order of arrival: a crowd under one name delays another name by one caller.
  */
 export type Turnstile = {
-  /** Whether there is room now and nobody waits; if so, takes the room, and the caller need not wait. */
-  takes(weight?: number): boolean;
+  /**
+   * Whether there is room now and nobody waits, or nobody of this name; if so, takes the room, and the caller need not
+   * wait. Without a name, nothing counts toward a limit of names.
+   */
+  takes(weight?: number, name?: string): boolean;
   /**
    * Resolves in one of the next turns, or when `owner` closes, so that callers who left do not block others. The number
    * of waiting callers is not limited here: each should wait at most once at a time.
@@ -25,13 +28,16 @@ export type Turnstile = {
 type Waiting = { weight?: number; owner?: Owner | undefined };
 
 type Options = {
-  /** Whether at most one caller of this name is let through per turn, however much room there is. */
-  isSlow?: (name: string) => boolean;
+  /**
+   * Callers of a name are let through while they weigh less than `mostOf` together, per turn or within `ms` from the
+   * first one, however much room there is.
+   */
+  names?: { mostOf(name: string): number; ms?: number };
   /**
    * The length of a turn; by default, a turn of the event loop. In timed turns, a caller heavier than a turn uses up
    * the following ones, too.
    */
-  turnMs?: number;
+  turnMs?: number | (() => number | undefined);
   /** Called in the turn after one that let somebody through, once waiting callers had their turn. */
   onTurn?: () => void;
 };
@@ -42,14 +48,12 @@ type Place = { weight: number; go(): void };
  * Creates a turnstile that lets callers through while those of the turn weigh less than `perTurn` at that time; so the last
  * one may exceed it.
  */
-export function createTurnstile(
-  perTurn: number | (() => number),
-  { isSlow = () => false, turnMs, onTurn }: Options = {},
-): Turnstile {
+export function createTurnstile(perTurn: number | (() => number), { names, turnMs, onTurn }: Options = {}): Turnstile {
   const crowds = new Map<string, LinkedList<Place>>();
-  const slow = new Set<string>();
+  const passedOf = new Map<string, number>(); // of names with a limit
   const mostOfTurn = typeof perTurn === "function" ? perTurn : () => perTurn;
   let passed = 0;
+  let lengthMs: number | undefined; // of this turn
   let waiting = 0;
   let isOpen = false;
 
@@ -58,22 +62,38 @@ export function createTurnstile(
     passed += weight;
   }
 
-  /** Takes room in this turn, if there is any; a slow name gets it once. */
+  /** Takes room in this turn, if there is any for this name. */
   function takeRoom(name: string, weight: number): boolean {
-    if (passed >= mostOfTurn() || slow.has(name)) return false;
-    if (isSlow(name)) slow.add(name);
+    if (passed >= mostOfTurn() || !takeOwnRoom(name, weight)) return false;
     spend(weight);
     return true;
   }
 
+  /** Takes room within the limit of a name, if it has one. */
+  function takeOwnRoom(name: string, weight: number): boolean {
+    const most = names?.mostOf(name) ?? Number.POSITIVE_INFINITY;
+    if (most === Number.POSITIVE_INFINITY) return true;
+    const own = passedOf.get(name) ?? 0;
+    if (own >= most) return false;
+    if (names?.ms !== undefined && passedOf.size === 0) setTimeout(forgetNames, names.ms);
+    passedOf.set(name, own + weight);
+    return true;
+  }
+
+  function forgetNames(): void {
+    passedOf.clear();
+    letThrough();
+  }
+
   function endTurn(): void {
-    if (turnMs === undefined) setImmediate(beginTurn);
-    else setTimeout(beginTurn, turnMs);
+    lengthMs = typeof turnMs === "function" ? turnMs() : turnMs;
+    if (lengthMs === undefined) setImmediate(beginTurn);
+    else setTimeout(beginTurn, lengthMs);
   }
 
   function beginTurn(): void {
-    passed = turnMs === undefined ? 0 : Math.max(0, passed - mostOfTurn());
-    slow.clear();
+    passed = lengthMs === undefined ? 0 : Math.max(0, passed - mostOfTurn());
+    if (names?.ms === undefined) passedOf.clear();
     if (passed > 0) endTurn();
     letThrough();
     onTurn?.();
@@ -110,7 +130,8 @@ export function createTurnstile(
   }
 
   return {
-    takes(weight = 1) {
+    takes(weight = 1, name) {
+      if (name !== undefined) return !crowds.has(name) && takeRoom(name, weight);
       if (crowds.size > 0 || passed >= mostOfTurn()) return false;
       spend(weight);
       return true;

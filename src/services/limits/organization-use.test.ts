@@ -32,6 +32,14 @@ describe("a node", () => {
     expect(use.isShared()).toBe(true);
   });
 
+  test("is shared while users of one organization ask for something, and another organization sends", () => {
+    const { use } = setUp();
+    use.note("a");
+    expect(use.isShared()).toBe(false);
+    use.admitChange("b", 0);
+    expect(use.isShared()).toBe(true);
+  });
+
   test("is not shared by requests that name no organization, or none that there is", () => {
     const { use } = setUp();
     for (const org of ["a", undefined, "nowhere", "a"]) use.admitRequest(org, 1);

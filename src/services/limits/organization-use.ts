@@ -56,7 +56,9 @@ export type OrganizationUse = {
   /** Like `requireRoomFor`, for events that are not sends. */
   requireRoom(org: string): void;
   ratesOf(org: string): OrganizationRates;
-  /** Whether several organizations made requests or sent messages in the last second. */
+  /** Notes a use that is not charged to the organization, such as a request of a user. */
+  note(org: string): void;
+  /** Whether several organizations or their users made requests or sent messages in the last second. */
   isShared(): boolean;
 };
 
@@ -179,6 +181,7 @@ export function createOrganizationUse({ limits, checks, burstSeconds, clock }: O
     },
     // A charge may be refunded in the following second.
     ratesOf: (org) => ({ requests: Math.max(0, requestMeters.of(org)), messages: messageMeters.of(org) }),
+    note: sharing.note,
     isShared: sharing.isShared,
   };
 }

@@ -21,12 +21,14 @@ export type ParticipantQuery = MessageQuery & { ids?: string[] | undefined; upda
 
 type Dependencies = {
   history: History;
-  organizations: Organizations;
-  conversations: Conversations;
-  participants: Participants;
-  standing: Standing;
-  /** Reads long pages one at a time, at a limited pace. Organizations take turns. */
-  longPages: PacedWork;
+  organizations: Pick<Organizations, "get">;
+  conversations: Pick<Conversations, "get">;
+  participants: Pick<Participants, "has">;
+  standing: Pick<Standing, "conversations">;
+  /** Runs reads of up to 64 KiB: a few at a time while organizations share the node, which then take turns. */
+  shortReads: PacedWork;
+  /** Runs reads of more, one at a time, at a limited pace. Organizations take turns. */
+  longReads: PacedWork;
   /** Called for a message whose stored row is damaged. The message is left out of the page. */
   onUnreadable(place: { org: string; offset: number }): void;
 };
@@ -40,7 +42,8 @@ type Range = { after?: number | undefined; before?: number | undefined; directio
 
 const maxPageBytes = 512 * 1024;
 const maxLastBytes = 256 * 1024;
-const shortPageBytes = 64 * 1024;
+const shortBytes = 64 * 1024;
+const smallBytes = 16 * 1024; // no pause follows so little
 const rowsAtOnce = 100;
 const [opening, closing] = ['{"message":', "}"];
 
@@ -53,7 +56,8 @@ const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() })
 
 /** Creates the reader of conversations and their messages, for callers of the admin API and for participants. */
 export function createHistoryReader(dependencies: Dependencies) {
-  const { history, organizations, conversations, participants, standing, longPages, onUnreadable } = dependencies;
+  const { history, organizations, conversations, participants, standing, shortReads, longReads, onUnreadable } =
+    dependencies;
 
   async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
     const offsetOf = async (id: string | undefined) => {
@@ -75,7 +79,7 @@ export function createHistoryReader(dependencies: Dependencies) {
     cid: string,
     range: Range,
     { limit, maxBytes }: { limit: number; maxBytes: number },
-  ): Promise<{ messages: StoredMessage[]; isFull: boolean }> {
+  ): Promise<{ messages: StoredMessage[]; bytes: number }> {
     const messages: StoredMessage[] = [];
     let bytes = 0;
     let rest = range;
@@ -93,7 +97,7 @@ export function createHistoryReader(dependencies: Dependencies) {
       }
       if (rows.length < count) break; // the end, or `maxBytes` reached
     }
-    return { messages, isFull: bytes >= maxBytes };
+    return { messages, bytes };
   }
 
   /**
@@ -107,12 +111,31 @@ export function createHistoryReader(dependencies: Dependencies) {
     limit: number,
     finish: (messages: StoredMessage[]) => Made | Promise<Made>,
   ): Promise<Made> {
-    const short = await readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes });
-    if (!short.isFull) return await finish(short.messages);
-    return await longPages.run(
+    const short = await shortReads.run(async () => readUpTo(org, cid, range, { limit, maxBytes: shortBytes }), {
+      key: org,
+      isLarge: ({ bytes }) => bytes > smallBytes,
+    });
+    if (short.bytes < shortBytes) return await finish(short.messages);
+    return await longReads.run(
       async () => finish((await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes })).messages),
       { key: org },
     );
+  }
+
+  /** Finds where messages are, and reads them there: at a limited pace if they are long. */
+  async function findAndRead<Found extends { bytes: number }, Result extends object>(
+    org: string,
+    find: () => Promise<Found>,
+    read: (found: Found) => Promise<Result>,
+  ): Promise<Result> {
+    const { found, result } = await shortReads.run(
+      async () => {
+        const found = await find();
+        return { found, result: found.bytes > shortBytes ? undefined : await read(found) };
+      },
+      { key: org, isLarge: ({ found, result }) => result !== undefined && found.bytes > smallBytes },
+    );
+    return result ?? (await longReads.run(() => read(found), { key: org }));
   }
 
   /** The range between two times, within another. */
@@ -143,21 +166,28 @@ export function createHistoryReader(dependencies: Dependencies) {
     });
   }
 
-  /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
-  async function lastMessages(org: string, cids: string[]): Promise<{ count: number; messages: Map<string, Message> }> {
+  /** Where the last message of each conversation is, for as many of them, at least one, as have 256 KiB together. */
+  async function lastPlaces(
+    org: string,
+    cids: string[],
+  ): Promise<{ count: number; bytes: number; places: MessagePlace[] }> {
     const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
     const byCid = new Map(places.map((place) => [place.cid, place]));
     const ordered = cids.map((cid) => byCid.get(cid));
-    const count = fitting(
+    const { count, bytes } = fitting(
       ordered.map((place) => place?.bytes ?? 0),
       maxLastBytes,
     );
-    const wanted = ordered.slice(0, count).filter((place) => place !== undefined);
-    const cidAt = new Map(wanted.map(({ cid, offset }) => [offset, cid]));
+    return { count, bytes, places: ordered.slice(0, count).filter((place) => place !== undefined) };
+  }
+
+  /** The messages at places in different conversations, by the id of the conversation. */
+  async function messagesByCid(org: string, places: readonly MessagePlace[]): Promise<Map<string, Message>> {
+    const cidAt = new Map(places.map(({ cid, offset }) => [offset, cid]));
     const messages = new Map<string, Message>();
-    for (const { row, message } of await readAt(org, wanted))
+    for (const { row, message } of await readAt(org, places))
       messages.set(cidAt.get(row.offset) ?? "", { ...message, ...editOf(row) });
-    return { count, messages };
+    return messages;
   }
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
@@ -184,13 +214,19 @@ export function createHistoryReader(dependencies: Dependencies) {
     /** Like `messages`, for a participant. Throws `not_a_participant`, even if there is no such conversation. */
     async messagesFor(org: string, uid: string, cid: string, query: ParticipantQuery): Promise<string[]> {
       if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
-      if (query.ids !== undefined) {
-        const places = await history.places(org, cid, [...new Set(query.ids)]);
-        const count = fitting(
-          places.map(({ bytes }) => bytes),
-          maxPageBytes,
+      const { ids } = query;
+      if (ids !== undefined) {
+        const find = async () => {
+          const places = await history.places(org, cid, [...new Set(ids)]);
+          const { count, bytes } = fitting(
+            places.map((place) => place.bytes),
+            maxPageBytes,
+          );
+          return { bytes, places: places.slice(0, count) };
+        };
+        return await findAndRead(org, find, async ({ places }) =>
+          (await readAt(org, places)).map(({ row }) => textOf(row)),
         );
-        return (await readAt(org, places.slice(0, count))).map(({ row }) => textOf(row));
       }
       const all = await rangeOf(org, cid, query);
       const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
@@ -203,11 +239,15 @@ export function createHistoryReader(dependencies: Dependencies) {
       { limit, cursor, updated_at: between }: PageQuery & { updated_at?: Between | undefined },
     ): Promise<Page<ConversationView>> {
       const after = parseCursor(cursor, conversationPlace);
-      const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
-      const { count, messages } = await lastMessages(
-        org,
-        read.slice(0, limit).map(({ id }) => id),
-      );
+      const find = async () => {
+        const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
+        const cids = read.slice(0, limit).map(({ id }) => id);
+        return { read, ...(await lastPlaces(org, cids)) };
+      };
+      const { read, count, messages } = await findAndRead(org, find, async (found) => ({
+        ...found,
+        messages: await messagesByCid(org, found.places),
+      }));
       return toPage(
         read,
         Math.min(limit, count),
@@ -229,14 +269,15 @@ export function createHistoryReader(dependencies: Dependencies) {
 /** The reader of conversations and their messages. */
 export type HistoryReader = ReturnType<typeof createHistoryReader>;
 
-/** How many of the items, at least one, have together at most so many bytes. */
-function fitting(sizes: readonly number[], maxBytes: number): number {
-  let bytes = 0;
-  const tooMany = sizes.findIndex((size) => {
+/** How many of the items, at least one, have at most so many bytes together, and how many they have. */
+function fitting(sizes: readonly number[], maxBytes: number): { count: number; bytes: number } {
+  let [count, bytes] = [0, 0];
+  for (const size of sizes) {
+    if (count > 0 && bytes + size > maxBytes) break;
+    count++;
     bytes += size;
-    return bytes > maxBytes;
-  });
-  return tooMany === -1 ? sizes.length : Math.max(1, tooMany);
+  }
+  return { count, bytes };
 }
 
 /** The part of a range beyond a message, in the range's direction. */

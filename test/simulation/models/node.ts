@@ -148,6 +148,7 @@ export function createNode(options: Options): Node {
       followActivity: () => () => undefined,
     },
     ratesOf: () => ({ requests: 0, messages: 0 }),
+    noteUse: () => undefined,
     isShared: () => false,
     log: {
       heads: (orgs) => ask(() => reads.heads(orgs)),
