@@ -85,7 +85,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           letGoRest();
         }
       },
-      { key: org, owner, isLarge: (bytes) => bytes > longPageBytes },
+      { key: org, owner, pausesAfter: (bytes) => (bytes > longPageBytes ? 1 : 0) },
     );
   }
 
@@ -153,7 +153,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
       const resumeAfter =
         since === undefined
           ? undefined
-          : await reads.run(() => catchUp.resumeAfter(session, since), { key: org, owner, isLarge: () => false });
+          : await reads.run(() => catchUp.resumeAfter(session, since), { key: org, owner, pausesAfter: () => 0 });
       if (!connection.isOpen) return;
       admit(since === undefined ? undefined : resumeAfter !== undefined);
       if (resumeAfter !== undefined) await replay(connection, session, sequencer, resumeAfter);

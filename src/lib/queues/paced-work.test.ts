@@ -3,6 +3,7 @@ import { createLimiter } from "./limiter.ts";
 import { createPacedWork } from "./paced-work.ts";
 
 const pauseMs = 8;
+const pausesAfter: Record<string, number> = { small: 0, huge: 2.5 };
 
 describe("paced work", () => {
   beforeEach(() => void jest.useFakeTimers());
@@ -15,7 +16,7 @@ describe("paced work", () => {
     const done: string[] = [];
     const add = (name: string, key = "o") =>
       paced
-        .run(async () => name, { key, isLarge: (done) => done !== "small" })
+        .run(async () => name, { key, pausesAfter: (done) => pausesAfter[done] ?? 1 })
         .then(
           (text) => done.push(text),
           (error: Error) => done.push(`${name}: ${error.message}`),
@@ -57,6 +58,18 @@ describe("paced work", () => {
     for (const name of ["small", "first", "second"]) void add(name);
     await settle();
     expect(done).toEqual(["small", "first"]);
+  });
+
+  test("pauses longer after huge work", async () => {
+    const { done, add } = setUp();
+    for (const name of ["huge", "next"]) void add(name);
+    await settle();
+    jest.advanceTimersByTime(2.5 * pauseMs - 1);
+    await settle();
+    expect(done).toEqual(["huge"]);
+    jest.advanceTimersByTime(1);
+    await settle();
+    expect(done).toEqual(["huge", "next"]);
   });
 
   test("refuses what does not fit into the queue", async () => {

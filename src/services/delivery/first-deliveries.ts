@@ -44,11 +44,11 @@ export function createFirstDeliveries({ reads, longReads, clock, maxUsers = 200_
 
   function create(org: string, event: Place, recipients: number): Entry {
     const kept: Known = { times: createUserTimes(), seen: new Set() };
-    const isLarge = (users: number) => users >= manyUsers;
+    const pausesAfter = (users: number) => (users >= manyUsers ? 1 : 0);
     const read = () => readNew(reads, org, event, kept);
     const refresh = createRecentCopy(
       async () => {
-        await (recipients < manyUsers ? read() : longReads.run(read, { key: org, isLarge }));
+        await (recipients < manyUsers ? read() : longReads.run(read, { key: org, pausesAfter }));
       },
       { maxAgeMs, clock },
     );

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { StoredMessage } from "../../store/messages/ports.ts";
 import { createHistoryReader } from "./history.ts";
@@ -9,13 +9,13 @@ function unused(): never {
   throw new Error("not used here");
 }
 
-/** A reader of a conversation whose only message has so many bytes. Records which pace each read kept. */
+/** A reader of a conversation whose only message has so many bytes. Records the pauses after each read. */
 function readerOf(bytes: number) {
-  const kept: string[] = [];
-  const paceOf = (name: string): PacedWork => ({
-    async run(work, { key, isLarge = () => true }) {
+  const pauses: string[] = [];
+  const paced = (name: string): PacedWork => ({
+    async run(work, { key, pausesAfter = () => 1 }) {
       const result = await work();
-      kept.push(`${key} ${name}${isLarge(result) ? ", large" : ""}`);
+      pauses.push(`${key}: ${name}, ${pausesAfter(result)}`);
       return result;
     },
   });
@@ -38,36 +38,39 @@ function readerOf(bytes: number) {
     conversations: { get: unused },
     participants: { has: async () => true },
     standing: { conversations: async () => [conversation] },
-    shortReads: paceOf("short"),
-    longReads: paceOf("long"),
+    reads: paced("read"),
+    longPages: paced("long page"),
     onUnreadable: unused,
   });
-  const reads = {
+  const readers = {
     page: async () => (await reader.messagesFor("o", "u", "c", { limit: 1 })).length,
-    "by id": async () => (await reader.messagesFor("o", "u", "c", { limit: 1, ids: ["m"] })).length,
-    list: async () => {
+    "list by ids": async () => (await reader.messagesFor("o", "u", "c", { limit: 1, ids: ["m"] })).length,
+    "list of conversations": async () => {
       const { items } = await reader.conversationsOf("o", "u", { limit: 10 });
       return items.filter((item) => item.last_message !== null).length;
     },
   };
-  return { kept, reads };
+  return { pauses, readers };
 }
 
-test.each(["page", "by id", "list"] as const)("a %s keeps the pace of its length", async (kind) => {
-  for (const [bytes, expected] of [
-    [16 * 1024, ["o short"]],
-    [16 * 1024 + 1, ["o short, large"]],
-    [64 * 1024 - 1, ["o short, large"]],
-  ] as const) {
-    const { kept, reads } = readerOf(bytes);
-    expect(await reads[kind]()).toBe(1);
-    expect(kept).toEqual([...expected]);
-  }
+const kibibyte = 1_024;
+
+describe.each(["page", "list by ids", "list of conversations"] as const)("after a %s", (kind) => {
+  test.each([
+    [16, 0],
+    [32, 0.5],
+    [63, 63 / 64],
+  ])("of %i KiB, there is a pause for what was read, if that was much", async (size, expected) => {
+    const { pauses, readers } = readerOf(size * kibibyte);
+    expect(await readers[kind]()).toBe(1);
+    expect(pauses).toEqual([`o: read, ${expected}`]);
+  });
 });
 
-test.each(["page", "by id", "list"] as const)("a long %s is read apart from short ones", async (kind) => {
-  const { kept, reads } = readerOf(64 * 1024 + 1);
-  expect(await reads[kind]()).toBe(1);
-  expect(kept.at(-1)).toBe("o long, large");
-  expect(kept[0]).toStartWith("o short");
+test("a list of 128 KiB takes two pauses, and a page of more than 64 KiB waits for other long pages", async () => {
+  const { pauses, readers } = readerOf(128 * kibibyte);
+  expect(await readers["list by ids"]()).toBe(1);
+  expect(await readers["list of conversations"]()).toBe(1);
+  expect(await readers.page()).toBe(1);
+  expect(pauses).toEqual(["o: read, 2", "o: read, 2", "o: read, 2", "o: long page, 1"]);
 });

@@ -25,10 +25,10 @@ type Dependencies = {
   conversations: Pick<Conversations, "get">;
   participants: Pick<Participants, "has">;
   standing: Pick<Standing, "conversations">;
-  /** Runs reads of up to 64 KiB: a few at a time while organizations share the node, which then take turns. */
-  shortReads: PacedWork;
-  /** Runs reads of more, one at a time, at a limited pace. Organizations take turns. */
-  longReads: PacedWork;
+  /** Runs all reads: a few at a time while organizations share the node, with one pause for each 64 KiB read. */
+  reads: PacedWork;
+  /** Reads pages of more than 64 KiB one at a time, at a limited pace. Organizations take turns. */
+  longPages: PacedWork;
   /** Called for a message whose stored row is damaged. The message is left out of the page. */
   onUnreadable(place: { org: string; offset: number }): void;
 };
@@ -42,7 +42,8 @@ type Range = { after?: number | undefined; before?: number | undefined; directio
 
 const maxPageBytes = 512 * 1024;
 const maxLastBytes = 256 * 1024;
-const shortBytes = 64 * 1024;
+const shortPageBytes = 64 * 1024;
+const bytesPerPause = 64 * 1024;
 const smallBytes = 16 * 1024; // no pause follows so little
 const rowsAtOnce = 100;
 const [opening, closing] = ['{"message":', "}"];
@@ -56,8 +57,8 @@ const conversationPlace = z.strictObject({ updatedAt: z.int(), id: z.string() })
 
 /** Creates the reader of conversations and their messages, for callers of the admin API and for participants. */
 export function createHistoryReader(dependencies: Dependencies) {
-  const { history, organizations, conversations, participants, standing, shortReads, longReads, onUnreadable } =
-    dependencies;
+  const { history, organizations, conversations, participants, standing } = dependencies;
+  const { reads, longPages, onUnreadable } = dependencies;
 
   async function rangeOf(org: string, cid: string, { before, after }: MessageQuery): Promise<Range> {
     const offsetOf = async (id: string | undefined) => {
@@ -111,31 +112,15 @@ export function createHistoryReader(dependencies: Dependencies) {
     limit: number,
     finish: (messages: StoredMessage[]) => Made | Promise<Made>,
   ): Promise<Made> {
-    const short = await shortReads.run(async () => readUpTo(org, cid, range, { limit, maxBytes: shortBytes }), {
+    const short = await reads.run(async () => readUpTo(org, cid, range, { limit, maxBytes: shortPageBytes }), {
       key: org,
-      isLarge: ({ bytes }) => bytes > smallBytes,
+      pausesAfter,
     });
-    if (short.bytes < shortBytes) return await finish(short.messages);
-    return await longReads.run(
+    if (short.bytes < shortPageBytes) return await finish(short.messages);
+    return await longPages.run(
       async () => finish((await readUpTo(org, cid, range, { limit, maxBytes: maxPageBytes })).messages),
       { key: org },
     );
-  }
-
-  /** Finds where messages are, and reads them there: at a limited pace if they are long. */
-  async function findAndRead<Found extends { bytes: number }, Result extends object>(
-    org: string,
-    find: () => Promise<Found>,
-    read: (found: Found) => Promise<Result>,
-  ): Promise<Result> {
-    const { found, result } = await shortReads.run(
-      async () => {
-        const found = await find();
-        return { found, result: found.bytes > shortBytes ? undefined : await read(found) };
-      },
-      { key: org, isLarge: ({ found, result }) => result !== undefined && found.bytes > smallBytes },
-    );
-    return result ?? (await longReads.run(() => read(found), { key: org }));
   }
 
   /** The range between two times, within another. */
@@ -166,11 +151,21 @@ export function createHistoryReader(dependencies: Dependencies) {
     });
   }
 
-  /** Where the last message of each conversation is, for as many of them, at least one, as have 256 KiB together. */
-  async function lastPlaces(
+  /** Those of `ids` that are messages of the conversation, newest first: as many, at least one, as have 512 KiB together. */
+  async function readByIds(org: string, cid: string, ids: readonly string[]) {
+    const places = await history.places(org, cid, [...new Set(ids)]);
+    const { count, bytes } = fitting(
+      places.map((place) => place.bytes),
+      maxPageBytes,
+    );
+    return { rows: await readAt(org, places.slice(0, count)), bytes };
+  }
+
+  /** The last message of each of these conversations, for as many of them, at least one, as have 256 KiB together. */
+  async function lastMessages(
     org: string,
     cids: string[],
-  ): Promise<{ count: number; bytes: number; places: MessagePlace[] }> {
+  ): Promise<{ count: number; bytes: number; messages: Map<string, Message> }> {
     const places = cids.length === 0 ? [] : await history.lastPlaces(org, cids);
     const byCid = new Map(places.map((place) => [place.cid, place]));
     const ordered = cids.map((cid) => byCid.get(cid));
@@ -178,16 +173,12 @@ export function createHistoryReader(dependencies: Dependencies) {
       ordered.map((place) => place?.bytes ?? 0),
       maxLastBytes,
     );
-    return { count, bytes, places: ordered.slice(0, count).filter((place) => place !== undefined) };
-  }
-
-  /** The messages at places in different conversations, by the id of the conversation. */
-  async function messagesByCid(org: string, places: readonly MessagePlace[]): Promise<Map<string, Message>> {
-    const cidAt = new Map(places.map(({ cid, offset }) => [offset, cid]));
+    const wanted = ordered.slice(0, count).filter((place) => place !== undefined);
+    const cidAt = new Map(wanted.map(({ cid, offset }) => [offset, cid]));
     const messages = new Map<string, Message>();
-    for (const { row, message } of await readAt(org, places))
+    for (const { row, message } of await readAt(org, wanted))
       messages.set(cidAt.get(row.offset) ?? "", { ...message, ...editOf(row) });
-    return messages;
+    return { count, bytes, messages };
   }
 
   async function isMore(org: string, cid: string, range: Range, last: StoredMessage): Promise<boolean> {
@@ -216,17 +207,8 @@ export function createHistoryReader(dependencies: Dependencies) {
       if (!(await participants.has(org, cid, uid))) throw new HeraldError("not_a_participant");
       const { ids } = query;
       if (ids !== undefined) {
-        const find = async () => {
-          const places = await history.places(org, cid, [...new Set(ids)]);
-          const { count, bytes } = fitting(
-            places.map((place) => place.bytes),
-            maxPageBytes,
-          );
-          return { bytes, places: places.slice(0, count) };
-        };
-        return await findAndRead(org, find, async ({ places }) =>
-          (await readAt(org, places)).map(({ row }) => textOf(row)),
-        );
+        const found = await reads.run(() => readByIds(org, cid, ids), { key: org, pausesAfter });
+        return found.rows.map(({ row }) => textOf(row));
       }
       const all = await rangeOf(org, cid, query);
       const range = query.updated_at === undefined ? all : await rangeBetween(org, cid, all, query.updated_at);
@@ -239,15 +221,12 @@ export function createHistoryReader(dependencies: Dependencies) {
       { limit, cursor, updated_at: between }: PageQuery & { updated_at?: Between | undefined },
     ): Promise<Page<ConversationView>> {
       const after = parseCursor(cursor, conversationPlace);
-      const find = async () => {
+      const list = async () => {
         const read = await standing.conversations(org, uid, { after, limit: limit + 1, between });
         const cids = read.slice(0, limit).map(({ id }) => id);
-        return { read, ...(await lastPlaces(org, cids)) };
+        return { read, ...(await lastMessages(org, cids)) };
       };
-      const { read, count, messages } = await findAndRead(org, find, async (found) => ({
-        ...found,
-        messages: await messagesByCid(org, found.places),
-      }));
+      const { read, count, messages } = await reads.run(list, { key: org, pausesAfter });
       return toPage(
         read,
         Math.min(limit, count),
@@ -268,6 +247,9 @@ export function createHistoryReader(dependencies: Dependencies) {
 
 /** The reader of conversations and their messages. */
 export type HistoryReader = ReturnType<typeof createHistoryReader>;
+
+/** How long the pause after a read is, in pauses. */
+const pausesAfter = ({ bytes }: { bytes: number }) => (bytes > smallBytes ? bytes / bytesPerPause : 0);
 
 /** How many of the items, at least one, have at most so many bytes together, and how many they have. */
 function fitting(sizes: readonly number[], maxBytes: number): { count: number; bytes: number } {
