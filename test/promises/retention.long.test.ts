@@ -22,6 +22,7 @@ setDefaultTimeout(120_000);
 const dayMs = 24 * 3600 * 1000;
 const old = 3_000;
 const recent = 20;
+const readAgainMs = 70_000; // what is read for metrics is read again within a minute, later than 5 s only if reading took long
 
 /** Messages of `alice` to `bob` in the conversation `c1` of `o1`: many a hundred days old, some of today. */
 async function fill(driver: Driver): Promise<{ oldest: string; lastOld: string; firstRecent: string }> {
@@ -67,11 +68,15 @@ function describeServer(
 
     /** How long the oldest job of this kind has been waiting, once that meets a condition. */
     const waitOf = (kind: string, isThere: (seconds: number) => boolean) =>
-      eventually(async () => {
-        const { samples } = readMetrics((await herald.http<string>("GET", "/metrics")).text);
-        const seconds = sampleOf(samples, "herald_oldest_job_age_seconds", { kind });
-        return seconds !== undefined && isThere(seconds) ? seconds : undefined;
-      }, `the wait of ${kind}`);
+      eventually(
+        async () => {
+          const { samples } = readMetrics((await herald.http<string>("GET", "/metrics")).text);
+          const seconds = sampleOf(samples, "herald_oldest_job_age_seconds", { kind });
+          return seconds !== undefined && isThere(seconds) ? seconds : undefined;
+        },
+        `the wait of ${kind}`,
+        readAgainMs,
+      );
 
     beforeAll(async () => {
       const prepared = await prepare();
