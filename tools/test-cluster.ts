@@ -38,7 +38,7 @@ const postgres = await startPostgres();
 const nats = await startNats();
 if (postgres === undefined || nats === undefined) process.exit(0);
 for (const [file, reason] of Object.entries(leftOut)) console.log(`left out: ${file}: ${reason}`);
-const tests = spawn([process.execPath, "test", ...files.map((file) => `./${file}`)], {
+const tests = spawn([process.execPath, "test", "--parallel=2", ...files.map((file) => `./${file}`)], {
   env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url },
   stdio: ["inherit", "inherit", "inherit"],
 });
