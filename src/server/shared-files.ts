@@ -9,8 +9,7 @@ export function shareFiles(
   handle: Handlers["handle"],
   { corsHeaders }: Pick<Origins, "corsHeaders">,
 ): Handlers["handle"] {
-  return async (request, running, door) => {
-    if (!ofFile.test(request.url)) return handle(request, running, door);
+  const shareFile: Handlers["handle"] = async (request, running, door) => {
     const cors = corsHeaders(request);
     const preflight = answerPreflight(request, cors);
     if (preflight !== undefined) return preflight;
@@ -20,4 +19,5 @@ export function shareFiles(
       response.headers.set(name, value);
     return response;
   };
+  return (request, running, door) => (ofFile.test(request.url) ? shareFile : handle)(request, running, door);
 }
