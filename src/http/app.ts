@@ -33,7 +33,7 @@ import type { Imports } from "../services/transfer/imports.ts";
 import type { Webhooks } from "../services/webhooks/webhooks.ts";
 import { type AnswerBacklog, createLongAnswers } from "./answers/long-answers.ts";
 import { createBind, type Router, type Runtime, requestIdOf } from "./bind.ts";
-import { type Door, newCall, type TraceCall } from "./calls.ts";
+import { type Door, type FollowCall, newCall } from "./calls.ts";
 import { bindBatches } from "./routes/batches.ts";
 import { bindConsole, type Pages } from "./routes/console.ts";
 import { bindConversations } from "./routes/conversations.ts";
@@ -85,7 +85,7 @@ type Dependencies = {
   pages: Pages;
   backlog: AnswerBacklog;
   limits: PayloadLimits & { requestBytes: number; idleSeconds: number };
-  follow: TraceCall;
+  follow: FollowCall;
   onError(error: unknown, requestId: string): void;
 };
 

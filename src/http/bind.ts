@@ -7,6 +7,7 @@ import { toIso } from "../contract/identifiers.ts";
 import type { Scope } from "../contract/keys/scopes.ts";
 import type { Operation } from "../contract/operations/operation.ts";
 import { validate } from "../contract/requests.ts";
+import { nextTurn } from "../lib/event-loop/next-turn.ts";
 import { createTurnstile } from "../lib/event-loop/turnstile.ts";
 import type { ClientAddress, Peers } from "../lib/network/client-address.ts";
 import { createQueue } from "../lib/queues/queue.ts";
@@ -100,6 +101,7 @@ const payAgainMs = 50;
 // one at a time. While organizations share the node, more turns do less each, so that an answer waits for little else.
 const unitsPerTurn = { alone: 128, shared: 16 };
 const ofOrganization = { units: 16, inMs: 2 }; // that shares the node: up to 8,000 units a second
+const restOfLongBodyMs = 2; // while organizations share the node, after each millisecond of reading
 const bytesPerUnit = 1_024;
 const rowsPerUnit = 25;
 const rowsPerRequest = 100; // of a response: a page of a thousand is as much work as ten requests
@@ -215,12 +217,16 @@ export function createBind({
                 maxBytes: limits.requestBytes,
                 maxDepth: limits.jsonDepth,
                 isOptional: operation.isBodyOptional === true,
-                onLength: (bytes) => bills.addBody(bill, bytes),
+                onLength(bytes) {
+                  call.isBodyRead = bytes <= limits.requestBytes;
+                  bills.addBody(bill, bytes);
+                },
                 check(value) {
                   const checked = validate(body, value) as BodyOf;
                   bills.addWork(bill, operation.workOf?.(checked) ?? 0);
                   return checked;
                 },
+                nextPart: () => (use.isShared() ? Bun.sleep(restOfLongBodyMs) : nextTurn()),
                 turn: (bytes) => takeTurn(1 + Math.floor(bytes.length / bytesPerUnit), bytes),
                 alone: (read) =>
                   longBodies.add({ of: caller.keyId }, () => {

@@ -1,4 +1,8 @@
+import { HeraldError } from "../contract/errors/errors.ts";
+import { problemResponse } from "../contract/errors/problem.ts";
 import type { Peers } from "../lib/network/client-address.ts";
+import { createId } from "../lib/text/ids.ts";
+import { isTooLongToDrop } from "./requests/long-bodies.ts";
 
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
@@ -20,6 +24,8 @@ export type Call = {
   org: string | undefined;
   /** Its `X-Request-Id`. */
   requestId: string | undefined;
+  /** Whether all of its body was read, or is known to be short. */
+  isBodyRead: boolean;
   /** Whether it was a retry that got its first response again. */
   isReplay: boolean;
   /** The response status; 0 before. */
@@ -51,6 +57,7 @@ export function callOf(route: Route, from: Peers, { requestId, door = "only" }: 
     keyId: undefined,
     org: undefined,
     requestId,
+    isBodyRead: false,
     isReplay: false,
     status: 0,
     waitedMs: 0,
@@ -69,6 +76,13 @@ export type TraceCall = <Answer extends Response | undefined>(
   call: Call,
   answer: () => Answer | Promise<Answer>,
 ) => Promise<Answer>;
+
+/** Like `TraceCall`, and refuses some calls itself. */
+export type FollowCall = <Answer extends Response | undefined>(
+  request: Request,
+  call: Call,
+  answer: () => Answer | Promise<Answer>,
+) => Promise<Answer | Response>;
 
 type Observers = {
   /** Removes credentials from a text. */
@@ -89,18 +103,36 @@ function isCheap({ keyId, route, status }: Call): boolean {
   return status >= 400 || (keyId === undefined && route !== realTimeRoutes.stream);
 }
 
+/** Bun reads and drops the body of such a request while it is answered, which may take as long as a stream. */
+const takesNoBody = new Set(["GET", "HEAD"]);
+
+function refuseBody(call: Call): Response {
+  call.requestId ??= createId();
+  return problemResponse(
+    new HeraldError("bad_request", "this method takes no body; send the request without one"),
+    call.requestId,
+  );
+}
+
 /**
  * Creates the observer of incoming calls. An undefined response is an upgrade to a socket. Cheap responses are held
  * back: Bun would answer thousands of pipelined requests at once while everyone else waits, but closes a connection
  * that sends more requests while a response is pending.
  */
-export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): TraceCall {
-  return async (request, call, answer) => {
+export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): FollowCall {
+  return async <Answer extends Response | undefined>(
+    request: Request,
+    call: Call,
+    answer: () => Answer | Promise<Answer>,
+  ) => {
     const startedAt = performance.now();
     const givenId = request.headers.get("x-request-id");
     // The id goes into responses, logs, traces and the audit log, so one that contains a credential is discarded.
     if (givenId !== null && redact(givenId) !== givenId) request.headers.delete("x-request-id");
-    const response = await (traceCall === undefined ? answer() : traceCall(request, call, answer));
+    const isTooLong = isTooLongToDrop(request.headers);
+    const admit = () => (isTooLong && takesNoBody.has(request.method) ? refuseBody(call) : answer());
+    const response = await (traceCall === undefined ? admit() : traceCall<Answer | Response>(request, call, admit));
+    if (isTooLong && !call.isBodyRead) response?.headers.set("Connection", "close");
     call.status = response?.status ?? 101;
     call.tookMs = performance.now() - startedAt - call.waitedMs;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;

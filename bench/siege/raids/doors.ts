@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { createApiKey } from "../../../src/contract/keys/api-key.ts";
 import { handshake } from "../../harness/crowds/handshake.ts";
-import { besideVictim, keepOpen } from "../attack/lines.ts";
+import { besideVictim, fill, keepOpen } from "../attack/lines.ts";
 import { askWithoutEnd, requestOf, statusOf } from "../attack/pipeline.ts";
+import type { Tally } from "../attack/tally.ts";
 import type { Raid } from "../camp.ts";
 
 const crowded = { connections: 50, window: 16 };
@@ -30,6 +31,28 @@ function badToken(): string {
   const now = Math.floor(Date.now() / 1000);
   const claims = { sub: "member-0", org: "attacker", aud: "herald", iat: now, exp: now + 600 };
   return `${signed({ alg: "HS256", typ: "JWT" }, claims)}.${randomBytes(32).toString("base64url")}`;
+}
+
+type Endless = { url: string; tally: Tally; connections: number; method: string; path: string; key?: string };
+
+/** Sends bodies that do not end, whatever is answered, until the connection is closed. */
+function neverEnd({ url, tally, connections, method, path, key }: Endless): void {
+  const lines = ["Transfer-Encoding: chunked", "Content-Type: application/json"];
+  const hello = requestOf(url, method, path, { lines, ...(key !== undefined && { key }) });
+  const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+  keepOpen({
+    url,
+    tally,
+    count: connections,
+    talk: () => ({
+      hello,
+      hear(bytes) {
+        const status = statusOf(bytes);
+        if (status !== undefined) tally.count(`HTTP ${status}`);
+      },
+      onDrain: (line) => fill(line, () => chunk),
+    }),
+  });
 }
 
 /** Raids over HTTP by attackers who have nothing. */
@@ -85,6 +108,25 @@ export const doorRaids: readonly Raid[] = [
       const upload = `POST /admin/message HTTP/1.1\r\nHost: ${host}\r\nAdmin-Api-Key: hk_wrong\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n`;
       keepOpen({ url, tally, count: 2_900, talk: (index) => ({ hello: index < 900 ? upload : half }) });
     },
+  },
+  {
+    name: "endless-bodies",
+    row: 1,
+    who: "anyone: `POST /admin/message/batch` with a body without an end, on 50 connections",
+    attack: ({ url }, tally) => neverEnd({ url, tally, connections: 50, method: "POST", path: "/admin/message/batch" }),
+  },
+  {
+    name: "endless-gets",
+    row: 1,
+    who: "anyone: `GET /healthz` with a body without an end, on 50 connections",
+    attack: ({ url }, tally) => neverEnd({ url, tally, connections: 50, method: "GET", path: "/healthz" }),
+  },
+  {
+    name: "endless-sends",
+    row: 1,
+    who: "key with `message:send`: `POST /admin/message` with a body without an end, on 20 connections",
+    attack: ({ url, key }, tally) =>
+      neverEnd({ url, tally, connections: 20, method: "POST", path: "/admin/message", key }),
   },
   {
     name: "silent",

@@ -5,7 +5,7 @@ import { createHeldAnswers } from "./held-answers.ts";
 
 const peers = { requestIP: () => ({ address: "192.0.2.1" }) };
 
-type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number };
+type Facts = { status: number; keyId?: string; address?: string; bodyBytes?: number; isEndless?: boolean };
 
 /** A pace at which no second turn comes before a slow machine has looked at the first. */
 const slowPace = { perTurn: 8, turnMs: 200 };
@@ -23,11 +23,12 @@ function useHeld() {
     answered,
     /** The number of dropped bodies. */
     dropped: () => dropped,
-    async answer({ status, keyId, address, bodyBytes }: Facts) {
+    async answer({ status, keyId, address, bodyBytes, isEndless = false }: Facts) {
       const body = new ReadableStream({ cancel: () => void dropped++ });
       const request = new Request("http://herald.test/", {
         method: "POST",
         ...(bodyBytes !== undefined && { body, headers: { "content-length": `${bodyBytes}` } }),
+        ...(isEndless && { body, headers: { "transfer-encoding": "chunked" } }),
       });
       const call: Call = { ...newCall(request, peers), status, keyId, address };
       const response = new Response(null, { status });
@@ -70,6 +71,16 @@ test("no body is held: the bodies of waiting responses are dropped, no connectio
   for (let turn = 0; turn < 3; turn++) await nextTurn();
   const closed = answered.filter(({ headers }) => headers.get("connection") === "close");
   expect([dropped(), closed.length, answered.length]).toEqual([crowd, 0, 1]);
+});
+
+test("a body that may have no end is not read while its response waits, whatever the response, and beyond 128 responses wait for nothing", async () => {
+  const { answered, dropped, answer } = useHeld();
+  for (let count = 0; count < 128; count++) void answer({ status: 413, keyId: "many", isEndless: true });
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  expect([dropped(), answered.length]).toEqual([0, 1]);
+  for (let count = 0; count < 10; count++) void answer({ status: 413, keyId: "many", isEndless: true });
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  expect([dropped(), answered.length]).toEqual([0, 10]);
 });
 
 test("a body that was read is answered like any other", async () => {

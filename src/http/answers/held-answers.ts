@@ -3,12 +3,16 @@ import { createTurnstile } from "../../lib/event-loop/turnstile.ts";
 import { networkOf } from "../../lib/network/addresses.ts";
 import type { ClientAddress, Peers } from "../../lib/network/client-address.ts";
 import type { Call } from "../calls.ts";
+import { bytesOfBody, isTooLongToDrop } from "../requests/long-bodies.ts";
 import { discard } from "./response.ts";
 
 // 2,000 answers a second, which take a tenth of a core; or 60 with request bodies of a megabyte.
 const defaultPace = { perTurn: 8, turnMs: 4 };
 const bytesOfOne = 32 * 1024;
-const mostWeighed = 1_200_000; // bytes
+// Of a body that nobody reads, Bun takes almost two megabytes, and then no more.
+const bytesOfUnread = 2 * 1024 * 1024;
+const mostUnread = 128;
+const weightOf = (bytes: number) => 1 + Math.floor(bytes / bytesOfOne);
 
 /** Responses that wait before they are sent. */
 export type HeldAnswers = {
@@ -33,24 +37,29 @@ type Dependencies = {
  */
 export function createHeldAnswers({ clientAddress, isOneTooMany, pace = defaultPace }: Dependencies): HeldAnswers {
   const exit = createTurnstile(pace.perTurn, pace);
+  let unread = 0; // bodies of calls that wait
+
+  /** Waits for a turn to close the connection. Bodies are not read meanwhile; if too many wait, it is closed at once. */
+  async function waitToClose({ body }: Request, name: string): Promise<void> {
+    await nextTurn();
+    if (body === null || unread >= mostUnread) return;
+    unread++;
+    await exit.pass(name, { weight: weightOf(bytesOfUnread) });
+    unread--;
+  }
+
   return {
     async hold(request, call, response) {
       // Callers with a key are limited by that, and may keep any number of connections alive. What is closed anyway does not count.
       const isClosed = response.headers.get("Connection") === "close";
       if (!isClosed && isOneTooMany(request, call.from)) response.headers.set("Connection", "close");
-      if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       const name = call.keyId ?? networkOf(call.address ?? clientAddress(request, call.from));
-      if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to a megabyte of it
+      if (isTooLongToDrop(request.headers) && !call.isBodyRead) return await waitToClose(request, name);
+      if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
+      if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to two megabytes of it
       await nextTurn();
-      await exit.pass(name, { weight: 1 + Math.floor(bytesOf(request.headers) / bytesOfOne) });
+      await exit.pass(name, { weight: call.isBodyRead ? 1 : weightOf(bytesOfBody(request.headers)) });
     },
     end: exit.open,
   };
-}
-
-/** How much of a body Bun receives, up to the most that is weighed. */
-function bytesOf(headers: Headers): number {
-  const declared = headers.get("content-length");
-  if (declared !== null) return Math.min(Number(declared), mostWeighed);
-  return headers.has("transfer-encoding") ? mostWeighed : 0;
 }

@@ -1,6 +1,5 @@
 import { HeraldError } from "../../contract/errors/errors.ts";
 import { parseStrictJson, parseStrictJsonInTurns } from "../../contract/requests.ts";
-import { nextTurn } from "../../lib/event-loop/next-turn.ts";
 
 type Options<Body> = {
   maxBytes: number;
@@ -8,10 +7,12 @@ type Options<Body> = {
   isOptional: boolean;
   /** Called with the number of bytes: before they are read, if the request declares it. */
   onLength(bytes: number): void;
-  /** Awaited before a short body is parsed, unless it returns `undefined`. */
+  /** Awaited before a short body is parsed, and a part of one of undeclared length is kept, unless it returns `undefined`. */
   turn(bytes: Uint8Array): Promise<void> | undefined;
   /** Validates and converts the value, or throws. */
   check(value: unknown): Body;
+  /** Awaited between parts of a long body, each of which takes about a millisecond. */
+  nextPart(): Promise<void>;
   /**
    * Runs the reading of a long body when it is its turn: one at a time, so that the parsed values of all are not in
    * memory at once.
@@ -27,11 +28,11 @@ const longBytes = 64 * 1024;
  */
 export async function readJsonBody<Body>(
   request: Request,
-  { maxBytes, maxDepth, isOptional, onLength, turn, check, alone }: Options<Body>,
+  { maxBytes, maxDepth, isOptional, onLength, turn, check, nextPart, alone }: Options<Body>,
 ): Promise<Body> {
   let bytes: Uint8Array;
   try {
-    bytes = await readBytes(request, maxBytes, onLength);
+    bytes = await readBytes(request, { maxBytes, onLength, turn });
   } catch (cause) {
     if (cause instanceof HeraldError) throw cause;
     throw new HeraldError("bad_request", "the body was incomplete; send the request again", { cause });
@@ -43,8 +44,8 @@ export async function readJsonBody<Body>(
   requireJson(request.headers.get("content-type"));
   if (!isLong) return check(parseStrictJson(bytes, maxDepth));
   return await alone(async () => {
-    const value = await parseStrictJsonInTurns(bytes, maxDepth);
-    await nextTurn();
+    const value = await parseStrictJsonInTurns(bytes, maxDepth, nextPart);
+    await nextPart();
     return check(value);
   });
 }
@@ -72,25 +73,35 @@ function requireJson(contentType: string | null): void {
     throw new HeraldError("unsupported_media_type");
 }
 
+type Reading = Pick<Options<unknown>, "maxBytes" | "onLength" | "turn">;
+
 /** Reads all bytes of a body; rejects if they do not arrive. */
-function readBytes(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
+function readBytes(request: Request, reading: Reading): Promise<Uint8Array> {
+  const { maxBytes, onLength } = reading;
   const declared = request.headers.get("content-length");
-  if (declared === null) return collect(request, maxBytes, onLength);
+  if (declared === null) return collect(request, reading);
   if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
   onLength(Number(declared));
   return request.bytes();
 }
 
-/** Reads a body of undeclared length, keeping no more of it than allowed. */
-async function collect(request: Request, maxBytes: number, onLength: (bytes: number) => void): Promise<Uint8Array> {
+/**
+ * Reads a body of undeclared length, keeping no more of it than allowed. All that was read is paid for. The rest of one that is too
+ * long is not read: Bun would read and drop it as fast as it comes until the response is sent.
+ */
+async function collect(request: Request, { maxBytes, onLength, turn }: Reading): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
+  const reader = request.body?.getReader();
+  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
+    const awaited = length > 0 ? turn(read.value) : undefined;
+    if (awaited !== undefined) await awaited;
+    chunks.push(read.value);
+    length += read.value.length;
+    if (length > maxBytes) break;
   }
   onLength(length);
+  if (length > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
 }
 
