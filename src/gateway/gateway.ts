@@ -33,7 +33,7 @@ import { createStage } from "./fanout/stage.ts";
 import { createTopics, type SocketTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
-import { chargeCatchUp, createUserBudgets } from "./limits/user-budgets.ts";
+import { chargeCatchUp, costs, createUserBudgets } from "./limits/user-budgets.ts";
 import { createPlayables } from "./log/playable.ts";
 import type { LogBreak } from "./log/sequencer.ts";
 import type { Log } from "./log/sequencers.ts";
@@ -55,7 +55,9 @@ const enteringPerTurn = 4;
 const enteringTurnMs = 2; // while organizations share the node; otherwise, a turn of the event loop
 // Connections refused per `turnMs`, which bounds how often clients that reconnect at once can return. An occasional
 // refusal does not wait.
-const refused = { perTurn: 8, turnMs: 10 };
+const refused = { perTurn: { alone: 8, shared: 4 }, turnMs: 10 };
+// Requests over sockets while organizations share the node: per turn of the event loop, and for each organization.
+const asked = { perTurn: 16, ofOrganization: 16, inMs: 2 };
 // Pages of missed messages written to connections per turn of the event loop.
 const handedOverPerTurn = 1;
 // How many sessions are opened, and how many pages of missed messages are read, at a time; the rest queue.
@@ -64,7 +66,8 @@ const comeBackWithinSeconds = 10;
 // Sessions and feeds of one organization while several share the node: some 450 a second.
 const openedOfOrganization = { most: 4, inMs: 8 };
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
-// The pause after a long page: eight readers of 256 KiB pages move about 100 MiB per second.
+// The pause after a long page: eight readers of 256 KiB pages move about 100 MiB per second, and 30 MiB while
+// organizations share the node.
 const pauseAfterLongPageMs = 16;
 
 type Dependencies = OutageEvents & {
@@ -168,13 +171,14 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     turnMs: () => (dependencies.isShared() ? enteringTurnMs : undefined),
     names: { mostOf: (address) => (isSuspect(address) ? 1 : Number.POSITIVE_INFINITY) },
   });
-  const exit = createTurnstile(refused.perTurn, refused);
+  const exit = createTurnstile(() => refused.perTurn[dependencies.isShared() ? "shared" : "alone"], refused);
+  const whileShared = (most: number) => () => (dependencies.isShared() ? most : Number.POSITIVE_INFINITY);
+  const asking = createTurnstile(whileShared(asked.perTurn), {
+    names: { mostOf: whileShared(asked.ofOrganization), ms: asked.inMs },
+  });
   const admission = createLimiter({ ...admitted, clock: steadyClock, whenBusy: tellToComeBack });
   const opening = createTurnstile(Number.POSITIVE_INFINITY, {
-    names: {
-      mostOf: () => (dependencies.isShared() ? openedOfOrganization.most : Number.POSITIVE_INFINITY),
-      ms: openedOfOrganization.inMs,
-    },
+    names: { mostOf: whileShared(openedOfOrganization.most), ms: openedOfOrganization.inMs },
   });
   const reads = createLimiter({ ...replayed, clock: steadyClock, whenBusy: tellToCatchUpLater });
   const roster = createRoster({
@@ -257,6 +261,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     ledger,
     reads: createPacedWork({ limiter: reads, pauseMs: pauseAfterLongPageMs }),
     handover: createTurnstile(handedOverPerTurn),
+    isShared: dependencies.isShared,
   });
   const doorkeeper = createDoorkeeper({ ...dependencies, budgets, places, entrance, exit, admission, opening });
   const lines = {
@@ -265,6 +270,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     register,
     places,
     entrance,
+    asking,
     backlog,
     heartbeats,
     limits,
@@ -316,6 +322,11 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** The number of connections of an address, as named by `networkOf`. */
     countOfAddress: places.countOf,
+    /** Charges the user for a part of a file. Throws `rate_limited` if the budget is used up. */
+    payForDownload(user: { org: string; uid: string }, bytes: number): void {
+      budgets.require(user);
+      budgets.charge(user, costs.download(bytes));
+    },
     /** Counters since the start. */
     figures,
     /** Everything currently held for connections; all zero once the last one has gone. */

@@ -80,6 +80,7 @@ type Dependencies = {
   feeds: Feeds;
   files: Files;
   fileAddresses: FileAddresses;
+  payForDownload(user: { org: string; uid: string }, bytes: number): void;
   imports: Imports;
   exports: Exports;
   pages: Pages;

@@ -18,6 +18,7 @@ const time = { now: 1_700_000_000_000 };
 const clock = { now: () => time.now };
 const org = "acme";
 const unlimited = {
+  isShared: () => false,
   know: () => undefined,
   reserveRoom: () => ({ error: undefined, grow: () => undefined, end: () => undefined }),
 };

@@ -65,6 +65,7 @@ function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unus
     ledger,
     reads: createPacedWork({ limiter, pauseMs: 16 }),
     handover: createTurnstile(1),
+    isShared: () => false,
   });
   const connection: Connection = {
     id: "1",

@@ -34,6 +34,8 @@ type Dependencies = {
   reads: PacedWork;
   /** Spreads the handover of pages over turns of the event loop, so that no turn gets long. */
   handover: Turnstile;
+  /** Whether several organizations are active on this node, so that none may read as fast as it can. */
+  isShared(): boolean;
 };
 
 /** Joins connections to their organization's event stream. */
@@ -54,8 +56,14 @@ export type Joiner = {
 
 /** Creates the joiner of one node. */
 export function createJoiner(dependencies: Dependencies): Joiner {
-  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger, reads, handover } =
-    dependencies;
+  const { sequencers, catchUp, log, roster, joining, audiences, backlog, facts, ledger } = dependencies;
+  const { reads, handover, isShared } = dependencies;
+
+  /** The pauses of a reader after a page: one if it is long or, while organizations share the node, one for each part. */
+  function pausesAfter(bytes: number): number {
+    if (bytes <= longPageBytes) return 0;
+    return isShared() ? bytes / longPageBytes : 1;
+  }
 
   /**
    * Reads a page when it is the connection's turn, and hands it over if the connection is still open. The page counts
@@ -85,7 +93,7 @@ export function createJoiner(dependencies: Dependencies): Joiner {
           letGoRest();
         }
       },
-      { key: org, owner, pausesAfter: (bytes) => (bytes > longPageBytes ? 1 : 0) },
+      { key: org, owner, pausesAfter },
     );
   }
 

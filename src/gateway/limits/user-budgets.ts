@@ -10,6 +10,7 @@ const bytesPerUnit = 64 * 1024;
 // Replays are cheap: they go out as stored, and all devices of a user reconnect together after a restart, possibly more
 // than once.
 const replayed = { rowsPerUnit: 250, bytesPerUnit: 256 * 1024 };
+const downloadedPerUnit = 4 * 1024 * 1024;
 const receiptsPerUnit = 50;
 const lookupsPerUnit = 20; // users or conversations that are looked up one by one
 const countedPerUnit = 2_500; // unread messages: a millisecond of reading
@@ -28,6 +29,8 @@ export const costs = {
   counting: (unread: number) => unread / countedPerUnit,
   /** In addition to the answer, for users or conversations that were looked up one by one. */
   lookups: (named: number) => named / lookupsPerUnit,
+  /** Cheap, as the system hands out the bytes, and a page may show hundreds of pictures. */
+  download: (bytes: number) => 0.25 + bytes / downloadedPerUnit,
   replay: (rows: number, bytes: number) => Math.max(rows / replayed.rowsPerUnit, bytes / replayed.bytesPerUnit),
 };
 

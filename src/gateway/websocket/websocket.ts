@@ -45,6 +45,8 @@ type Dependencies = {
   register: Register;
   /** Queues the requests of sockets without a session, by address. */
   entrance: Turnstile;
+  /** Spreads the requests of connected clients over turns, by organization. */
+  asking: Turnstile;
   backlog: Pick<Backlog, "watch" | "hold">;
   heartbeats: Pick<Heartbeats, "timerOf" | "watch">;
   clientAddress: ClientAddress;
@@ -59,7 +61,7 @@ type Dependencies = {
 
 /** Creates the WebSocket side of the gateway. */
 export function createWebSockets(dependencies: Dependencies) {
-  const { doorkeeper, socketSessions, register, entrance, backlog, heartbeats } = dependencies;
+  const { doorkeeper, socketSessions, register, entrance, asking, backlog, heartbeats } = dependencies;
   const { clientAddress, origins, limits, steadyClock, onCut, onError } = dependencies;
 
   const rates = createFrameRates({ ...limits, clock: steadyClock });
@@ -128,7 +130,10 @@ export function createWebSockets(dependencies: Dependencies) {
       enqueue(socket, async () => {
         letGo();
         try {
-          if (data.user !== undefined) return await answer();
+          if (data.user !== undefined) {
+            await asking.pass(data.user.connection.org, { owner: line.owner });
+            return await answer();
+          }
           await deadline.during(async () => {
             await entrance.pass(data.address, { owner: line.owner });
             await answer();

@@ -21,6 +21,8 @@ type Services = {
   rateLimit: RateLimit;
   use: OrganizationUse;
   clientAddress: ClientAddress;
+  /** Charges a user for a part of a file. Throws `rate_limited`. */
+  payForDownload(user: { org: string; uid: string }, bytes: number): void;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -110,7 +112,7 @@ async function receive<Result>(
 
 /** Binds the addresses of files, which take a key, a user's token, or a signature of their own. */
 export function bindDownloads(app: Router, { downloadFile: { path, params } }: Operations, services: Services): void {
-  const { files, onError } = services;
+  const { files, payForDownload, onError } = services;
   const route = { method: "GET", path };
   app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env }) => {
     const { raw: request } = req;
@@ -143,6 +145,7 @@ export function bindDownloads(app: Router, { downloadFile: { path, params } }: O
       if (range === "unsatisfiable")
         return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${file.size}` } });
       const { start, end } = range ?? { start: 0, end: file.size };
+      if ("uid" in reader) payForDownload(reader, request.method === "HEAD" ? 0 : end - start);
       const part = range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` };
       return new Response(request.method === "HEAD" ? null : bytes.part(start, end), {
         status: range === undefined ? 200 : 206,

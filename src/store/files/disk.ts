@@ -3,6 +3,10 @@ import { dirname, join } from "node:path";
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { FileBytes } from "./ports.ts";
 
+// A flush of the database may have to wait until all of a file that was written before it is on the disk (ext4), so it never
+// is much.
+const syncedBytes = 1024 * 1024;
+
 /**
  * Stores the bytes of files below a folder. Each has a file named by the id of its bytes, which Herald made; names that callers
  * give are in no path.
@@ -16,7 +20,14 @@ export function createDiskBytes(folder: string): FileBytes {
     try {
       const file = await open(part, "w", 0o600);
       try {
-        for await (const piece of pieces) await writeAll(file, piece);
+        let unsynced = 0;
+        for await (const piece of pieces) {
+          await writeAll(file, piece);
+          unsynced += piece.length;
+          if (unsynced < syncedBytes) continue;
+          await file.datasync();
+          unsynced = 0;
+        }
         await file.sync();
       } finally {
         await file.close();
