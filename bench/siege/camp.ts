@@ -11,6 +11,10 @@ export type Camp = {
   since: string;
   /** Ids of messages that every member of the hall may acknowledge. */
   received: readonly string[];
+  /** A message to the mass. */
+  massMessage: string;
+  /** A file that every member of the chat may have. */
+  file: string;
   /** Different for each run of attackers, so that names made from it are new. */
   run: string;
 };

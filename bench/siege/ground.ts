@@ -27,12 +27,16 @@ export type Besieged = { node: HeraldPeer; databaseUrl: string | undefined; fold
 const longBody = "x".repeat(60_000);
 const sinceMessages = 990; // slightly fewer than `since` gives, as the order of ids is not exactly that of offsets
 const keyCount = 10;
+const fileBytes = 32 * 1_048_576;
 const tenantScopes = [
   "message:send",
+  "message:edit",
   "system:send",
   "directory:read",
   "directory:write",
   "history:read",
+  "files:write",
+  "webhooks:manage",
   "observe",
   "keys:manage",
 ];
@@ -128,6 +132,8 @@ export async function fillGround(url: string, { longMessages, shortMessages, sin
   const moreKeys: string[] = [];
   for (let count = 0; count < keyCount; count++) moreKeys.push(await makeKey(tenant.org, ["message:send"]));
   const short = await sendMany(url, tenant.chat, "a short one", shortMessages);
+  const [massMessage = ""] = await sendMany(url, tenant.mass, "to ten thousand", 1);
+  const file = await shareFile(url);
   const long = await sendMany(url, tenant.hall, longBody, longMessages); // last, as `since` gives only these
   return {
     key: await makeKey(tenant.org, tenantScopes),
@@ -135,7 +141,24 @@ export async function fillGround(url: string, { longMessages, shortMessages, sin
     victimKey: await makeKey(victimOrg, ["message:send"]),
     since: long.at(-since) ?? "",
     received: short.slice(-100),
+    massMessage,
+    file,
   };
+}
+
+/** Uploads a file and sends it to the chat. */
+async function shareFile(url: string): Promise<string> {
+  const response = await fetch(`${url}${tenantPath("files")}?name=long`, {
+    method: "POST",
+    headers: { "Admin-Api-Key": house.key, "Content-Type": "text/plain" },
+    body: "x".repeat(fileBytes),
+  });
+  const known = await response.json();
+  if (response.status !== 201) throw new Error(`an upload was answered ${response.status}`);
+  const attachment = { file_id: String(known.file_id), name: "long", size: fileBytes, content_type: "text/plain" };
+  const message = { cid: tenant.chat, attachments: [attachment] };
+  await ask(url, "POST", "/admin/message", { organizationId: tenant.org, senderId: tenant.sender, message });
+  return attachment.file_id;
 }
 
 /** Sends `count` messages, and returns their ids approximately in order. */

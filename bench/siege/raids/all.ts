@@ -1,6 +1,8 @@
 import type { Raid } from "../camp.ts";
 import { batchRaids } from "./batches.ts";
+import { changeRaids } from "./changes.ts";
 import { doorRaids } from "./doors.ts";
+import { fileRaids } from "./files.ts";
 import { floodRaids } from "./floods.ts";
 import { keyRaids } from "./keys.ts";
 import { transferRaids } from "./transfers.ts";
@@ -14,6 +16,8 @@ export const raids: readonly Raid[] = [
   ...keyRaids,
   ...transferRaids,
   ...batchRaids,
+  ...changeRaids,
+  ...fileRaids,
 ];
 
 /** The raid of that name. Throws if there is none. */

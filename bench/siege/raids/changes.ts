@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { keepOpen } from "../attack/lines.ts";
+import { askWithoutEnd, requestOf } from "../attack/pipeline.ts";
+import { askBySocket, socketTalk, tokensOf } from "../attack/sockets.ts";
+import type { Tally } from "../attack/tally.ts";
+import { type Camp, type Raid, tenant, tenantPath } from "../camp.ts";
+
+const longBody = "x".repeat(60_000);
+const { org, sender, chat, mass, members } = tenant;
+const own = { organizationId: org, senderId: sender };
+
+type Call = { method: string; path: string; body?: object; lines?: readonly string[] };
+
+/** Calls with the tenant's eleven keys in turn, or with the one that may do everything, as fast as responses come. */
+function call({ url, key, moreKeys }: Camp, tally: Tally, connections: number, make: (turn: number) => Call): void {
+  const keys = [key, ...moreKeys];
+  askWithoutEnd({
+    url,
+    tally,
+    connections,
+    window: 1,
+    request(turn) {
+      const { method, path, body, lines = [] } = make(turn);
+      const isSend = method === "POST" && path === "/admin/message";
+      const used = isSend ? (keys[turn % keys.length] ?? key) : key;
+      return requestOf(url, method, path, { key: used, lines, ...(body && { body }) });
+    },
+  });
+}
+
+const sendTo = (cid: string, body: string, lines: readonly string[] = []): Call => ({
+  method: "POST",
+  path: "/admin/message",
+  body: { ...own, message: { id: randomUUID(), cid, body } },
+  lines,
+});
+
+/** Sockets of all members, which hear what is sent. */
+async function listen({ url }: Camp, tally: Tally, count: number): Promise<void> {
+  const tokens = await tokensOf(members);
+  const tokenAt = (index: number) => tokens[index % tokens.length] ?? "";
+  keepOpen({ url, tally, count, talk: (index) => socketTalk(url, tally, { token: tokenAt(index) }) });
+}
+
+/** Raids with what changes messages, comes later, or asks what became of it. */
+export const changeRaids: readonly Raid[] = [
+  {
+    name: "edits",
+    who: "key with `message:edit`: edits of 60,000 characters of the same hundred messages, on 200 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, 200, (turn) => ({
+        method: "PUT",
+        path: "/admin/message",
+        body: {
+          ...own,
+          messageEdit: { id: camp.received[turn % camp.received.length] ?? "", body: `${turn}${longBody}` },
+        },
+      })),
+  },
+  {
+    name: "recalls",
+    who: "key with `message:edit`: recalls of a hundred messages, one of which does not exist, on 200 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, 200, () => ({
+        method: "DELETE",
+        path: "/admin/message",
+        body: {
+          ...own,
+          messageDelete: { cid: chat, ids: [...camp.received.slice(1), randomUUID()], type: "all" },
+        },
+      })),
+  },
+  {
+    name: "reads",
+    who: "key with `message:send`: sends, and marks of the conversation as read by 48 users, on 200 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, 200, (turn) => {
+        if (turn % 10 === 0) return sendTo(chat, "to be read");
+        const senderId = members[turn % members.length];
+        return {
+          method: "PUT",
+          path: "/admin/message/read",
+          body: { organizationId: org, senderId, messageRead: { cid: chat } },
+        };
+      }),
+  },
+  {
+    name: "schedules",
+    who: "key with `message:send`: sends scheduled for the next second, on 200 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, 200, () => {
+        const { body: request } = sendTo(chat, "later");
+        const sendAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 1_000).toISOString();
+        return {
+          method: "PUT",
+          path: tenantPath("scheduled", randomUUID()),
+          body: { send_at: sendAt, request },
+        };
+      }),
+  },
+  {
+    name: "waits",
+    who: "eleven keys with `message:send`, and 480 WebSockets: sends that wait for the delivery, on 400 connections",
+    async attack(camp, tally) {
+      await listen(camp, tally, 480);
+      setTimeout(() => call(camp, tally, 400, () => sendTo(chat, "wait for it", ["Prefer: wait=1"])), 1_000);
+    },
+  },
+  {
+    name: "recipients",
+    row: 2,
+    who: "key with `history:read`: who of 10,000 does not have a message, on 100 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, 100, () => ({
+        method: "GET",
+        path: `${tenantPath("messages", camp.massMessage, "recipients")}?state=delivered&limit=1000`,
+      })),
+  },
+  {
+    name: "reports",
+    row: 2,
+    who: "key with `history:read`: the delivery of a message to 10,000, on 200 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, 200, () => ({ method: "GET", path: tenantPath("messages", camp.massMessage) })),
+  },
+  {
+    name: "prefixes",
+    row: 2,
+    who: "key with `directory:read`: users whose names begin alike, on 100 connections",
+    attack: (camp, tally) =>
+      call(camp, tally, 100, (turn) => ({
+        method: "GET",
+        path: `${tenantPath("users")}?prefix=${turn % 2 === 0 ? "crowd" : "nobody"}&limit=50`,
+      })),
+  },
+  {
+    name: "webhooks",
+    who: "eleven keys, one of them with `webhooks:manage`: sends to 10,000 who are away, told to 20 webhooks, on 40 connections",
+    attack(camp, tally) {
+      for (let index = 0; index < 20; index++) {
+        const path = `${camp.url}${tenantPath("webhooks", `hook-${index}`)}`;
+        const body = JSON.stringify({ url: "https://herald.invalid/", wait_seconds: 1 });
+        const headers = { "Admin-Api-Key": camp.key, "Content-Type": "application/json" };
+        void fetch(path, { method: "PUT", headers, body }).then(({ status }) => tally.count(`webhook HTTP ${status}`));
+      }
+      setTimeout(() => call(camp, tally, 40, () => sendTo(mass, "nobody is here")), 1_000);
+    },
+  },
+  {
+    name: "acquaintances",
+    row: 2,
+    who: "48 user tokens: `get_users_by_ids` and `get_participants_by_cids`, on 480 WebSockets that reconnect",
+    async attack({ url }, tally) {
+      const among = { url, tally, sockets: 240, window: 4, uids: members };
+      await askBySocket({ ...among, request: { get_users_by_ids: { ids: tenant.crowd.slice(0, 100) } } });
+      await askBySocket({ ...among, request: { get_participants_by_cids: { cids: [chat, tenant.hall] } } });
+    },
+  },
+  {
+    name: "activity",
+    who: "48 users: 480 WebSockets that hear of one user's activity, and 20 of that user that hang up and reconnect",
+    async attack({ url }, tally) {
+      const [busy = ""] = members;
+      const tokens = await tokensOf(members);
+      const subscribe = JSON.stringify({ request: { user_last_activity_subscribe: { id: busy }, id: 1 } });
+      const tokenAt = (index: number) => tokens[1 + (index % (tokens.length - 1))] ?? "";
+      keepOpen({
+        url,
+        tally,
+        count: 480,
+        talk: (index) => socketTalk(url, tally, { token: tokenAt(index), first: [subscribe] }),
+      });
+      keepOpen({
+        url,
+        tally,
+        count: 20,
+        returnMs: 0,
+        talk: () => socketTalk(url, tally, { token: tokens[0] ?? "", onUpgrade: (line) => line.leave() }),
+      });
+    },
+  },
+  {
+    name: "file-addresses",
+    row: 2,
+    who: "48 user tokens: `get_file_urls` of a hundred files, on 480 WebSockets that reconnect",
+    attack: ({ url, file }, tally) =>
+      askBySocket({
+        url,
+        tally,
+        sockets: 480,
+        window: 4,
+        uids: members,
+        request: { get_file_urls: { file_ids: [file, ...Array.from({ length: 99 }, () => randomUUID())] } },
+      }),
+  },
+];
