@@ -275,7 +275,7 @@ export async function startHerald(config: Config, { worker, gatherMetrics }: Wor
     ...sends,
     ...files,
     feeds: connections.feeds,
-    payForDownload: connections.payForDownload,
+    downloads: connections.downloads,
     rateLimit,
     health,
     metrics: {

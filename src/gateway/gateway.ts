@@ -322,10 +322,14 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     activity: () => ({ ...roster.size(), lag: sequencers.lag }),
     /** The number of connections of an address, as named by `networkOf`. */
     countOfAddress: places.countOf,
-    /** Charges the user for a part of a file. Throws `rate_limited` if the budget is used up. */
-    payForDownload(user: { org: string; uid: string }, bytes: number): void {
-      budgets.require(user);
-      budgets.charge(user, costs.download(bytes));
+    /** What users pay for files. */
+    downloads: {
+      /** Charges for asking for one. Throws `rate_limited` if the budget is used up. */
+      admit(user: { org: string; uid: string }): void {
+        budgets.require(user);
+        budgets.charge(user, costs.file);
+      },
+      charge: (user: { org: string; uid: string }, bytes: number) => budgets.charge(user, costs.downloaded(bytes)),
     },
     /** Counters since the start. */
     figures,

@@ -40,7 +40,7 @@ import { bindConversations } from "./routes/conversations.ts";
 import { bindDelivery } from "./routes/delivery.ts";
 import { bindDirectory } from "./routes/directory.ts";
 import { bindFeed } from "./routes/feed.ts";
-import { bindDownloads, bindFiles } from "./routes/files.ts";
+import { bindDownloads, bindFiles, type Downloads } from "./routes/files.ts";
 import { bindKeys } from "./routes/keys.ts";
 import { bindMessageChanges } from "./routes/message-changes.ts";
 import { bindMessages } from "./routes/messages.ts";
@@ -80,7 +80,7 @@ type Dependencies = {
   feeds: Feeds;
   files: Files;
   fileAddresses: FileAddresses;
-  payForDownload(user: { org: string; uid: string }, bytes: number): void;
+  downloads: Downloads;
   imports: Imports;
   exports: Exports;
   pages: Pages;

@@ -29,8 +29,10 @@ export const costs = {
   counting: (unread: number) => unread / countedPerUnit,
   /** In addition to the answer, for users or conversations that were looked up one by one. */
   lookups: (named: number) => named / lookupsPerUnit,
-  /** Cheap, as the system hands out the bytes, and a page may show hundreds of pictures. */
-  download: (bytes: number) => 0.25 + bytes / downloadedPerUnit,
+  /** Asking for a file, in addition to its bytes; cheap, as a page may show hundreds of pictures. */
+  file: 0.25,
+  /** Cheap, as the system hands them out. */
+  downloaded: (bytes: number) => bytes / downloadedPerUnit,
   replay: (rows: number, bytes: number) => Math.max(rows / replayed.rowsPerUnit, bytes / replayed.bytesPerUnit),
 };
 

@@ -14,6 +14,11 @@ import { isKnown, rangeOf } from "../answers/byte-range.ts";
 import { type Bind, type LongCall, type Router, type Runtime, requestIdOf } from "../bind.ts";
 import type { Call } from "../calls.ts";
 
+/** What users pay for files: for each that they ask for, or else `rate_limited` is thrown, and for its bytes. */
+export type Downloads = { admit(user: User): void; charge(user: User, bytes: number): void };
+
+type User = { org: string; uid: string };
+
 type Services = {
   files: Files;
   fileAddresses: FileAddresses;
@@ -21,8 +26,7 @@ type Services = {
   rateLimit: RateLimit;
   use: OrganizationUse;
   clientAddress: ClientAddress;
-  /** Charges a user for a part of a file. Throws `rate_limited`. */
-  payForDownload(user: { org: string; uid: string }, bytes: number): void;
+  downloads: Downloads;
   onError(error: unknown, requestId: string): void;
 };
 
@@ -112,7 +116,7 @@ async function receive<Result>(
 
 /** Binds the addresses of files, which take a key, a user's token, or a signature of their own. */
 export function bindDownloads(app: Router, { downloadFile: { path, params } }: Operations, services: Services): void {
-  const { files, payForDownload, onError } = services;
+  const { files, downloads, onError } = services;
   const route = { method: "GET", path };
   app.get(path.replace(/\{(\w+)\}/, ":$1"), async ({ req, env }) => {
     const { raw: request } = req;
@@ -145,7 +149,7 @@ export function bindDownloads(app: Router, { downloadFile: { path, params } }: O
       if (range === "unsatisfiable")
         return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${file.size}` } });
       const { start, end } = range ?? { start: 0, end: file.size };
-      if ("uid" in reader) payForDownload(reader, request.method === "HEAD" ? 0 : end - start);
+      if ("uid" in reader && request.method !== "HEAD") downloads.charge(reader, end - start);
       const part = range === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${file.size}` };
       return new Response(request.method === "HEAD" ? null : bytes.part(start, end), {
         status: range === undefined ? 200 : 206,
@@ -164,15 +168,19 @@ async function identify(
   request: Request,
   id: string,
   { call, runtime }: { call: Call; runtime: Runtime },
-  { authentication, fileAddresses, rateLimit, use, clientAddress }: Services,
+  { authentication, fileAddresses, downloads, rateLimit, use, clientAddress }: Services,
 ): Promise<FileReader> {
   const address = clientAddress(request, runtime);
   call.address = address;
   const key = request.headers.get("admin-api-key");
   const signature = new URL(request.url).searchParams.get("signature");
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
-  if (key === null && token !== undefined) return charged(await fileAddresses.identify(token, address), use);
-  if (key === null && signature !== null) return charged(await fileAddresses.verify(signature, id, address), use);
+  const admit = (user: User) => {
+    downloads.admit(user);
+    return charged(user, use);
+  };
+  if (key === null && token !== undefined) return admit(await fileAddresses.identify(token, address));
+  if (key === null && signature !== null) return admit(await fileAddresses.verify(signature, id, address));
   const caller = await authentication.authenticate(key, () => address);
   call.keyId = caller.keyId;
   rateLimit.admit(caller.keyId, 1);
