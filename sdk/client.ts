@@ -186,12 +186,16 @@ export function createClient<X = CustomParameters>(options: ClientOptions<X>): C
     throw new HeraldConnectionError(`The client is not connected (${state}).`);
   }
 
-  let files: ReturnType<typeof createFiles> | undefined;
+  let files: Promise<ReturnType<typeof createFiles>> | undefined;
 
-  async function readFiles() {
-    const { createFiles } = await import("./connection/files.ts"); // few apps have files
+  /** One promise for all: imports that begin together need not end together, and addresses would not share a request. */
+  function readFiles() {
     const isStream = () => transport === "sse";
-    files ??= createFiles({ request, isStream, root: () => address.root, token: options.token });
+    files ??= import("./connection/files.ts") // few apps have files
+      .then(({ createFiles }) => createFiles({ request, isStream, root: () => address.root, token: options.token }));
+    files.catch(() => {
+      files = undefined; // the next call tries again
+    });
     return files;
   }
 
