@@ -65,6 +65,8 @@ const admitted = { places: 32, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const comeBackWithinSeconds = 10;
 // Sessions and feeds of one organization while several share the node: some 450 a second.
 const openedOfOrganization = { most: 4, inMs: 8 };
+// Look-ups over sockets while organizations share the node, with a pause for each twenty users, conversations or files.
+const lookedUp = { places: 2, pauseMs: 8, maxWaiting: 20_000, maxWaitMs: 10_000 };
 const replayed = { places: 8, maxWaiting: 20_000, maxWaitMs: 30_000 };
 // The pause after a long page: eight readers of 256 KiB pages move about 100 MiB per second, and 30 MiB while
 // organizations share the node.
@@ -128,6 +130,9 @@ const tellToComeBack = () =>
   busy("connects", "too many clients are connecting to this node at once", admitted.maxWaiting);
 const tellToCatchUpLater = () =>
   busy("catch-ups", "too many clients are recovering messages on this node at once", replayed.maxWaiting);
+
+const tellToAskLater = () =>
+  busy("look-ups", "too many clients are asking this node for users or files at once", lookedUp.maxWaiting);
 
 /** Clients get different delays, so that they do not all come back at once. */
 function busy(policy: string, what: string, quota: number): HeraldError {
@@ -277,7 +282,16 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     onCut,
     onError,
   };
-  const handle = createRequestHandler({ ...dependencies, activity, onAcknowledged: watches.acknowledged });
+  const lookingUp = createPacedWork({
+    limiter: createLimiter({ ...lookedUp, clock: steadyClock, whenBusy: tellToAskLater }),
+    pauseMs: lookedUp.pauseMs,
+  });
+  const handle = createRequestHandler({
+    ...dependencies,
+    activity,
+    lookups: { run: (work, options) => (dependencies.isShared() ? lookingUp.run(work, options) : work()) },
+    onAcknowledged: watches.acknowledged,
+  });
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });

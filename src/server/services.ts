@@ -4,7 +4,7 @@ import { rateLimited } from "../contract/errors/errors.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
-import { createPacedWork } from "../lib/queues/paced-work.ts";
+import { createPacedWork, type PacedWork } from "../lib/queues/paced-work.ts";
 import { joinIds } from "../lib/text/joined-ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
@@ -98,14 +98,24 @@ export function createServices(dependencies: Dependencies) {
       limiter: createLimiter({ ...waitingReads, places, clock: steadyClock, whenBusy: tellToReadLater }),
       pauseMs,
     });
-  const [longReads, sharedReads] = [paced(longReading), paced(sharedReading)];
+  /** Work that is paced only while organizations share the node. */
+  const pacedWhileShared = (pace: { places: number; pauseMs: number }): PacedWork => {
+    const shared = paced(pace);
+    return { run: (work, options) => (use.isShared() ? shared.run(work, options) : work()) };
+  };
+  const longReads = paced(longReading);
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
     reads: createReads({ ...store, use, clock }),
     ...createScheduling({ ...store, use, limits: httpLimitsOf(config), elapsed: steadyClock }),
-    ...createWebhookService({ ...store, allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE, elapsed: steadyClock }),
+    ...createWebhookService({
+      ...store,
+      allowsPrivate: config.HERALD_WEBHOOK_ALLOW_PRIVATE,
+      isShared: use.isShared,
+      elapsed: steadyClock,
+    }),
     acquaintances: createAcquaintances(store),
     lastSeen: createLastSeen({ ...store, clock }),
     directory: createDirectory({ ...store, tokens, clock }),
@@ -119,7 +129,7 @@ export function createServices(dependencies: Dependencies) {
     }),
     history: createHistoryReader({
       ...store,
-      reads: { run: (work, options) => (use.isShared() ? sharedReads.run(work, options) : work()) },
+      reads: pacedWhileShared(sharedReading),
       longPages: longReads,
       onUnreadable({ org, offset }) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
@@ -129,7 +139,7 @@ export function createServices(dependencies: Dependencies) {
     feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
     deliveryReports,
-    recipients: createRecipients({ ...store, longReads, steadyClock }),
+    recipients: createRecipients({ ...store, longReads, pages: pacedWhileShared(longReading), steadyClock }),
     receipts: createReceipts({ ...store, clock }),
     exports: createExports({
       ...store,

@@ -58,7 +58,7 @@ export function createHeldAnswers({ clientAddress, isOneTooMany, pace = defaultP
       if (call.keyId !== undefined && call.status !== 429) return await nextTurn();
       if (!request.bodyUsed) await discard(request.body ?? undefined); // otherwise Bun would keep up to two megabytes of it
       await nextTurn();
-      await exit.pass(name, { weight: call.isBodyRead ? 1 : weightOf(bytesOfBody(request.headers)) });
+      await exit.pass(name, { weight: weightOf(Math.min(bytesOfBody(request.headers), bytesOfUnread)) });
     },
     end: exit.open,
   };

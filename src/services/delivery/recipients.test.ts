@@ -14,7 +14,12 @@ const folder = mkdtempSync(join(tmpdir(), "herald-recipients-"));
 const driver = openSqlite(join(folder, "herald.db"));
 const announce = () => undefined;
 const store = createStore({ reader: driver, writes: createWrites({ driver, announce }), announce });
-const recipients = createRecipients({ ...store, longReads: { run: (work) => work() }, steadyClock: systemClock });
+const recipients = createRecipients({
+  ...store,
+  longReads: { run: (work) => work() },
+  pages: { run: (work) => work() },
+  steadyClock: systemClock,
+});
 const org = "o";
 let paid = 0;
 

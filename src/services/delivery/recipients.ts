@@ -43,6 +43,8 @@ type Dependencies = {
   organizations: Pick<Organizations, "get">;
   /** Reads long lists one at a time, at a limited pace. Organizations take turns. */
   longReads: PacedWork;
+  /** Reads candidates for one page at a time, with a pause for each thousand. Organizations take turns. */
+  pages: PacedWork;
   /** A clock that never goes back. */
   steadyClock: Clock;
 };
@@ -59,7 +61,7 @@ const toEveryone =
 
 /** Creates the lists of recipients on the store, in which all nodes record their deliveries. */
 export function createRecipients(dependencies: Dependencies): Recipients {
-  const { recipients: reads, longReads, steadyClock } = dependencies;
+  const { recipients: reads, longReads, pages, steadyClock } = dependencies;
   const sentEvents = createSentEvents(dependencies);
   const firstDeliveries = createFirstDeliveries({ reads, longReads, clock: steadyClock });
 
@@ -102,7 +104,8 @@ export function createRecipients(dependencies: Dependencies): Recipients {
     const items: Recipient[] = [];
     let seen = 0;
     let isLast = false;
-    while (!isLast && items.length < limit && seen < candidatesPerPage) {
+
+    async function look(): Promise<void> {
       const count = state === undefined && seen === 0 ? limit + 1 : candidatesAtOnce;
       const some = await candidates.read(place, count);
       const told = await tell(of, some, times, state);
@@ -118,6 +121,14 @@ export function createRecipients(dependencies: Dependencies): Recipients {
         seen++;
       }
     }
+
+    const pausesAfter = () => seen / candidatesAtOnce;
+    await pages.run(
+      async () => {
+        while (!isLast && items.length < limit && seen < candidatesPerPage) await look();
+      },
+      { key: of.org, pausesAfter },
+    );
     const work = Math.floor((seen - items.length) / candidatesPerRequest); // the items are charged with the answer
     if (work > 0) await pay(work);
     return { items, cursor: isLast ? null : encodeCursor(place) };

@@ -45,6 +45,8 @@ type Dependencies = {
   recipients: RecipientReads;
   organizations: Pick<OrganizationReads, "get">;
   allowsPrivate: boolean;
+  /** Whether several organizations are active on this node, so that this work rests most of the time. */
+  isShared?(): boolean;
   /** A clock that never goes back. */
   elapsed: Clock;
   attempt?: Attempt;
@@ -54,12 +56,14 @@ type Dependencies = {
 const lookEveryMs = 800;
 // Nodes store what they have delivered four times a second, and later when they are busy.
 const settlingMs = 1_000;
+// While organizations share the node, a rest follows each piece of work, of this many times its length.
+const sharedRest = { times: 3, atMostMs: 200 };
 // A node that was slower than another leaves the next ones to it.
 const yieldMs = 150;
 
 /** Creates the webhooks of a node, and what posts to them once it is started. */
 export function createWebhookService(dependencies: Dependencies): WebhookService {
-  const { webhookDeliveries, allowsPrivate, elapsed, random = Math.random } = dependencies;
+  const { webhookDeliveries, allowsPrivate, isShared = () => false, elapsed, random = Math.random } = dependencies;
   const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
   let observers: Observers | undefined;
   let isStopped = false;
@@ -81,13 +85,22 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
   });
   const dueEvents = createDueEvents({ ...dependencies, hugeEvents });
 
+  /** Does a piece of work, and rests after it, so that the database has time for others. */
+  async function rested<Result>(work: () => Promise<Result>): Promise<Result> {
+    const begunAt = elapsed.now();
+    const result = await work();
+    const tookMs = elapsed.now() - begunAt;
+    if (isShared()) await Bun.sleep(Math.min(sharedRest.times * tookMs, sharedRest.atMostMs));
+    return result;
+  }
+
   async function lookAtEvents(): Promise<number | undefined> {
     while (!isStopped) {
       const { now, eventAt } = await webhookDeliveries.agenda();
       if (eventAt === undefined) return undefined;
       const inMs = eventAt + settlingMs - now;
       if (inMs > 0) return inMs;
-      const outcome = await dueEvents.settleSome(now - settlingMs, now);
+      const outcome = await rested(() => dueEvents.settleSome(now - settlingMs, now));
       if (outcome === "late") return (1 + random()) * yieldMs;
       tries.wakeIn(0);
     }
@@ -99,7 +112,7 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
       const { now, tryAt } = await webhookDeliveries.agenda();
       if (tryAt === undefined) return undefined;
       if (tryAt > now) return tryAt - now;
-      if (!(await posting.takeSome(now))) return undefined; // there is no room for what is due
+      if (!(await rested(() => posting.takeSome(now)))) return undefined; // there is no room for what is due
     }
     return undefined;
   }
