@@ -124,16 +124,6 @@ export const changeRaids: readonly Raid[] = [
       call(camp, tally, 200, () => ({ method: "GET", path: tenantPath("messages", camp.massMessage) })),
   },
   {
-    name: "prefixes",
-    row: 2,
-    who: "key with `directory:read`: users whose names begin alike, on 100 connections",
-    attack: (camp, tally) =>
-      call(camp, tally, 100, (turn) => ({
-        method: "GET",
-        path: `${tenantPath("users")}?prefix=${turn % 2 === 0 ? "crowd" : "nobody"}&limit=50`,
-      })),
-  },
-  {
     name: "webhooks",
     who: "eleven keys, one of them with `webhooks:manage`: sends to 10,000 who are away, told to 20 webhooks, on 40 connections",
     attack(camp, tally) {
