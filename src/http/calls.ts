@@ -2,7 +2,7 @@ import { HeraldError } from "../contract/errors/errors.ts";
 import { problemResponse } from "../contract/errors/problem.ts";
 import type { Peers } from "../lib/network/client-address.ts";
 import { createId } from "../lib/text/ids.ts";
-import { isTooLongToDrop } from "./requests/long-bodies.ts";
+import { createEndsSoon, isTooLongToDrop } from "./requests/long-bodies.ts";
 
 /** A method and a path with its parameter names, of which there is a fixed number. */
 export type Route = { readonly method: string; readonly path: string };
@@ -120,6 +120,7 @@ function refuseBody(call: Call): Response {
  * that sends more requests while a response is pending.
  */
 export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): FollowCall {
+  const endsSoon = createEndsSoon();
   return async <Answer extends Response | undefined>(
     request: Request,
     call: Call,
@@ -132,11 +133,12 @@ export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): F
     const isTooLong = isTooLongToDrop(request.headers);
     const admit = () => (isTooLong && takesNoBody.has(request.method) ? refuseBody(call) : answer());
     const response = await (traceCall === undefined ? admit() : traceCall<Answer | Response>(request, call, admit));
-    if (isTooLong && !call.isBodyRead) response?.headers.set("Connection", "close");
     call.status = response?.status ?? 101;
     call.tookMs = performance.now() - startedAt - call.waitedMs;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
+    if (isTooLong && response !== undefined && response.status >= 400) call.isBodyRead ||= await endsSoon(request);
+    if (isTooLong && !call.isBodyRead) response?.headers.set("Connection", "close");
     if (response !== undefined && isCheap(call)) await hold(request, call, response);
     return response;
   };

@@ -14,3 +14,48 @@ export function bytesOfBody(headers: Headers): number {
 export function isTooLongToDrop(headers: Headers): boolean {
   return bytesOfBody(headers) > mostDropped;
 }
+
+/**
+ * Waits a moment for the end of the unread body of a refused call. Resolves to whether it has come, so that the connection can go
+ * on; at once, if too many calls wait. A client that is still writing when its connection is closed may not see why.
+ */
+export type EndsSoon = (request: Request) => Promise<boolean>;
+
+const lingering = { most: 8, bytes: 256 * 1024, ms: 1_000 };
+// Of `GET` and `HEAD`, Bun reads the body unseen, as fast as it comes.
+const unseen = { most: 2, ms: 10 };
+
+/** Creates the wait for the ends of bodies, for which nothing waits yet. */
+export function createEndsSoon(): EndsSoon {
+  let waiting = 0;
+
+  /** Reads and drops the body; ends without its end after a bounded number of bytes. */
+  async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
+    for (let bytes = 0; bytes <= lingering.bytes; ) {
+      const { done, value } = await reader.read();
+      if (done) return true;
+      bytes += value.length;
+    }
+    return false;
+  }
+
+  async function wait(body: ReadableStream<Uint8Array>): Promise<boolean> {
+    const reader = body.getReader();
+    try {
+      const hasEnded = readToEnd(reader).catch(() => false); // also when the lock is released
+      return await Promise.race([hasEnded, Bun.sleep(lingering.ms).then(() => false)]);
+    } finally {
+      reader.releaseLock();
+    }
+  }
+
+  return async ({ body, bodyUsed }) => {
+    if (bodyUsed || body?.locked === true || waiting >= (body === null ? unseen.most : lingering.most)) return false;
+    waiting++;
+    try {
+      return body === null ? await Bun.sleep(unseen.ms).then(() => false) : await wait(body);
+    } finally {
+      waiting--;
+    }
+  };
+}
