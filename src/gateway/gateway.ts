@@ -6,7 +6,7 @@ import type { ClientAddress } from "../lib/network/client-address.ts";
 import { createGuard } from "../lib/observing/guard.ts";
 import { type OutageEvents, tellOutages } from "../lib/observing/outages.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
-import { createPacedWork } from "../lib/queues/paced-work.ts";
+import { createPacedWork, paceWhile } from "../lib/queues/paced-work.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createTimerWheel } from "../lib/time/timer-wheel.ts";
 import type { Receipts } from "../services/delivery/receipts.ts";
@@ -289,7 +289,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const handle = createRequestHandler({
     ...dependencies,
     activity,
-    lookups: { run: (work, options) => (dependencies.isShared() ? lookingUp.run(work, options) : work()) },
+    lookups: paceWhile(dependencies.isShared, lookingUp),
     onAcknowledged: watches.acknowledged,
   });
   const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });

@@ -4,7 +4,7 @@ import { rateLimited } from "../contract/errors/errors.ts";
 import { createSeen } from "../lib/caches/seen.ts";
 import { fetchDocument } from "../lib/network/fetch-document.ts";
 import { createLimiter } from "../lib/queues/limiter.ts";
-import { createPacedWork, type PacedWork } from "../lib/queues/paced-work.ts";
+import { createPacedWork, paceWhile } from "../lib/queues/paced-work.ts";
 import { joinIds } from "../lib/text/joined-ids.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createAwaitedSends } from "../services/delivery/awaited-sends.ts";
@@ -98,11 +98,6 @@ export function createServices(dependencies: Dependencies) {
       limiter: createLimiter({ ...waitingReads, places, clock: steadyClock, whenBusy: tellToReadLater }),
       pauseMs,
     });
-  /** Work that is paced only while organizations share the node. */
-  const pacedWhileShared = (pace: { places: number; pauseMs: number }): PacedWork => {
-    const shared = paced(pace);
-    return { run: (work, options) => (use.isShared() ? shared.run(work, options) : work()) };
-  };
   const longReads = paced(longReading);
   return {
     messages: createMessages({ ...store, use, clock, awaited }),
@@ -129,7 +124,7 @@ export function createServices(dependencies: Dependencies) {
     }),
     history: createHistoryReader({
       ...store,
-      reads: pacedWhileShared(sharedReading),
+      reads: paceWhile(use.isShared, paced(sharedReading)),
       longPages: longReads,
       onUnreadable({ org, offset }) {
         if (told.isNew(joinIds(org, String(offset)))) log.error({ org, offset }, unreadableAdvice);
@@ -139,7 +134,12 @@ export function createServices(dependencies: Dependencies) {
     feedStarts: createFeedStarts(store),
     catchUp: createCatchUp({ ...store, ...recovery, clock }),
     deliveryReports,
-    recipients: createRecipients({ ...store, longReads, pages: pacedWhileShared(longReading), steadyClock }),
+    recipients: createRecipients({
+      ...store,
+      longReads,
+      pages: paceWhile(use.isShared, paced(longReading)),
+      steadyClock,
+    }),
     receipts: createReceipts({ ...store, clock }),
     exports: createExports({
       ...store,

@@ -32,8 +32,8 @@ type Dependencies = {
 
 /**
  * Delays responses that anyone can get as often as they like, without a key or with status 429: repeated requests are
- * answered at a limited rate, and keys and addresses take turns. Meanwhile their bodies are dropped. Other refusals were
- * charged for, and wait one turn of the event loop.
+ * answered at a limited rate, and keys and addresses take turns. Meanwhile their bodies are dropped, or left unread if
+ * they may have no end, as are those of all other refusals at this pace. Others were charged for, and wait one turn.
  */
 export function createHeldAnswers({ clientAddress, isOneTooMany, pace = defaultPace }: Dependencies): HeldAnswers {
   const exit = createTurnstile(pace.perTurn, pace);

@@ -30,3 +30,8 @@ export function createPacedWork({ limiter, pauseMs }: { limiter: Limiter; pauseM
     },
   };
 }
+
+/** Paces work only while `isNeeded`; otherwise runs it at once. */
+export function paceWhile(isNeeded: () => boolean, paced: PacedWork): PacedWork {
+  return { run: (work, options) => (isNeeded() ? paced.run(work, options) : work()) };
+}
