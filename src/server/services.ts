@@ -44,6 +44,8 @@ const waitingReads = { maxWaiting: 20_000, maxWaitMs: 10_000 };
 const longReading = { places: 1, pauseMs: 8 };
 // Everything of more than 16 KiB, while organizations share the node: about 25 MiB per second, with a pause for each 64 KiB.
 const sharedReading = { places: 4, pauseMs: 8 };
+// What a read mark looks at, while organizations share the node: more than 1,000 marks per second together.
+const marking = { places: 4, pauseMs: 2 };
 const mostUnreadableTold = 1_024;
 /** How many imports, exports or batches run at once: each holds some megabytes, and those of an organization take turns. */
 export const transfersAtOnce = { ofOrganization: 4, ofNode: 64 };
@@ -103,7 +105,7 @@ export function createServices(dependencies: Dependencies) {
     messages: createMessages({ ...store, use, clock, awaited }),
     systemMessages: createSystemMessages({ ...store, use, clock, awaited }),
     changes: createChanges({ ...store, use, clock }),
-    reads: createReads({ ...store, use, clock }),
+    reads: createReads({ ...store, use, looks: paceWhile(use.isShared, paced(marking)), clock }),
     ...createScheduling({ ...store, use, limits: httpLimitsOf(config), elapsed: steadyClock }),
     ...createWebhookService({
       ...store,

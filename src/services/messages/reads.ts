@@ -1,6 +1,7 @@
 import { HeraldError, unavailable } from "../../contract/errors/errors.ts";
 import type { MarkReadRequest } from "../../contract/messages/reads.ts";
 import { createBatcher } from "../../lib/queues/batcher.ts";
+import type { PacedWork } from "../../lib/queues/paced-work.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { NewRead, ReadCall, ReadMarks, ReadResult, ReadScope } from "../../store/reads/ports.ts";
 import { type Caller, permitOrganization, permitSender } from "../keys/permissions.ts";
@@ -20,6 +21,8 @@ export type Reads = {
 type Dependencies = {
   readMarks: ReadMarks;
   use: Pick<OrganizationUse, "admitChange">;
+  /** Paces the looks at what is unread while organizations share the node. */
+  looks: PacedWork;
   clock: Clock;
 };
 
@@ -50,7 +53,7 @@ export function toReadCall(caller: Caller, { organizationId, senderId, messageRe
 }
 
 /** Creates reads on the store. Those of one turn of the event loop, and those that arrive during a commit, share one. */
-export function createReads({ readMarks, use, clock }: Dependencies): Reads {
+export function createReads({ readMarks, use, looks, clock }: Dependencies): Reads {
   type Marked = { result: ReadResult } | { error: unknown };
 
   async function markAlone(read: NewRead): Promise<Marked> {
@@ -96,7 +99,7 @@ export function createReads({ readMarks, use, clock }: Dependencies): Reads {
   const markAs: Reads["markAs"] = async (call, keyId) => {
     const { org, cid, uid } = call;
     for (let looked = 0; looked < mostLooks; looked++) {
-      const { upTo, unread } = requireScope(await readMarks.scopeOf(call));
+      const { upTo, unread } = requireScope(await looks.run(() => readMarks.scopeOf(call), { key: org }));
       if (unread.length === 0) return;
       const result = await store({ org, cid, uid, upTo, unread, now: clock.now(), keyId });
       if (result === "left") throw new HeraldError("sender_not_participant");
