@@ -31,10 +31,17 @@ export type NewSend = {
 
 /**
  * The outcome of a send, from the transaction that decides it to the service that answers it. `stored` holds its place, as in
- * `LogEvent`; `replayed` holds the id and time that the first append stored; `failed` concerns this send alone, which is not stored.
+ * `LogEvent`, and how many webhooks wait for it, if any; `replayed` holds the id and time that the first append stored; `failed` concerns this send alone, which is not stored.
  */
 export type SendOutcome =
-  | { outcome: "stored"; id: string; createdAt: number; offset: number; prev?: string | undefined }
+  | {
+      outcome: "stored";
+      id: string;
+      createdAt: number;
+      offset: number;
+      prev?: string | undefined;
+      webhooks?: number | undefined;
+    }
   | { outcome: "replayed"; id: string; createdAt: number }
   | { outcome: "conflict" }
   | { outcome: "refused"; missing: "organization" | "conversation" | "participant" | "user" | "file" }

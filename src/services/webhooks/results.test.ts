@@ -25,6 +25,7 @@ function setUp(failure: (ids: string[]) => unknown) {
       if (error !== undefined) throw error;
       stored.push(ids);
     },
+    isShared: () => false,
     onError: (error) => errors.push(error),
   });
   return { results, stored, errors };

@@ -11,9 +11,14 @@ export type Results = {
   close(): void;
 };
 
-type Dependencies = { store: WebhookDeliveryWrites["finish"]; onError(error: unknown): void };
+type Dependencies = {
+  store: WebhookDeliveryWrites["finish"];
+  /** Whether several organizations are active on this node, so that no commit may take long. */
+  isShared(): boolean;
+  onError(error: unknown): void;
+};
 
-const atOnce = 250;
+const atOnce = { alone: 250, shared: 16 };
 const gatherMs = 10;
 const againMs = 500;
 
@@ -21,7 +26,7 @@ const againMs = 500;
  * Creates the storage of results. While the database is away it tries again: a result that is never stored only means
  * that another node posts the same once more.
  */
-export function createResults({ store, onError }: Dependencies): Results {
+export function createResults({ store, isShared, onError }: Dependencies): Results {
   let waiting: { result: TriedDelivery; done(): void }[] = [];
   let storing: Promise<void> | undefined;
   let isFailing = false;
@@ -50,8 +55,9 @@ export function createResults({ store, onError }: Dependencies): Results {
 
   async function storeAll(): Promise<void> {
     while (waiting.length > 0 && !isClosed) {
-      await Bun.sleep(waiting.length < atOnce ? gatherMs : 0);
-      const some = waiting.slice(0, atOnce);
+      const most = isShared() ? atOnce.shared : atOnce.alone;
+      await Bun.sleep(waiting.length < most ? gatherMs : 0);
+      const some = waiting.slice(0, most);
       try {
         await storeSome(some.map(({ result }) => result));
         waiting = waiting.slice(some.length);

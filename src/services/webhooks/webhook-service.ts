@@ -56,15 +56,23 @@ type Dependencies = {
 const lookEveryMs = 800;
 // Nodes store what they have delivered four times a second, and later when they are busy.
 const settlingMs = 1_000;
-// While organizations share the node, a rest follows each piece of work, of this many times its length.
+// While organizations share the node, work comes in small pieces, and a rest follows each, of this many times its length.
 const sharedRest = { times: 3, atMostMs: 200 };
 // A node that was slower than another leaves the next ones to it.
 const yieldMs = 150;
 
 /** Creates the webhooks of a node, and what posts to them once it is started. */
-export function createWebhookService(dependencies: Dependencies): WebhookService {
-  const { webhookDeliveries, allowsPrivate, isShared = () => false, elapsed, random = Math.random } = dependencies;
-  const attempt = dependencies.attempt ?? createAttempt({ allowsPrivate, elapsed });
+export function createWebhookService(given: Dependencies): WebhookService {
+  const { allowsPrivate, isShared = () => false, elapsed, random = Math.random } = given;
+  const { claim, finish, settleParts } = given.webhookDeliveries;
+  const webhookDeliveries: Dependencies["webhookDeliveries"] = {
+    ...given.webhookDeliveries,
+    claim: (...args) => inTurn(() => claim(...args)),
+    finish: (...args) => inTurn(() => finish(...args)),
+    settleParts: (...args) => inTurn(() => settleParts(...args)),
+  };
+  const dependencies = { ...given, webhookDeliveries, isShared };
+  const attempt = given.attempt ?? createAttempt({ allowsPrivate, elapsed });
   let observers: Observers | undefined;
   let isStopped = false;
 
@@ -78,20 +86,36 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
   });
   const hugeEvents = createHugeEvents({
     ...dependencies,
-    pages: createUnreachedPages(dependencies),
+    pages: createUnreachedPages({ ...dependencies, inTurn }),
     onParts: () => tries.wakeIn(0),
     onRoom: () => events.wakeIn(0),
     onError: (error) => observers?.onError(error),
   });
   const dueEvents = createDueEvents({ ...dependencies, hugeEvents });
 
-  /** Does a piece of work, and rests after it, so that the database has time for others. */
+  /** Does a piece of work, and rests after it while organizations share the node, so that there is time for others. */
   async function rested<Result>(work: () => Promise<Result>): Promise<Result> {
     const begunAt = elapsed.now();
     const result = await work();
     const tookMs = elapsed.now() - begunAt;
     if (isShared()) await Bun.sleep(Math.min(sharedRest.times * tookMs, sharedRest.atMostMs));
     return result;
+  }
+
+  let turn = Promise.resolve();
+
+  /** Does one such piece after the other while organizations share the node; otherwise, all at once. */
+  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (!isShared()) return await work();
+    const before = turn;
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    turn = promise;
+    await before;
+    try {
+      return await rested(work);
+    } finally {
+      end();
+    }
   }
 
   async function lookAtEvents(): Promise<number | undefined> {
@@ -112,7 +136,7 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
       const { now, tryAt } = await webhookDeliveries.agenda();
       if (tryAt === undefined) return undefined;
       if (tryAt > now) return tryAt - now;
-      if (!(await rested(() => posting.takeSome(now)))) return undefined; // there is no room for what is due
+      if (!(await posting.takeSome(now))) return undefined; // there is no room for what is due
     }
     return undefined;
   }
@@ -124,10 +148,10 @@ export function createWebhookService(dependencies: Dependencies): WebhookService
     hooks: createWebhooks({ ...dependencies, attempt, onDue: () => tries.wakeIn(0) }),
     poster: {
       figures: posting.figures,
-      start(given) {
-        observers = given;
-        events.start(given.outages);
-        tries.start(given.outages);
+      start(watching) {
+        observers = watching;
+        events.start(watching.outages);
+        tries.start(watching.outages);
       },
       async stop() {
         isStopped = true;

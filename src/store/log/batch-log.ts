@@ -79,9 +79,9 @@ export function appendInTransaction(
   const touched = new Map<string, { org: string; id: string; updated_at: number }>();
   const naming: (NewSend & { files: readonly NamedFile[] })[] = [];
   const store = (send: NewSend, recipients?: number): SendOutcome => {
-    const { offset, prev } = emit({ ...send, recipients });
+    const { offset, prev, webhooks } = emit({ ...send, recipients });
     if (send.files !== undefined) naming.push({ ...send, files: send.files });
-    return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset, prev };
+    return { outcome: "stored", id: send.id, createdAt: send.createdAt, offset, prev, webhooks };
   };
   const outcomes = sends.map((send): SendOutcome => {
     const verdict = verdictOf(circumstances, heads, send);

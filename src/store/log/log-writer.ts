@@ -2,7 +2,7 @@ import type { CommitMark, LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Turn } from "../../lib/queues/turns.ts";
 import { type Driver, house, type Row, type Rows, type Transaction } from "../sql/driver.ts";
-import { dueRows, readWishes, type Wish } from "../webhooks/wishes.ts";
+import { dueRows, readWishes, type Wish, wishesFor } from "../webhooks/wishes.ts";
 import { importedKind } from "./past.ts";
 import { createSending } from "./sending.ts";
 
@@ -48,8 +48,11 @@ export type LogTransaction = {
   recount(org: string, offset: number, bytes: number): void;
 };
 
-/** The place of an emitted event: its offset and the id of its predecessor, as in `LogEvent`. */
-export type Emitted = Pick<LogEvent, "offset" | "prev">;
+/**
+ * The place of an emitted event, its offset and the id of its predecessor as in `LogEvent`, and how many webhooks wait for it,
+ * if any.
+ */
+export type Emitted = Pick<LogEvent, "offset" | "prev"> & { webhooks?: number | undefined };
 
 type Work<Result, Seen = void> = (transaction: LogTransaction, seen: Seen) => Promise<Result>;
 
@@ -183,7 +186,8 @@ export function createLogWriter({
       const past: PastRow[] = [];
       const emit = (event: NewEvent) => {
         const log = requireLog(logs, event.org);
-        const stored = { ...event, offset: log.place.offset + 1, prev: log.place.id };
+        const webhooks = log.wishes.length === 0 ? undefined : wishesFor(log.wishes, event).length;
+        const stored = { ...event, offset: log.place.offset + 1, prev: log.place.id, webhooks };
         log.place = stored;
         emitted.push({ event: stored, log });
         return stored;

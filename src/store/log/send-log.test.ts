@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import type { LogEvent } from "../../contract/log/log-event.ts";
-import { createCoalescer } from "./send-log.ts";
+import type { NewSend } from "../ports.ts";
+import { createCoalescer, createSendLog } from "./send-log.ts";
 
 const event = (offset: number): LogEvent => ({
   org: "o",
@@ -57,5 +58,45 @@ describe("a coalescer", () => {
     coalesce([event(3)]);
     jest.advanceTimersByTime(2);
     expect(announced).toEqual([[1, 2], [3]]);
+  });
+});
+
+describe("a send log that organizations share", () => {
+  const sendOf = (org: string): NewSend => ({
+    org,
+    kind: "message",
+    id: `${org}-1`,
+    cid: "c",
+    sender: "u",
+    mid: undefined,
+    fingerprint: "",
+    payload: "{}",
+    uids: undefined,
+    createdAt: 0,
+    keyId: "k",
+  });
+
+  /** Most sends of `o` in a commit, once the log knows how many webhooks wait for them. */
+  async function mostOfOne(webhooks: number | undefined): Promise<number> {
+    const sizes: number[] = [];
+    const sends = createSendLog({
+      log: {
+        async appendAll(batch) {
+          sizes.push(batch.filter(({ org }) => org === "o").length);
+          return batch.map(({ id, createdAt }, offset) => ({ outcome: "stored", id, createdAt, offset, webhooks }));
+        },
+        check: () => Promise.reject(new Error("not asked")),
+      },
+      announce: () => undefined,
+    });
+    await sends.append(sendOf("o"));
+    await Promise.all([...Array.from({ length: 200 }, () => sendOf("o")), sendOf("p")].map(sends.append));
+    return Math.max(...sizes);
+  }
+
+  test("takes 64 sends of one into a commit, and fewer if webhooks wait for each", async () => {
+    expect(await mostOfOne(undefined)).toBe(64);
+    expect(await mostOfOne(1)).toBe(64);
+    expect(await mostOfOne(20)).toBe(6);
   });
 });

@@ -4,6 +4,7 @@ import { createBatcher, type Overlap } from "../../lib/queues/batcher.ts";
 import type { BatchLog, NewSend, PendingSends, SendLog, SendOutcome } from "../ports.ts";
 import { toLogEvent } from "./log-writer.ts";
 import { createSending } from "./sending.ts";
+import { createWebhookPace } from "./webhook-pace.ts";
 
 const maxBatch = 500;
 // A batch of 500 takes PostgreSQL 15 ms, and a send of another organization waits for one and goes with the next.
@@ -11,8 +12,10 @@ const maxOfOrganization = { items: 64, weight: 64 * 1024 };
 const maxWaiting = 20_000;
 
 // In characters: payloads are almost all ASCII, and a character takes two bytes of memory at most.
-const weights = { of: weightOf, maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
+const maxWeight = { maxBatch: 256 * 1024, maxWaiting: 64 * 1024 * 1024 };
 const uidWeight = 64;
+// Each webhook that waits for a send is one row more in its commit, which takes as long as these characters.
+const webhookWeight = 512;
 const longestHoldMs = 2;
 
 type Options = {
@@ -46,6 +49,7 @@ export function createSendLog({
   batchSize = maxBatch,
   overlap,
 }: Options): SendLog & PendingSends {
+  const webhooks = createWebhookPace();
   const batcher = createBatcher<NewSend, SendOutcome>({
     async flush(sends) {
       sending.note();
@@ -55,7 +59,9 @@ export function createSendLog({
       const events: LogEvent[] = [];
       for (const [index, send] of sends.entries()) {
         const outcome = outcomes[index];
-        if (outcome?.outcome === "stored") events.push(toLogEvent(send, outcome, markOf?.(send)));
+        if (outcome?.outcome !== "stored") continue;
+        webhooks.note(send.org, outcome.webhooks);
+        events.push(toLogEvent(send, outcome, markOf?.(send)));
       }
       coalesce(events);
       return outcomes;
@@ -63,7 +69,7 @@ export function createSendLog({
     maxBatch: batchSize,
     maxOfKey: maxOfOrganization,
     maxWaiting,
-    weights,
+    weights: { ...maxWeight, of: (send) => weightOf(send) + webhooks.of(send.org) * webhookWeight },
     keyOf: ({ org }) => org,
     overlap,
     whenFull: () => unavailable({ detail: "too many sends are waiting for the database; retry with the same id" }),
@@ -73,7 +79,8 @@ export function createSendLog({
   return {
     append(send) {
       observer?.onAppend?.(send);
-      return batcher.add(send);
+      const turn = webhooks.turnOf(send.org);
+      return turn === undefined ? batcher.add(send) : turn.then(() => batcher.add(send));
     },
     oldestPending() {
       let oldest: number | undefined;

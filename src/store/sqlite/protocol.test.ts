@@ -45,7 +45,11 @@ describe("sends passed to the writing thread", () => {
 });
 
 describe("outcomes returned by the writing thread", () => {
-  const anyPlace = fc.record({ offset: fc.nat(), prev: fc.option(fc.uuid(), { nil: undefined }) });
+  const anyPlace = fc.record({
+    offset: fc.nat(),
+    prev: fc.option(fc.uuid(), { nil: undefined }),
+    webhooks: fc.option(fc.nat(), { nil: undefined }),
+  });
   const anyOutcome = ({ id, createdAt }: NewSend): fc.Arbitrary<SendOutcome> =>
     fc.oneof(
       anyPlace.map((place) => ({ outcome: "stored" as const, id, createdAt, ...place })),

@@ -52,7 +52,7 @@ export type Answer = { value: unknown } | { outcomes: SentOutcome[] } | { error:
  */
 export type SentOutcome =
   | number
-  | [offset: number, prev: string | undefined]
+  | [offset: number, prev: string | undefined, webhooks?: number]
   | SendVerdict
   | { outcome: "failed"; error: SentError };
 
@@ -78,10 +78,11 @@ export function packOutcomes(sends: readonly NewSend[], outcomes: readonly SendO
   return outcomes.map((outcome, index) => {
     if (outcome.outcome === "failed") return { outcome: "failed", error: sendError(outcome.error) };
     if (outcome.outcome !== "stored") return outcome;
-    const { id, offset, prev } = outcome;
+    const { id, offset, prev, webhooks } = outcome;
     const { org = "" } = sends[index] ?? {};
     const isNext = prev !== undefined && lastOf.get(org) === prev;
     lastOf.set(org, id);
+    if (webhooks !== undefined) return [offset, prev, webhooks];
     return isNext ? offset : [offset, prev];
   });
 }
@@ -93,9 +94,9 @@ export function unpackOutcomes(sends: readonly NewSend[], outcomes: readonly Sen
     if (typeof outcome !== "number" && !Array.isArray(outcome))
       return outcome.outcome === "failed" ? { outcome: "failed", error: receiveError(outcome.error) } : outcome;
     const { org = "", id = "", createdAt = 0 } = sends[index] ?? {};
-    const [offset, prev] = typeof outcome === "number" ? [outcome, lastOf.get(org)] : outcome;
+    const [offset, prev, webhooks] = typeof outcome === "number" ? [outcome, lastOf.get(org)] : outcome;
     lastOf.set(org, id);
-    return { outcome: "stored", id, createdAt, offset, prev };
+    return { outcome: "stored", id, createdAt, offset, prev, webhooks };
   });
 }
 

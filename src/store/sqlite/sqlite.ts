@@ -16,8 +16,9 @@ const ownerOnly = 0o600;
 // checkpoint of its own.
 const pagesPerCheckpoint = { shared: 4_000, bulk: 1_000, others: 250 };
 // Long texts fill pages that nothing rewrites, so a checkpoint takes time for each: 4 MiB take some 4 ms, and one comes
-// after half of that, counted in characters.
+// after half of that, counted in characters. So do the rows of webhooks, of which a batch of sends may write hundreds.
 const longCharacters = 4_096; // a page
+const dueRowCharacters = 300; // with its indexes
 const longPerCheckpoint = 2 * 1024 * 1024;
 // Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
 const maxIdleLogBytes = 64 * 1024 * 1024;
@@ -50,7 +51,9 @@ export function openSqlite(file: string): Driver {
   const rows = createRowsOneByOne((text) => {
     const statement = writer.query<Row, SqlValue[]>(text);
     if (!text.startsWith("INSERT")) return (...values) => statement.all(...values);
+    const ofRow = text.startsWith('INSERT INTO "webhook_due"') ? dueRowCharacters : 0;
     return (...values) => {
+      longWritten += ofRow;
       for (const value of values)
         if (typeof value === "string" && value.length > longCharacters) longWritten += value.length;
       return statement.all(...values);

@@ -25,12 +25,22 @@ export function readWishes(column: string | null): Wish[] {
   return column === null ? [] : JSON.parse(column);
 }
 
+/** Those that wait for an event of this kind. */
+export function wishesFor(wishes: readonly Wish[], { kind }: Pick<LogEvent, "kind">): Wish[] {
+  return wishes.filter(({ kinds }) => kinds.includes(kind));
+}
+
 /** The rows of `webhook_due` for an event. */
 export function dueRows(
   wishes: readonly Wish[],
-  { org, offset, kind, id, createdAt }: Pick<LogEvent, "org" | "offset" | "kind" | "id"> & { createdAt: number },
+  event: Pick<LogEvent, "org" | "offset" | "kind" | "id"> & { createdAt: number },
 ): Row[] {
-  return wishes
-    .filter(({ kinds }) => kinds.includes(kind))
-    .map(({ webhook, waitMs }) => ({ org, offset, webhook, event_id: id, due_at: createdAt + waitMs }));
+  const { org, offset, id, createdAt } = event;
+  return wishesFor(wishes, event).map(({ webhook, waitMs }) => ({
+    org,
+    offset,
+    webhook,
+    event_id: id,
+    due_at: createdAt + waitMs,
+  }));
 }
