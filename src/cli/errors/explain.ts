@@ -1,5 +1,6 @@
 import { HeraldApiError, HeraldArgumentError, HeraldConnectionError } from "../../../sdk/admin.ts";
 import { ConfigError } from "../../config.ts";
+import { HeraldError } from "../../contract/errors/errors.ts";
 import { withoutCredentials } from "../../contract/keys/redaction.ts";
 import type { Target } from "../access/target.ts";
 import { CliError, type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -12,6 +13,10 @@ type Explanation = { exitCode: ExitCode; message: string };
 
 /** The target of errors that occur before one is known. */
 const noTarget: Target = { url: "the server", urlFrom: "--url", keyFrom: "--key" };
+
+// A command of its own, such as `serve`, has no other database to wait for.
+const databaseIsAway =
+  "the database does not respond: it may be starting, overloaded or away. Check it (herald doctor), and try again";
 
 /** The exit code of an error, and the message for stderr without the prefix `herald:`. `target` is the server of the command. */
 export async function explain(error: unknown, target: Target = noTarget): Promise<Explanation> {
@@ -33,6 +38,8 @@ async function explanationOf(error: unknown, target: Target): Promise<Explanatio
   }
   if (error instanceof HeraldApiError) return explainRefusal(error, target);
   if (error instanceof HeraldArgumentError) return { exitCode: exitCodes.usage, message: printableLine(error.message) };
+  if (error instanceof HeraldError && error.code === "unavailable")
+    return { exitCode: exitCodes.failed, message: databaseIsAway };
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { exitCode: exitCodes.failed, message: `unexpected error. Please report it:\n${detail}` };
 }
