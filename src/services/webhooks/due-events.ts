@@ -6,6 +6,7 @@ import type {
   WebhookReads,
 } from "../../store/webhooks/ports.ts";
 import { type Asked, deliveryOf, type NewDelivery } from "./asked.ts";
+import { createDueTurns } from "./due-turns.ts";
 import type { HugeEvents } from "./huge-events.ts";
 import { partsOf } from "./payloads.ts";
 import { createReports, type Report } from "./unreached.ts";
@@ -30,9 +31,8 @@ type Dependencies = {
   mostOfLarge?: number;
 };
 
-const eventsAtOnce = 2_000;
-const recipientsAtOnce = 20_000;
 const mostOfSmall = 2_000;
+const recipientsAtOnce = { alone: 20_000, shared: mostOfSmall };
 const mostKnownHuge = 1_000;
 
 /**
@@ -42,6 +42,7 @@ const mostKnownHuge = 1_000;
 export function createDueEvents(dependencies: Dependencies): DueEvents {
   const { unreached, webhooks, webhookDeliveries, hugeEvents, isShared, mostOfLarge = 20_000 } = dependencies;
   const reports = createReports(unreached);
+  const turns = createDueTurns(unreached);
   const knownHuge = new Set<string>(); // events to everyone, which are not counted again while they wait
 
   /** Settles the first large event that can be settled now. Returns how many that were. */
@@ -87,11 +88,15 @@ export function createDueEvents(dependencies: Dependencies): DueEvents {
 
   return {
     async settleSome(dueBy, now) {
-      const due = await unreached.due(dueBy, eventsAtOnce);
+      const due = await turns.next(dueBy);
       if (due.length === 0) return "none";
       const asked = await askedOf(due);
       const large = asked.filter(({ event }) => isLarge(event));
-      const some = firstOf(asked.filter(({ event }) => !isLarge(event)));
+      const most = isShared() ? recipientsAtOnce.shared : recipientsAtOnce.alone;
+      const some = firstOf(
+        asked.filter(({ event }) => !isLarge(event)),
+        most,
+      );
       const taken = new Set(some);
       const left = new Set(asked.filter((one) => !taken.has(one)).map(keyOf));
       const over = due.filter((one) => !left.has(keyOf(one)));
@@ -117,11 +122,11 @@ function isLarge(event: ReportedEvent): boolean {
 }
 
 /** As many of the first as have a bounded number of recipients together. */
-function firstOf(asked: readonly Asked[]): Asked[] {
+function firstOf(asked: readonly Asked[], most: number): Asked[] {
   let weight = 0;
   const end = asked.findIndex(({ event }) => {
     weight += weightOf(event);
-    return weight > recipientsAtOnce;
+    return weight > most;
   });
   return end === -1 ? [...asked] : asked.slice(0, Math.max(1, end));
 }

@@ -56,6 +56,7 @@ const shares: Record<string, Record<string, readonly number[]>> = {
   webhook_due: {
     sqlite_autoindex_webhook_due_1: [10_000, 100, 1, 1],
     webhook_due_by_time: [10_000, 1, 1, 1, 1],
+    webhook_due_of_organization: [10_000, 100, 1, 1, 1],
   },
   webhook_delivery: {
     sqlite_autoindex_webhook_delivery_1: [100_000, 1_000, 1_000, 1],

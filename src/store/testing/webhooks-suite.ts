@@ -139,6 +139,30 @@ export function describeWebhooks(engine: string, open: OpenDatabase): void {
       ]);
     });
 
+    test("have what is due of each organization, some at a time", async () => {
+      const orgs: { org: string; dueAt: number[]; count: number }[] = [];
+      for (const count of [3, 1, 0, 2]) {
+        const org = await context.createOrganization(["u1"]);
+        await put(org, { waitMs: count === 0 ? 1_000_000 : 1_000 });
+        for (let index = 0; index < Math.max(1, count); index++) await send(org);
+        orgs.push({ org, dueAt: (await dueOf(org)).map(({ dueAt }) => dueAt), count });
+      }
+      const now = Math.max(...orgs.flatMap(({ dueAt, count }) => (count === 0 ? [] : dueAt)));
+      const sorted = orgs.filter(({ count }) => count > 0).toSorted((a, b) => (a.org < b.org ? -1 : 1));
+      const before = sorted[0]?.org.slice(0, -1) ?? "";
+      const ofOurs = async (after: string, most: number, each: number) => {
+        const lists = await context.store.unreached.dueOfEach(now, { after, orgs: most, each });
+        const ours = lists.filter(([one]) => orgs.some(({ org }) => org === one?.org));
+        return ours.map((list) => [list[0]?.org, list.length]);
+      };
+      expect(await ofOurs(before, 1_000, 2)).toEqual(sorted.map(({ org, count }) => [org, Math.min(2, count)]));
+      expect(await ofOurs(sorted[0]?.org ?? "", 1_000, 9)).toEqual(
+        sorted.slice(1).map(({ org, count }) => [org, count]),
+      );
+      const [first] = await context.store.unreached.dueOfEach(now, { after: "", orgs: 1, each: 1 });
+      expect(first).toHaveLength(1);
+    });
+
     test("ask about each event of a batch once, also if many change webhooks at the same time", async () => {
       const org = await context.createOrganization(["u1"]);
       const hook = await put(org);

@@ -108,6 +108,8 @@ export type EventTextReads = {
 export type UnreachedReads = {
   /** At most `limit` events that are due by `now`, those that have been due longest first. */
   due(now: number, limit: number): Promise<DueEvent[]>;
+  /** The same of each of the next organizations by id that have any: at most `each` of at most `orgs`, one list for each. */
+  dueOfEach(now: number, page: { after: string; orgs: number; each: number }): Promise<DueEvent[][]>;
   /** Those of the events that are still there, in conversations that are. */
   events(named: readonly EventName[]): Promise<ReportedEvent[]>;
   /** The users that system messages list, by event id. */

@@ -3,7 +3,7 @@ import { isLiveOrganization } from "../directory/entity.ts";
 import { isOfConversation } from "../log/past.ts";
 import type { Reader, Row } from "../sql/driver.ts";
 import { createFateReader } from "./fates.ts";
-import type { EventName, EventTextReads, ReportedEvent, UnreachedReads } from "./ports.ts";
+import type { DueEvent, EventName, EventTextReads, ReportedEvent, UnreachedReads } from "./ports.ts";
 
 type DueRow = Row & {
   org: string;
@@ -32,6 +32,12 @@ const emptyListBytes = "[]".length;
 const bytesOfShortestListed = `"a",`.length;
 const findDue = `SELECT org, "offset", webhook, event_id, due_at, told FROM webhook_due WHERE due_at <= ?
   ORDER BY due_at, org, "offset", webhook LIMIT ?`;
+const findOrganizations = `WITH RECURSIVE place (org) AS (
+    SELECT MIN(org) FROM webhook_due WHERE org > ?
+    UNION ALL SELECT (SELECT MIN(org) FROM webhook_due WHERE org > place.org) FROM place WHERE place.org IS NOT NULL)
+  SELECT org FROM place WHERE (SELECT MIN(due_at) FROM webhook_due AS due WHERE due.org = place.org) <= ? LIMIT ?`;
+const findDueOf = `SELECT org, "offset", webhook, event_id, due_at, told FROM webhook_due WHERE org = ? AND due_at <= ?
+  ORDER BY due_at, "offset", webhook LIMIT ?`;
 const pageOfParticipants = `SELECT uid, log_start FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?`;
 const pageOfUsers = `SELECT id AS uid, log_start FROM "user" WHERE org = ? AND id > ? AND deleted_at IS NULL
   ORDER BY id LIMIT ?`;
@@ -61,16 +67,12 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
   }
 
   return {
-    async due(now, limit) {
-      const rows = await reader.all<DueRow>(findDue, now, limit);
-      return rows.map(({ org, offset, webhook, event_id: eventId, due_at, told }) => ({
-        org,
-        offset: Number(offset),
-        webhook,
-        eventId,
-        dueAt: Number(due_at),
-        told: told === null ? undefined : JSON.parse(told),
-      }));
+    due: async (now, limit) => (await reader.all<DueRow>(findDue, now, limit)).map(toDue),
+    async dueOfEach(now, { after, orgs, each }) {
+      const found = await reader.all<{ org: string }>(findOrganizations, after, now, orgs);
+      return await Promise.all(
+        found.map(async ({ org }) => (await reader.all<DueRow>(findDueOf, org, now, each)).map(toDue)),
+      );
     },
     async events(events) {
       return (await find<EventRow>(findEvents, events.map(tupleOf))).map(toEvent);
@@ -106,6 +108,17 @@ export function createUnreachedReads({ reader }: { reader: Reader }): UnreachedR
           : await reader.allOf<RecipientRow>(org, pageOfParticipants, org, cid, after, limit);
       return rows.map(({ uid, log_start }) => ({ uid, isRecipient: Number(log_start) < offset }));
     },
+  };
+}
+
+function toDue({ org, offset, webhook, event_id: eventId, due_at, told }: DueRow): DueEvent {
+  return {
+    org,
+    offset: Number(offset),
+    webhook,
+    eventId,
+    dueAt: Number(due_at),
+    told: told === null ? undefined : JSON.parse(told),
   };
 }
 
