@@ -19,8 +19,18 @@ function callWith(pieces: string[], { hasEnd }: { hasEnd: boolean }): Request {
 test("a body that ends is read to its end, and one that is too long or never ends is not", async () => {
   const endsSoon = createEndsSoon();
   expect(await endsSoon(callWith(["a", "b"], { hasEnd: true }))).toBe(true);
-  expect(await endsSoon(callWith(Array<string>(10).fill("x".repeat(65_536)), { hasEnd: true }))).toBe(false);
+  expect(await endsSoon(callWith(Array<string>(20).fill("x".repeat(65_536)), { hasEnd: true }))).toBe(false);
   expect(await endsSoon(callWith(["a"], { hasEnd: false }))).toBe(false);
+});
+
+test("twenty calls in a second whose body nobody sees wait a moment for its end", async () => {
+  const endsSoon = createEndsSoon();
+  const unseen = { body: null, bodyUsed: false } as Request;
+  const told: number[] = [];
+  const calls = Array.from({ length: 21 }, (_, index) => endsSoon(unseen).then(() => told.push(index)));
+  await Promise.race([...calls, Bun.sleep(5)]);
+  expect(told).toEqual([20]);
+  await Promise.all(calls);
 });
 
 test("a body that somebody reads is left alone", async () => {
