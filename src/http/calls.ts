@@ -130,15 +130,17 @@ export function followCalls({ redact, onAnswer, traceCall, hold }: Observers): F
     const givenId = request.headers.get("x-request-id");
     // The id goes into responses, logs, traces and the audit log, so one that contains a credential is discarded.
     if (givenId !== null && redact(givenId) !== givenId) request.headers.delete("x-request-id");
-    const isTooLong = isTooLongToDrop(request.headers);
-    const admit = () => (isTooLong && takesNoBody.has(request.method) ? refuseBody(call) : answer());
+    const isRefused = takesNoBody.has(request.method) && isTooLongToDrop(request.headers);
+    const admit = () => (isRefused ? refuseBody(call) : answer());
     const response = await (traceCall === undefined ? admit() : traceCall<Answer | Response>(request, call, admit));
     call.status = response?.status ?? 101;
     call.tookMs = performance.now() - startedAt - call.waitedMs;
     call.requestId ??= response?.headers.get("X-Request-Id") ?? undefined;
     onAnswer(call);
-    if (isTooLong && response !== undefined && response.status >= 400) call.isBodyRead ||= await endsSoon(request);
-    if (isTooLong && !call.isBodyRead) response?.headers.set("Connection", "close");
+    if (response !== undefined && !call.isBodyRead && isTooLongToDrop(request.headers)) {
+      if (response.status >= 400) call.isBodyRead = await endsSoon(request);
+      if (!call.isBodyRead) response.headers.set("Connection", "close");
+    }
     if (response !== undefined && isCheap(call)) await hold(request, call, response);
     return response;
   };
