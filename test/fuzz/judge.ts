@@ -38,12 +38,21 @@ const documented = new Set<number | undefined>([
 /** Above this, Bun responds 431 before it has read everything, and closes: the network may then lose the response. */
 const largestHeadBytes = 16 * 1024;
 
+/**
+ * Whether the body of a method that takes none has no declared length. Its connection is closed with the response, while the
+ * client may still be writing: the network may then lose the response (RFC 9112, section 9.6).
+ */
+function isCutOff({ kind, chunks }: HttpCase): boolean {
+  return kind === "a hostile call in chunks" && /^(GET|HEAD) /.test(chunks[0]?.toString("latin1", 0, 5) ?? "");
+}
+
 /** Judges the outcome of an HTTP case. */
-export function judgeHttp({ kind, isHttp, chunks }: HttpCase, outcome: Outcome): Verdict {
+export function judgeHttp(given: HttpCase, outcome: Outcome): Verdict {
+  const { kind, isHttp, chunks } = given;
   const { status, headers, body, answers, isHung } = outcome;
   if (isHung) return { answer: "nothing", fault: "it hung" };
   if (status === undefined) {
-    const mustAnswer = isHttp && (chunks[0]?.length ?? 0) <= largestHeadBytes;
+    const mustAnswer = isHttp && (chunks[0]?.length ?? 0) <= largestHeadBytes && !isCutOff(given);
     return { answer: "the end of the connection", fault: mustAnswer ? "no answer" : undefined };
   }
   if (ambiguous.has(kind) && (status < 400 || answers > 1))
