@@ -31,7 +31,8 @@ export type NewSend = {
 
 /**
  * The outcome of a send, from the transaction that decides it to the service that answers it. `stored` holds its place, as in
- * `LogEvent`, and how many webhooks wait for it, if any; `replayed` holds the id and time that the first append stored; `failed` concerns this send alone, which is not stored.
+ * `LogEvent`, and how many webhooks wait for it, if any; `replayed` holds the id and time that the first append stored;
+ * `failed` concerns this send alone, which is not stored.
  */
 export type SendOutcome =
   | {

@@ -14,7 +14,6 @@ type Explanation = { exitCode: ExitCode; message: string };
 /** The target of errors that occur before one is known. */
 const noTarget: Target = { url: "the server", urlFrom: "--url", keyFrom: "--key" };
 
-// A command of its own, such as `serve`, has no other database to wait for.
 const databaseIsAway =
   "the database does not respond: it may be starting, overloaded or away. Check it (herald doctor), and try again";
 

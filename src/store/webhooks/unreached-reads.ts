@@ -30,13 +30,14 @@ type RecipientRow = Row & { uid: string; log_start: number };
 
 const emptyListBytes = "[]".length;
 const bytesOfShortestListed = `"a",`.length;
-const findDue = `SELECT org, "offset", webhook, event_id, due_at, told FROM webhook_due WHERE due_at <= ?
+const dueRows = `SELECT org, "offset", webhook, event_id, due_at, told FROM webhook_due`;
+const findDue = `${dueRows} WHERE due_at <= ?
   ORDER BY due_at, org, "offset", webhook LIMIT ?`;
 const findOrganizations = `WITH RECURSIVE place (org) AS (
     SELECT MIN(org) FROM webhook_due WHERE org > ?
     UNION ALL SELECT (SELECT MIN(org) FROM webhook_due WHERE org > place.org) FROM place WHERE place.org IS NOT NULL)
   SELECT org FROM place WHERE (SELECT MIN(due_at) FROM webhook_due AS due WHERE due.org = place.org) <= ? LIMIT ?`;
-const findDueOf = `SELECT org, "offset", webhook, event_id, due_at, told FROM webhook_due WHERE org = ? AND due_at <= ?
+const findDueOf = `${dueRows} WHERE org = ? AND due_at <= ?
   ORDER BY due_at, "offset", webhook LIMIT ?`;
 const pageOfParticipants = `SELECT uid, log_start FROM participant WHERE org = ? AND cid = ? AND uid > ? ORDER BY uid LIMIT ?`;
 const pageOfUsers = `SELECT id AS uid, log_start FROM "user" WHERE org = ? AND id > ? AND deleted_at IS NULL
