@@ -13,7 +13,7 @@ import { createDataDir } from "./harness/servers.ts";
 
 const usage = `npm run bench -- [--quick] [--only sends,deliveries,latency,pauses,strangers,nodes,costs] [--rounds 5] [--patience 0] [--save] [--json]
 npm run bench -- --only waits [--rounds 8]
-npm run bench -- --only regression --against ../other-checkout [--rounds 15]
+npm run bench -- --only regression --against ../other-checkout [--rounds 18]
 npm run bench -- --only idle,storm,replay,everyone [--against ../other-checkout] [--size 10000] [--sqlite] [--database-share 0.1]
   --quick   about half a minute: shows the table and writes nothing; leaves out costs, whose runs have a length of their own
   --only    these parts; shows the table and writes nothing

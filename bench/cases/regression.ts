@@ -1,11 +1,12 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Checkout, checkoutsOf } from "../harness/checkouts.ts";
 import { startHerald } from "../harness/herald.ts";
 import { house } from "../harness/house.ts";
-import { type Contender, inRounds } from "../harness/report/rounds.ts";
+import { inRounds, type Pace, type Series } from "../harness/report/rounds.ts";
 import { renderSideBySide } from "../harness/report/side-by-side.ts";
 import { openHeraldStage } from "../harness/stage.ts";
-import type { Case, Findings } from "./case.ts";
+import type { Case } from "./case.ts";
 import { type Cue, deliveriesOn } from "./deliveries.ts";
 import { sendsTo, warmUp } from "./sends.ts";
 
@@ -25,40 +26,53 @@ const deliveriesMeasured = {
   othersBusy: ["other programs, in cores", ""],
 } as const;
 
+// Two nodes of one checkout differ by up to 8 %, however long they run.
+const pairs = 6;
+
 /** Measures sends and deliveries of this checkout and of another by turns: has a change made them slower? */
 export const regression: Case = async (dataDir, pace, { against }) => {
   if (against === undefined) throw new Error("regression compares two checkouts: name the other one with --against");
-  const places: Awaited<ReturnType<typeof openPlace>>[] = [];
-  for (const checkout of checkoutsOf(against)) places.push(await openPlace(dataDir, checkout, pace.warmUpMs * 10));
+  const checkouts = checkoutsOf(against);
+  const series: Record<string, Series> = {};
+  const rounds = Math.ceil(pace.rounds / pairs);
+  for (let pair = 0; pair < pairs; pair++) {
+    const dir = join(dataDir, `${pair}`);
+    mkdirSync(dir);
+    console.error(`  pair ${pair + 1} of ${pairs}`);
+    const ofPair = await measurePair(dir, pair % 2 === 0 ? checkouts : checkouts.toReversed(), { ...pace, rounds });
+    for (const [title, found] of Object.entries(ofPair)) {
+      const all = series[title] ?? {};
+      for (const { name } of checkouts) all[name] = [...(all[name] ?? []), ...(found[name] ?? [])];
+      series[title] = all;
+    }
+  }
+  const tables = Object.entries(series).map(([title, found]) =>
+    renderSideBySide(title, found, title.includes("listeners") ? deliveriesMeasured : sendsMeasured),
+  );
+  return { series, rows: [], tables };
+};
 
-  const found: Findings & { tables: string[] } = { series: {}, rows: [], tables: [] };
-  const compare = async (
-    title: string,
-    contenders: Contender[],
-    measured: typeof sendsMeasured | typeof deliveriesMeasured,
-  ) => {
-    console.error(`  ${title}`);
-    const series = await inRounds(contenders, pace);
-    found.series[title] = series;
-    found.tables.push(renderSideBySide(title, series, measured));
-  };
+/** Measures a node of each checkout. */
+async function measurePair(dataDir: string, checkouts: Checkout[], pace: Pace): Promise<Record<string, Series>> {
+  const places: Awaited<ReturnType<typeof openPlace>>[] = [];
+  for (const checkout of checkouts) places.push(await openPlace(dataDir, checkout, pace.warmUpMs * 10));
   const sending = (count: number, ids: "random" | "rising") =>
     places.map(({ name, herald }) => ({ ...sendsTo(herald, count, ids), name }));
   const delivering = (inFlight: number) =>
     places.map(({ name, stage, cue }) => ({ ...deliveriesOn(stage, cue, inFlight), name }));
-
-  await compare("1 caller", sending(1, "random"), sendsMeasured);
-  await compare(`${callers} callers, random ids`, sending(callers, "random"), sendsMeasured);
-  await compare(`${callers} callers, ids by time`, sending(callers, "rising"), sendsMeasured);
-  for (const inFlight of [1, 16])
-    await compare(`${crowd} listeners, ${inFlight} in flight`, delivering(inFlight), deliveriesMeasured);
-
+  const found = {
+    "1 caller": await inRounds(sending(1, "random"), pace),
+    [`${callers} callers, random ids`]: await inRounds(sending(callers, "random"), pace),
+    [`${callers} callers, ids by time`]: await inRounds(sending(callers, "rising"), pace),
+    [`${crowd} listeners, 1 in flight`]: await inRounds(delivering(1), pace),
+    [`${crowd} listeners, 16 in flight`]: await inRounds(delivering(16), pace),
+  };
   for (const { herald, stage } of places) {
     stage.audience.close();
     await herald.stop();
   }
   return found;
-};
+}
 
 /** Starts a node of the checkout, warm, with its listeners connected. */
 async function openPlace(dataDir: string, { name, root }: Checkout, warmUpMs: number) {
