@@ -8,10 +8,15 @@ import { connectPostgres, openPostgres } from "./postgres.ts";
 setDefaultTimeout(60_000);
 
 /** How many rows of a table were looked at one after another so far, and not by an index. */
-async function countReadInOrder(driver: Driver, table: string): Promise<number> {
+const countReadInOrder = (driver: Driver, table: string) => countRead(driver, "seq_tup_read", table);
+
+/** How many rows of a table were looked at by an index so far. */
+const countReadByIndex = (driver: Driver, table: string) => countRead(driver, "idx_tup_fetch", table);
+
+async function countRead(driver: Driver, how: "seq_tup_read" | "idx_tup_fetch", table: string): Promise<number> {
   const tell = "SELECT pg_stat_force_next_flush()"; // what this connection did
   await Promise.all([driver.transaction((sql) => sql.all(tell)), driver.all(tell)]);
-  const count = "SELECT CAST(seq_tup_read AS int) AS rows FROM pg_stat_user_tables WHERE relname = ?";
+  const count = `SELECT CAST(${how} AS int) AS rows FROM pg_stat_user_tables WHERE relname = ?`;
   const [row] = await driver.all<{ rows: number }>(count, table);
   return row?.rows ?? 0;
 }
@@ -36,6 +41,25 @@ if (postgres !== undefined) {
       const before = await countReadInOrder(driver, "t");
       await askOften();
       expect(await countReadInOrder(driver, "t")).toBe(before);
+      await driver.close();
+    });
+
+    test("finds rows by their keys in a table whose index could as well be read as a whole", async () => {
+      const url = await postgres.createDatabase();
+      const driver = connectPostgres(url);
+      await driver.transaction((sql) => sql.run("CREATE TABLE t (org TEXT, id TEXT, v TEXT, PRIMARY KEY (org, id))"));
+      const rows = Array.from({ length: 1_000 }, (_, index) => ({ org: "o", id: `${index}`, v: "x" }));
+      await driver.transaction((sql) => sql.rows.insert("t", rows));
+      await using superuser = new SQL(postgres.asSuperuser(url), { max: 1 });
+      await superuser.unsafe("ANALYZE");
+      const before = await countReadByIndex(driver, "t");
+      for (let round = 0; round < 10; round++)
+        await driver.transaction(async (sql) => {
+          await sql.rows.find("t", ["v"], [{ org: "o", id: `${round}` }]);
+          await sql.rows.lock("t", ["v"], [{ org: "o", id: `${round}` }]);
+          await sql.rows.update("t", ["org", "id"], [{ org: "o", id: `${round}`, v: "y" }]);
+        });
+      expect((await countReadByIndex(driver, "t")) - before).toBeLessThan(100);
       await driver.close();
     });
 

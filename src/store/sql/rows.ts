@@ -73,31 +73,35 @@ function areSame(some: readonly string[], others: readonly string[]): boolean {
   return some === others || (some.length === others.length && some.every((one, index) => one === others[index]));
 }
 
+// PostgreSQL expects a hundred rows of any JSON array, and for those reads the whole index of a table of up to some 10,000 rows.
+const few = 8;
+
 /**
  * Runs one statement for all rows, passed as JSON and typed by the table: best where each statement costs the server
- * work, as in PostgreSQL.
+ * work, as in PostgreSQL. A few rows have a statement of their own, which expects no more.
  */
 export function createRowsInOne({ all, run }: Sql): Rows {
   // Bun encodes a parameter of type json as JSON once more, so it is passed as text.
   const given = (table: string) =>
     `json_populate_recordset(CAST(NULL AS "${table}"), CAST(CAST(? AS text) AS json)) AS given`;
+  const wanted = (table: string, count: number) =>
+    count > few ? given(table) : `(SELECT * FROM ${given(table)} LIMIT ${few}) AS given`;
   const isGiven = (key: readonly string[]) =>
     key.map((column) => `stored.${nameOf(column)} = given.${nameOf(column)}`).join(" AND ");
 
   const stored = (columns: readonly string[]) => columns.map((column) => `stored.${nameOf(column)}`).join(", ");
-  const select = (table: string, columns: readonly string[], key: readonly string[]) =>
-    `SELECT ${stored(columns)} FROM ${given(table)} JOIN "${table}" AS stored ON ${isGiven(key)}`;
+  const select = (table: string, columns: readonly string[], keys: readonly Row[]) =>
+    `SELECT ${stored(columns)} FROM ${wanted(table, keys.length)} JOIN "${table}" AS stored ON ${isGiven(columnsOf(keys))}`;
 
   return {
     async find<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
       if (keys.length === 0) return [];
-      return await all<Shape>(select(table, columns, columnsOf(keys)), JSON.stringify(keys));
+      return await all<Shape>(select(table, columns, keys), JSON.stringify(keys));
     },
     async lock<Shape extends Row>(table: string, columns: readonly string[], keys: readonly Row[]) {
       if (keys.length === 0) return [];
-      const key = columnsOf(keys);
-      const inOrder = `ORDER BY ${stored(key)} FOR UPDATE OF stored`;
-      return await all<Shape>(`${select(table, columns, key)} ${inOrder}`, JSON.stringify(keys));
+      const inOrder = `ORDER BY ${stored(columnsOf(keys))} FOR UPDATE OF stored`;
+      return await all<Shape>(`${select(table, columns, keys)} ${inOrder}`, JSON.stringify(keys));
     },
     async insert(table, rows, onConflict) {
       if (rows.length === 0) return;
@@ -111,7 +115,7 @@ export function createRowsInOne({ all, run }: Sql): Rows {
         .filter((column) => !key.includes(column))
         .map((column) => `${nameOf(column)} = given.${nameOf(column)}`);
       await run(
-        `UPDATE "${table}" AS stored SET ${changes.join(", ")} FROM ${given(table)} WHERE ${isGiven(key)}`,
+        `UPDATE "${table}" AS stored SET ${changes.join(", ")} FROM ${wanted(table, rows.length)} WHERE ${isGiven(key)}`,
         JSON.stringify(rows),
       );
     },
