@@ -9,14 +9,14 @@ export type Helper<Order, Report> = {
 };
 
 /**
- * Starts `bench/<script>`, which sends `Report`s; its types are the script's promise. With `niceness`, other processes
- * have priority (nice(1)).
+ * Starts `bench/<script>`, which sends `Report`s; its types are the script's promise. One that is `idle` runs while no other
+ * process wants the processor (SCHED_IDLE, sched(7)).
  */
-export function startHelper<Order, Report>(script: string, niceness = 0): Helper<Order, Report> {
+export function startHelper<Order, Report>(script: string, { idle = false } = {}): Helper<Order, Report> {
   const reports: Report[] = [];
   let heard: (() => void) | undefined;
-  const nice = niceness === 0 ? [] : ["nice", "-n", String(niceness)];
-  const child = Bun.spawn([...nice, process.execPath, resolve(import.meta.dir, "../processes", script)], {
+  const policy = idle ? ["chrt", "--idle", "0"] : [];
+  const child = Bun.spawn([...policy, process.execPath, resolve(import.meta.dir, "../processes", script)], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc(report: Report) {
       reports.push(report);

@@ -20,7 +20,6 @@ const victimEveryMs = 50;
 const warmUpMs = 3_000;
 const warmUpCallers = 4;
 const warmUpPauseMs = 8; // some 400 sends a second, well below a key's limit
-const niceness = 10;
 const prefixOfHeard = "heard: ";
 
 type Caller = Helper<VictimOrder, VictimReport>;
@@ -46,7 +45,7 @@ export async function playRaid(
   const victim = startCaller(node.url, victimKey);
   const bystander = startCaller(route.url, victimKey);
   const attackers: Attackers[] = Array.from({ length: raid.processes ?? 1 }, () =>
-    startHelper("attacker.ts", niceness),
+    startHelper("attacker.ts", { idle: true }),
   );
   const camp: Camp = { ...known, url: node.url, run: `${round}` };
   const lookAfter = await looksAfter[raid.name]?.({ besieged, camp });

@@ -30,7 +30,6 @@ const played = [
   "batches",
 ];
 const sends = 5;
-const niceness = 10;
 let ground: Promise<Known> | undefined;
 
 /** What raids need, smaller than for `npm run siege`. Created once. */
@@ -41,7 +40,7 @@ function groundOf(): Promise<Known> {
 
 /** Starts attackers, who stop at the end of the block. Resolves once they have connected. */
 async function attack(raid: string, known: Omit<Known, "victimKey">) {
-  const attackers = startHelper<AttackerOrder, AttackerReport>("attacker.ts", niceness);
+  const attackers = startHelper<AttackerOrder, AttackerReport>("attacker.ts", { idle: true });
   attackers.tell({ raid, camp: { ...known, url: herald().url, run: raid } });
   const hasBegun = async () => {
     attackers.tell({ tell: true });
