@@ -28,9 +28,10 @@ import { createRoster } from "./connections/roster.ts";
 import type { TracePlay } from "./delivery/accounting.ts";
 import type { DeliveryLedger } from "./delivery/delivery-ledger.ts";
 import { createWatches } from "./delivery/watches.ts";
+import { createCrowds, type SocketTopics } from "./fanout/crowds.ts";
 import { createPlayback } from "./fanout/player.ts";
 import { createStage } from "./fanout/stage.ts";
-import { createTopics, type SocketTopics } from "./fanout/topics.ts";
+import { createTopics } from "./fanout/topics.ts";
 import { createGatewayFigures, type HeldFigures } from "./figures.ts";
 import { createBacklog } from "./limits/backlog.ts";
 import { chargeCatchUp, costs, createUserBudgets } from "./limits/user-budgets.ts";
@@ -198,8 +199,9 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   const ledger = watches.following(accounting.ledger);
   const joining = createRoster();
   const frames = createStreamFrames();
-  const topics = createTopics({ sockets: dependencies.sockets, frames, onDelivery, onError });
-  const audiences = createAudiences();
+  const crowds = createCrowds({ ...dependencies, onDelivery });
+  const topics = createTopics({ crowds, frames, onDelivery, onError });
+  const audiences = createAudiences(crowds.forget);
   const facts = createEventFacts();
   const budgets = createUserBudgets({
     quota: limits.userRequests,
@@ -226,6 +228,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
   });
   const play = createPlayer({
     topics,
+    crowds,
     roster,
     joining,
     audiences,
@@ -240,7 +243,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     log,
     clock,
     play: watches.during(createPlayback({ play, topics, backlog, tracePlay, guard })),
-    stage: createStage(dependencies),
+    stage: createStage({ ...dependencies, crowds }),
     onRepair,
     onBreak(org, found) {
       noteBreak();
@@ -292,7 +295,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
     lookups: paceWhile(dependencies.isShared, lookingUp),
     onAcknowledged: watches.acknowledged,
   });
-  const socketSessions = createSocketSessions({ ...lines, handle, budgets, clock });
+  const socketSessions = createSocketSessions({ ...lines, crowds, handle, budgets, clock });
   const webSockets = createWebSockets({ ...lines, socketSessions, clientAddress, origins, steadyClock });
   const streams = createStreams({ ...lines, topics, clientAddress, origins, clock });
   const feeds = createFeeds({
@@ -376,6 +379,7 @@ export function createGateway(dependencies: Dependencies, parts: GatewayParts = 
       clearInterval(headTimer);
       clearInterval(activityTimer);
       await Promise.race([sequencers.playToHeads().catch(onError), Bun.sleep(playMayTakeMs)]);
+      crowds.settleAll();
       await register.closeAll("restarting", closing);
       clearInterval(tickTimer);
       sequencers.stop();

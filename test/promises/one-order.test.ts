@@ -56,6 +56,43 @@ describe("promise 3: every open connection hears every event once, in one order"
     for (const client of clients) client.cut();
   });
 
+  test("a crowd that shares the node, in two conversations, with clients that join meanwhile", async () => {
+    const [org, neighbour] = [await createOrganization(herald()), await createOrganization(herald())];
+    const uids = Array.from({ length: 60 }, (_, index) => `user ${index}`);
+    const cids = [await org.conversation(["sender", ...uids]), await org.conversation(["sender", ...uids])];
+    const theirs = await neighbour.conversation(["sender"]);
+    const tokens = await Promise.all(uids.map((uid) => org.token(uid)));
+    const clientOf = (index: number) => createResilientClient(org, uids[index % 60] ?? "", tokens[index % 60] ?? "");
+    const clients = Array.from({ length: 600 }, (_, index) => clientOf(index));
+    for (let from = 0; from < clients.length; from += 100)
+      await Promise.all(clients.slice(from, from + 100).map((client) => client.connect()));
+
+    const neighbours = startLoad(neighbour, theirs, "sender", 1);
+    const loads = cids.map((cid, index) => startLoad(org, cid, "sender", index === 0 ? 2 : 1));
+    const joined = Array.from({ length: 20 }, (_, index) => clientOf(index));
+    const connected: Promise<void>[] = [];
+    for (const client of joined) {
+      connected.push(client.connect());
+      await Bun.sleep(30);
+    }
+    await Promise.all([neighbours, ...loads].map((load) => load.stop()));
+    await Promise.all(connected);
+    const last = (await org.sent("sender", { cid: cids[0] ?? "", body: "the last" })).server_mid;
+    await within(
+      Promise.all([...clients, ...joined].map((client) => client.waitFor(last))),
+      "the last message",
+      60_000,
+    );
+    const order = clients[0]?.ledger.seen ?? [];
+    expect([...order].sort()).toEqual([...loads.flatMap((load) => load.acknowledged.flat()), last].sort());
+    const text = order.join();
+    for (const { ledger } of clients) expect(ledger.seen.join() === text).toBe(true);
+    for (const { ledger } of joined) expect(ledger.seen).toEqual(order.slice(order.indexOf(ledger.seen[0] ?? "")));
+    for (const { ledger } of [...clients, ...joined])
+      expect([ledger.repeatsWithinConnection, ledger.connections]).toEqual([0, 1]);
+    for (const client of [...clients, ...joined]) client.cut();
+  });
+
   test("sockets and streams that join meanwhile hear a part without gaps", async () => {
     const org = await createOrganization(herald());
     const cid = await org.conversation(["sender", "alice"]);

@@ -44,7 +44,7 @@ type Setting = {
 function createOne({ sequencer, log, catchUp = { resumeAfter: unused, read: unused } }: Setting) {
   const [heard, given]: string[][] = [[], []];
   const ledger: Pick<DeliveryLedger, "given"> = { given: (_, events) => given?.push(...events.map(({ id }) => id)) };
-  const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences()];
+  const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences(() => undefined)];
   const joiner = createJoiner({
     sequencers: {
       acquire: async () => sequencer,

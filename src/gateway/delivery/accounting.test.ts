@@ -5,6 +5,7 @@ import type { Connection } from "../connections/connection.ts";
 import { createRoster } from "../connections/roster.ts";
 import { createAudiences } from "../fanout/audiences.ts";
 import { createEventFacts } from "../fanout/event-facts.ts";
+import { toNobody } from "../fanout/played.ts";
 import { createPlayback, createPlayer } from "../fanout/player.ts";
 import { conversationTopic, createTopics, userTopic } from "../fanout/topics.ts";
 import { createBudget } from "../log/budget.ts";
@@ -35,9 +36,9 @@ function setUp(tracePlay?: TracePlay) {
     onError: (error) => errors.push(error),
   });
   const { ledger, onDelivery } = accounting;
-  const sockets = { publish: () => 0, countSubscribers: () => 0 };
-  const topics = createTopics({ sockets, frames: createStreamFrames(), onDelivery, onError: broken });
-  const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences()];
+  const crowds = { publish: () => toNobody, settle: () => undefined };
+  const topics = createTopics({ crowds, frames: createStreamFrames(), onDelivery, onError: broken });
+  const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences(() => undefined)];
   const connection: Connection = {
     id: "1",
     org: "o",
@@ -62,6 +63,7 @@ function setUp(tracePlay?: TracePlay) {
   const backlog = { suspect: broken, check: broken, withdraw: broken };
   const play = createPlayer({
     topics,
+    crowds,
     roster,
     joining,
     audiences,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { DeliveryNews } from "../../bus/bus.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createTimerWheel } from "../../lib/time/timer-wheel.ts";
-import { toNobody } from "../log/sequencer.ts";
+import { toNobody } from "../fanout/played.ts";
 import { createAudience } from "./audience.ts";
 import type { DeliveryLedger } from "./delivery-ledger.ts";
 import { createWatches } from "./watches.ts";

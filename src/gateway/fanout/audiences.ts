@@ -17,18 +17,18 @@ export type Audiences = {
   size(): { audiences: number; connections: number };
 };
 
-/** Creates empty audiences. */
-export function createAudiences(): Audiences {
+/** Creates empty audiences. `onEmpty` is called with the topic of one that its last listener has left. */
+export function createAudiences(onEmpty: (topic: string) => void): Audiences {
   const audiences = new Map<string, Audience>();
   const heardBy = new Map<Connection, Set<Audience>>();
 
   function add(connection: Connection, topic: string, create: () => Audience): void {
     if (!connection.isOpen) return; // a closed connection would never leave
-    connection.subscribe(topic);
     const heard = heardBy.get(connection) ?? new Set();
     heardBy.set(connection, heard);
     const audience = audiences.get(topic) ?? create();
     if (heard.has(audience)) return;
+    connection.subscribe(topic);
     heard.add(audience);
     audiences.set(topic, audience);
     audience.add(connection.uid);
@@ -36,7 +36,10 @@ export function createAudiences(): Audiences {
 
   function remove(audience: Audience, uid: string): void {
     audience.remove(uid);
-    if (audience.connections === 0) audiences.delete(topicOf(audience));
+    if (audience.connections > 0) return;
+    const topic = topicOf(audience);
+    audiences.delete(topic);
+    onEmpty(topic);
   }
 
   return {

@@ -4,10 +4,11 @@ import type { Roster } from "../connections/roster.ts";
 import type { TracePlay } from "../delivery/accounting.ts";
 import type { DeliveryLedger } from "../delivery/delivery-ledger.ts";
 import type { Backlog } from "../limits/backlog.ts";
-import { type Played, toNobody } from "../log/sequencer.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 import type { Audiences } from "./audiences.ts";
+import type { Crowds } from "./crowds.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
+import { type Played, toNobody } from "./played.ts";
 import { conversationTopic, organizationTopic, type Topics, userTopic } from "./topics.ts";
 
 /** Plays an event immediately. */
@@ -15,6 +16,7 @@ export type Play = (event: LogEvent) => Played;
 
 type Dependencies = {
   topics: Topics;
+  crowds: Pick<Crowds, "settle">;
   /** The connections that have joined. */
   roster: Roster;
   /** Connections that are still catching up: of the events played, only forced sign-outs concern them. */
@@ -31,6 +33,7 @@ type Dependencies = {
 /** Creates the player for users, which plays an event to the connections concerned. */
 export function createPlayer({
   topics,
+  crowds,
   roster,
   joining,
   audiences,
@@ -42,9 +45,9 @@ export function createPlayer({
 }: Dependencies): Play {
   /** Publishes to a topic that these users follow, and suspects their connections if one is slow to take it. */
   function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): Played {
-    const played = topics.publish(topic, event);
-    if (played.isSlow) backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids()));
-    return played;
+    return topics.publish(topic, event, () =>
+      backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids())),
+    );
   }
 
   /** Publishes to the recipients who are connected here, and tells who they were. */
@@ -131,6 +134,8 @@ export function createPlayer({
   }
 
   return (event) => {
+    // What changes who hears or what may be heard comes after all that was played before.
+    if (event.kind !== "message" && event.kind !== "system") crowds.settle(event.org);
     switch (event.kind) {
       case "message":
         return playToConversation(event);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { noCrowds } from "../log/testing/sequencer-setup.ts";
 import { createPace } from "./pace.ts";
 import { createStage } from "./stage.ts";
 
@@ -26,20 +27,20 @@ async function mayHave(turns: number[], least: number): Promise<number> {
 
 describe("a stage", () => {
   test("lets an organization alone play as it likes", async () => {
-    const turns = playOn(createStage({ isShared: () => false }), "a");
+    const turns = playOn(createStage({ isShared: () => false, crowds: noCrowds }), "a");
     await mayHave(turns, 20);
     expect(new Set(turns)).toEqual(new Set([10]));
   });
 
   test("ends turns sooner while it is shared, and lets long ones be paid off", async () => {
-    const turns = playOn(createStage({ isShared: () => true }), "a");
+    const turns = playOn(createStage({ isShared: () => true, crowds: noCrowds }), "a");
     const most = await mayHave(turns, 4);
     expect(new Set(turns)).toEqual(new Set([2]));
     expect(turns.length).toBeLessThanOrEqual(most);
   });
 
   test("lets organizations with much to play take turns", async () => {
-    const stage = createStage({ isShared: () => true });
+    const stage = createStage({ isShared: () => true, crowds: noCrowds });
     const [a, b] = [playOn(stage, "a"), playOn(stage, "b")];
     const most = await mayHave(a, 4);
     expect(Math.abs(a.length - b.length)).toBeLessThan(2);
@@ -47,7 +48,7 @@ describe("a stage", () => {
   });
 
   test("does not hold up those with little to play", async () => {
-    const stage = createStage({ isShared: () => true });
+    const stage = createStage({ isShared: () => true, crowds: noCrowds });
     const [busy, quiet] = [playOn(stage, "busy"), playOn(stage, "quiet", { connections: 40, isSlow: false })];
     await mayHave(quiet, 20);
     expect(busy.length).toBeLessThan(8);

@@ -1,9 +1,10 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import { type Played, toNobody } from "../log/sequencer.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
+import type { Crowds } from "./crowds.ts";
 import { messageIn } from "./event-facts.ts";
+import { type Played, toNobody } from "./played.ts";
 
 /**
  * A server-sent event stream, which Bun's native topics do not reach. `deliver` takes a frame with the id of the message whose
@@ -16,8 +17,8 @@ export type FeedListener = { hear(event: LogEvent): Played; end(): void };
 
 /** Publishes frames: one topic per conversation, one per user and one per organization. */
 export type Topics = {
-  /** Gives the event to every listener of the topic. */
-  publish(topic: string, event: LogEvent): Played;
+  /** Gives the event to every listener of the topic, and calls `onSlow` whenever one is slow to take it. */
+  publish(topic: string, event: LogEvent, onSlow: () => void): Played;
   /** Passes the event to every feed of its organization. */
   publishToFeeds(event: LogEvent): Played;
   addStream(topic: string, listener: StreamListener): void;
@@ -44,40 +45,36 @@ export function organizationTopic(org: string): string {
   return joinIds("o", org);
 }
 
-/** Bun's native topics, which reach WebSockets. */
-export type SocketTopics = {
-  /** Bun's native publish: −1 means that some socket has bytes waiting. */
-  publish(topic: string, frame: string): number;
-  /** The number of sockets subscribed to a topic. */
-  countSubscribers(topic: string): number;
-};
-
 type Dependencies = {
-  sockets: SocketTopics;
+  /** The WebSockets that follow each topic. */
+  crowds: Pick<Crowds, "publish">;
   frames: Pick<StreamFrames, "forUsers">;
-  /** Called with the number of connections that an event was handed to. */
+  /** Called with the number of streams that an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
   /** Called with what a stream throws; the other listeners still get the event. */
   onError(error: unknown): void;
 };
 
 /** Creates topics without listeners. */
-export function createTopics({ sockets, frames, onDelivery, onError }: Dependencies): Topics {
+export function createTopics({ crowds, frames, onDelivery, onError }: Dependencies): Topics {
   const guard = createGuard(onError);
   const streams = new Map<string, Set<StreamListener>>();
   const feeds = new Map<string, Set<FeedListener>>();
   return {
-    publish(topic, event) {
+    publish(topic, event, onSlow) {
+      const played = crowds.publish(topic, event, onSlow);
       const listeners = streams.get(topic);
-      const connections = sockets.countSubscribers(topic) + (listeners?.size ?? 0);
-      const message = listeners === undefined ? undefined : messageIn(event);
-      let isSlow = sockets.publish(topic, event.payload) === -1;
-      for (const listener of listeners ?? [])
+      if (listeners === undefined) return played;
+      const message = messageIn(event);
+      const { size } = listeners; // now, as one that is too slow is removed
+      let isSlow = false;
+      for (const listener of listeners)
         guard(() => {
           isSlow = listener.deliver(frames.forUsers(event), message) || isSlow;
         });
-      if (connections > 0) onDelivery(event, connections);
-      return { connections, isSlow };
+      onDelivery(event, size);
+      if (isSlow) onSlow();
+      return { connections: played.connections + size, isSlow: played.isSlow || isSlow };
     },
     publishToFeeds(event) {
       const listeners = feeds.get(event.org);

@@ -4,6 +4,7 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import type { LogPage, LogPlace } from "../../contract/log/log-place.ts";
 import { recalledIn } from "../fanout/event-facts.ts";
 import { createPace } from "../fanout/pace.ts";
+import { type Played, toNobody } from "../fanout/played.ts";
 import type { StagePlace } from "../fanout/stage.ts";
 import { type Budget, weightOf } from "./budget.ts";
 import { logChain } from "./chain.ts";
@@ -46,12 +47,6 @@ export type Sequencer = {
   forgetBefore(time: number): void;
   stop(): void;
 };
-
-/** The number of connections an event was played to, and whether any of them is slow to take it. */
-export type Played = { connections: number; isSlow: boolean };
-
-/** Played to nobody. */
-export const toNobody: Played = { connections: 0, isSlow: false };
 
 /** Where a log stopped being the one that was played: the place played, the id found there now, and the head. */
 export type LogBreak = { played: LogPlace; found: string | undefined; head: LogPlace };

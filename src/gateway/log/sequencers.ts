@@ -2,9 +2,10 @@ import type { Bus, Hint } from "../../bus/bus.ts";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { type LogPage, type LogPlace, logStart } from "../../contract/log/log-place.ts";
 import type { Clock } from "../../lib/time/clock.ts";
+import type { Played } from "../fanout/played.ts";
 import type { Stage } from "../fanout/stage.ts";
 import { createBudget, weightOf } from "./budget.ts";
-import { createSequencer, type LogBreak, type Played, type Sequencer } from "./sequencer.ts";
+import { createSequencer, type LogBreak, type Sequencer } from "./sequencer.ts";
 
 const lingerMs = 10_000;
 const maxEarly = 1_024;

@@ -8,6 +8,7 @@ import type { Doorkeeper } from "../connections/doorkeeper.ts";
 import { tellFault } from "../connections/faults.ts";
 import type { Joiner } from "../connections/join.ts";
 import { createSessionTimer } from "../connections/session-timer.ts";
+import type { Crowds } from "../fanout/crowds.ts";
 import { costs, type UserBudgets } from "../limits/user-budgets.ts";
 import { errorFrame, type Frame, listFrame, responseFrame } from "./frames.ts";
 import { type Answer, answerPing, type Operation, type RequestHandler } from "./requests.ts";
@@ -23,6 +24,7 @@ import {
 type Dependencies = {
   doorkeeper: Doorkeeper;
   joiner: Joiner;
+  crowds: Pick<Crowds, "add" | "remove">;
   handle: RequestHandler;
   budgets: UserBudgets;
   clock: Clock;
@@ -50,7 +52,7 @@ export type SocketSessions = {
 
 /** Creates the socket sessions of one node. */
 export function createSocketSessions(dependencies: Dependencies): SocketSessions {
-  const { doorkeeper, joiner, handle, budgets, clock, onError } = dependencies;
+  const { doorkeeper, joiner, crowds, handle, budgets, clock, onError } = dependencies;
 
   function connectBody(socket: Socket, session: Session, isRecovered: boolean | undefined): object {
     return {
@@ -67,7 +69,7 @@ export function createSocketSessions(dependencies: Dependencies): SocketSessions
     const { data } = socket;
     if (!line.isOpen) return;
     data.deadline?.meet();
-    const connection = createSocketConnection(socket, line, session, device);
+    const connection = createSocketConnection(socket, line, session, { device, crowds });
     const timer = createSessionTimer({
       owner: line.owner,
       clock,

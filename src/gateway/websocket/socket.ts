@@ -4,6 +4,7 @@ import type { Owner } from "../../lib/owner.ts";
 import type { Session } from "../../services/sessions/sessions.ts";
 import { type Connection, comfortableBytes, type Line } from "../connections/connection.ts";
 import type { SessionTimer } from "../connections/session-timer.ts";
+import type { Crowds } from "../fanout/crowds.ts";
 import type { ConnectDeadline } from "../limits/connect-deadline.ts";
 import { createFrameCounts, type FrameCounts } from "../limits/frame-rates.ts";
 
@@ -135,7 +136,7 @@ export function createSocketConnection(
   socket: Socket,
   line: SocketLine,
   session: Session,
-  device: string | undefined,
+  { device, crowds }: { device: string | undefined; crowds: Pick<Crowds, "add" | "remove"> },
 ): SocketConnection {
   let token: TokenOfSession = session;
   return {
@@ -171,10 +172,10 @@ export function createSocketConnection(
       return line.isOpen;
     },
     subscribe(topic) {
-      if (line.isOpen) socket.subscribe(topic);
+      if (line.isOpen) crowds.add(topic, session.org, socket);
     },
     unsubscribe(topic) {
-      if (line.isOpen) socket.unsubscribe(topic);
+      if (line.isOpen) crowds.remove(topic, socket);
     },
   };
 }

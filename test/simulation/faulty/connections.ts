@@ -1,7 +1,7 @@
 import { HeraldError } from "../../../src/contract/errors/errors.ts";
 import type { Audiences } from "../../../src/gateway/fanout/audiences.ts";
+import { toNobody } from "../../../src/gateway/fanout/played.ts";
 import { conversationTopic } from "../../../src/gateway/fanout/topics.ts";
-import { toNobody } from "../../../src/gateway/log/sequencer.ts";
 import { gatewayParts } from "../../../src/gateway/parts.ts";
 import { errorFrame } from "../../../src/gateway/websocket/frames.ts";
 import type { Owner } from "../../../src/lib/owner.ts";
@@ -36,8 +36,8 @@ export const joinedAreNotAmongEveryone = withAudiences(() => ({ joinOrganization
 
 function withAudiences(change: (audiences: Audiences) => Partial<Audiences>): Product {
   return withPart({
-    createAudiences() {
-      const audiences = gatewayParts.createAudiences();
+    createAudiences(onEmpty) {
+      const audiences = gatewayParts.createAudiences(onEmpty);
       return { ...audiences, ...change(audiences) };
     },
   });

@@ -1,4 +1,4 @@
-import { toNobody } from "../../../src/gateway/log/sequencer.ts";
+import { toNobody } from "../../../src/gateway/fanout/played.ts";
 import { gatewayParts } from "../../../src/gateway/parts.ts";
 import { planReads } from "../../../src/store/reads/read-plan.ts";
 import { type Product, product } from "../product.ts";

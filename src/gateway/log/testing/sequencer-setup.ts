@@ -35,8 +35,14 @@ type Setting = {
   connections?: number;
 };
 
-/** The place of an organization that is alone. */
-export const alone = createStage({ isShared: () => false }).of("o");
+/** For stages whose plays no crowd waits for. */
+export const noCrowds = { next: () => undefined, settle: () => undefined };
+
+/** The stage of an organization that is alone. */
+export const stageForOne = createStage({ isShared: () => false, crowds: noCrowds });
+
+/** The place of that organization. */
+export const alone = stageForOne.of("o");
 
 /** Creates a fake store log and a sequencer on it. */
 export function setUp({
