@@ -18,7 +18,10 @@ export type TopicSocket = { subscribe(name: string): unknown; unsubscribe(name: 
  * thousand. So a large crowd is in several native topics, its parts, which can be written to one after the other.
  */
 export type Crowds = {
-  /** The socket, which does not follow the topic yet, has had all that was published to its organization. */
+  /**
+   * Lets the socket, which does not follow the topic yet, hear what is published from now on, and not what waits for parts of the
+   * crowd.
+   */
   add(topic: string, org: string, socket: TopicSocket): void;
   remove(topic: string, socket: TopicSocket): void;
   /**
@@ -56,6 +59,7 @@ const mostOfPart = 250; // sockets
 export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): Crowds {
   const parts = new Map<string, string[]>(); // of topics that have several; the first has the topic's name
   const waiting = new Map<string, WaitingCrowd>(); // by organization
+  let made = 0;
   const hasRoom = (name: string) => sockets.countSubscribers(name) < mostOfPart;
 
   /** The parts of a topic that has several, but for those at the end that are empty. */
@@ -109,11 +113,12 @@ export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): C
 
   return {
     add(topic, org, socket) {
-      settle(org);
       const names = parts.get(topic) ?? [topic];
-      let name = names.findLast(hasRoom);
+      const crowd = waiting.get(org);
+      const isBehind = (part: string) => crowd?.topic === topic && crowd.parts.has(part);
+      let name = names.findLast((part) => hasRoom(part) && !isBehind(part));
       if (name === undefined) {
-        name = joinIds(topic, "part", names.length);
+        name = joinIds(topic, "part", made++); // never a name of before, for which something may wait
         parts.set(topic, [...names, name]);
       }
       socket.subscribe(name);

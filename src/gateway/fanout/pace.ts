@@ -12,7 +12,9 @@ const slowTurnBytes = bytesPerTurn / 4;
  * and other organizations get their turn.
  */
 export type Pace = {
-  /** Whether this many more bytes may be played in this turn. The first event of a turn always may. */
+  /**
+   * Whether this many more bytes may be played in this turn. The first event of a turn always may, and none while a turn is paid off.
+   */
   allows(bytes: number): boolean;
   /** Notes bytes played, to how many connections, and whether any of those is slow. */
   note(bytes: number, played: { connections: number; isSlow: boolean }): void;
@@ -27,6 +29,7 @@ export function createPace(onTurn: () => void, place: StagePlace): Pace {
   let turnDeliveries = 0;
   let isTurnEnding = false;
   let isTurnSlow = false;
+  let isPayingOff = false;
 
   function endTurn(): void {
     if (isTurnEnding) return;
@@ -39,6 +42,7 @@ export function createPace(onTurn: () => void, place: StagePlace): Pace {
 
   function leaveTurn(): void {
     const rest = place.leave(turnDeliveries);
+    isPayingOff = rest !== undefined;
     if (rest === undefined) beginTurn();
     else void rest.then(beginTurn);
   }
@@ -46,6 +50,7 @@ export function createPace(onTurn: () => void, place: StagePlace): Pace {
   function beginTurn(): void {
     isTurnEnding = false;
     isTurnSlow = false;
+    isPayingOff = false;
     turnBytes = 0;
     turnWritten = 0;
     turnDeliveries = 0;
@@ -55,7 +60,7 @@ export function createPace(onTurn: () => void, place: StagePlace): Pace {
   const hasRoom = () => turnWritten < writtenPerTurn && turnDeliveries < place.deliveriesPerTurn();
 
   return {
-    allows: (bytes) => turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && hasRoom()),
+    allows: (bytes) => !isPayingOff && (turnBytes === 0 || (turnBytes + bytes <= bytesPerTurn && hasRoom())),
     note(bytes, { connections, isSlow }) {
       turnWritten += connections * bytes;
       turnBytes += bytes;

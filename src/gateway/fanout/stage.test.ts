@@ -39,6 +39,25 @@ describe("a stage", () => {
     expect(turns.length).toBeLessThanOrEqual(most);
   });
 
+  test("lets nothing be played while a turn is paid off and parts of a crowd wait for it", async () => {
+    const parts = [1_000, 1_000];
+    const mayPlay: boolean[] = [];
+    const crowds = {
+      settle: () => expect.unreachable(),
+      next: () => (parts.length === 0 ? undefined : { deliveries: 1_000, write }),
+    };
+    function write(): number {
+      mayPlay.push(pace.allows(1));
+      return parts.shift() ?? 0;
+    }
+    const begun = Promise.withResolvers<void>();
+    const pace = createPace(begun.resolve, createStage({ isShared: () => true, crowds }).of("a"));
+    pace.note(1, { connections: 2_000, isSlow: false });
+    expect(pace.allows(1)).toBe(true);
+    await begun.promise;
+    expect([mayPlay, pace.allows(1)]).toEqual([[false, false], true]);
+  });
+
   test("lets organizations with much to play take turns", async () => {
     const stage = createStage({ isShared: () => true, crowds: noCrowds });
     const [a, b] = [playOn(stage, "a"), playOn(stage, "b")];
