@@ -37,7 +37,7 @@ function setUp(tracePlay?: TracePlay) {
   });
   const { ledger, onDelivery } = accounting;
   const crowds = { publish: () => toNobody, settle: () => undefined };
-  const topics = createTopics({ crowds, frames: createStreamFrames(), onDelivery, onError: broken });
+  const topics = createTopics({ frames: createStreamFrames(), onDelivery, onError: broken });
   const [roster, joining, audiences] = [createRoster(), createRoster(), createAudiences(() => undefined)];
   const connection: Connection = {
     id: "1",

@@ -8,7 +8,7 @@ import type { StreamFrames } from "../streams/stream-frames.ts";
 import type { Audiences } from "./audiences.ts";
 import type { Crowds } from "./crowds.ts";
 import { type EventFacts, endsSession, sessionEndOf } from "./event-facts.ts";
-import { type Played, toNobody } from "./played.ts";
+import { type Played, together, toNobody } from "./played.ts";
 import { conversationTopic, organizationTopic, type Topics, userTopic } from "./topics.ts";
 
 /** Plays an event immediately. */
@@ -16,7 +16,7 @@ export type Play = (event: LogEvent) => Played;
 
 type Dependencies = {
   topics: Topics;
-  crowds: Pick<Crowds, "settle">;
+  crowds: Pick<Crowds, "publish" | "settle">;
   /** The connections that have joined. */
   roster: Roster;
   /** Connections that are still catching up: of the events played, only forced sign-outs concern them. */
@@ -45,9 +45,8 @@ export function createPlayer({
 }: Dependencies): Play {
   /** Publishes to a topic that these users follow, and suspects their connections if one is slow to take it. */
   function publish(topic: string, event: LogEvent, uids: () => Iterable<string>): Played {
-    return topics.publish(topic, event, () =>
-      backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids())),
-    );
+    const onSlow = () => backlog.suspect(topic, event.payload.length, () => roster.ofAll(event.org, uids()));
+    return together(crowds.publish(topic, event, onSlow), topics.publish(topic, event, onSlow));
   }
 
   /** Publishes to the recipients who are connected here, and tells who they were. */
@@ -182,8 +181,7 @@ export function createPlayback({ play, topics, backlog, tracePlay, guard }: Play
     guard(() => {
       toUsers = play(event);
     });
-    const toFeeds = topics.publishToFeeds(event);
-    return { connections: toUsers.connections + toFeeds.connections, isSlow: toUsers.isSlow || toFeeds.isSlow };
+    return together(toUsers, topics.publishToFeeds(event));
   }
 
   function playTraced(event: LogEvent, trace: TracePlay): Played {

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createStreamFrames } from "../streams/stream-frames.ts";
-import { toNobody } from "./played.ts";
 import { createTopics } from "./topics.ts";
 
 const message: LogEvent = {
@@ -25,7 +24,6 @@ test("an event is encoded once for all streams that hear it, on any topic", () =
   const heard: Uint8Array[] = [];
   const counted: number[] = [];
   const topics = createTopics({
-    crowds: { publish: () => toNobody },
     frames: createStreamFrames(),
     onDelivery: (_, connections) => counted.push(connections),
     onError: expect.unreachable,

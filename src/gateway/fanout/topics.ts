@@ -2,7 +2,6 @@ import type { LogEvent } from "../../contract/log/log-event.ts";
 import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
-import type { Crowds } from "./crowds.ts";
 import { messageIn } from "./event-facts.ts";
 import { type Played, toNobody } from "./played.ts";
 
@@ -15,9 +14,12 @@ export type StreamListener = { deliver(frame: Uint8Array, message: string | unde
 /** A feed. It receives every event of its organization and shows those that its filter selects. */
 export type FeedListener = { hear(event: LogEvent): Played; end(): void };
 
-/** Publishes frames: one topic per conversation, one per user and one per organization. */
+/**
+ * Publishes frames to streams and feeds: one topic per conversation, one per user and one per organization. `crowds.ts` does it to
+ * WebSockets.
+ */
 export type Topics = {
-  /** Gives the event to every listener of the topic, and calls `onSlow` whenever one is slow to take it. */
+  /** Gives the event to every stream of the topic, and calls `onSlow` if one is slow to take it. */
   publish(topic: string, event: LogEvent, onSlow: () => void): Played;
   /** Passes the event to every feed of its organization. */
   publishToFeeds(event: LogEvent): Played;
@@ -46,8 +48,6 @@ export function organizationTopic(org: string): string {
 }
 
 type Dependencies = {
-  /** The WebSockets that follow each topic. */
-  crowds: Pick<Crowds, "publish">;
   frames: Pick<StreamFrames, "forUsers">;
   /** Called with the number of streams that an event was handed to. */
   onDelivery(event: LogEvent, connections: number): void;
@@ -56,15 +56,14 @@ type Dependencies = {
 };
 
 /** Creates topics without listeners. */
-export function createTopics({ crowds, frames, onDelivery, onError }: Dependencies): Topics {
+export function createTopics({ frames, onDelivery, onError }: Dependencies): Topics {
   const guard = createGuard(onError);
   const streams = new Map<string, Set<StreamListener>>();
   const feeds = new Map<string, Set<FeedListener>>();
   return {
     publish(topic, event, onSlow) {
-      const played = crowds.publish(topic, event, onSlow);
       const listeners = streams.get(topic);
-      if (listeners === undefined) return played;
+      if (listeners === undefined) return toNobody;
       const message = messageIn(event);
       const { size } = listeners; // now, as one that is too slow is removed
       let isSlow = false;
@@ -74,7 +73,7 @@ export function createTopics({ crowds, frames, onDelivery, onError }: Dependenci
         });
       onDelivery(event, size);
       if (isSlow) onSlow();
-      return { connections: played.connections + size, isSlow: played.isSlow || isSlow };
+      return { connections: size, isSlow };
     },
     publishToFeeds(event) {
       const listeners = feeds.get(event.org);
