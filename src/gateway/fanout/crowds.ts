@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import { type Played, toNobody } from "./played.ts";
+import type { Played } from "./played.ts";
 
 /** Bun's native topics, which reach WebSockets. */
 export type SocketTopics = {
@@ -73,9 +73,8 @@ export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): C
 
   function write(name: string, { event, onSlow }: Waiting): Played {
     const connections = sockets.countSubscribers(name);
-    if (connections === 0) return toNobody;
     const isSlow = sockets.publish(name, event.payload) === -1;
-    onDelivery(event, connections);
+    if (connections > 0) onDelivery(event, connections);
     if (isSlow) onSlow();
     return { connections, isSlow };
   }
