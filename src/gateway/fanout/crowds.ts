@@ -1,6 +1,6 @@
 import type { LogEvent } from "../../contract/log/log-event.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
-import type { Played } from "./played.ts";
+import { type Played, together, toNobody } from "./played.ts";
 
 /** Bun's native topics, which reach WebSockets. */
 export type SocketTopics = {
@@ -79,14 +79,6 @@ export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): C
     return { connections, isSlow };
   }
 
-  function writeTo(names: readonly string[], one: Waiting): Played {
-    const played = names.map((name) => write(name, one));
-    return {
-      connections: played.reduce((sum, { connections }) => sum + connections, 0),
-      isSlow: played.some(({ isSlow }) => isSlow),
-    };
-  }
-
   /** Lets the event wait for each part. */
   function defer(topic: string, names: readonly string[], one: Waiting): Played {
     const { org } = one.event;
@@ -100,14 +92,27 @@ export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): C
     return { connections, isSlow: false };
   }
 
-  function settle(org: string): void {
+  function next(org: string): WaitingPart | undefined {
     const crowd = waiting.get(org);
-    if (crowd === undefined) return;
-    waiting.delete(org);
-    for (const [name, ones] of crowd.parts) {
-      crowd.parts.delete(name);
-      for (const one of ones) write(name, one);
+    if (crowd === undefined) return undefined;
+    const [first] = crowd.parts;
+    if (first === undefined) {
+      waiting.delete(org);
+      return undefined;
     }
+    const [name, ones] = first;
+    return {
+      deliveries: ones.length * sockets.countSubscribers(name),
+      write() {
+        const left = crowd.parts.get(name) ?? [];
+        crowd.parts.delete(name);
+        return left.reduce((sum, one) => sum + write(name, one).connections, 0);
+      },
+    };
+  }
+
+  function settle(org: string): void {
+    for (let part = next(org); part !== undefined; part = next(org)) part.write();
   }
 
   return {
@@ -132,26 +137,10 @@ export function createCrowds({ sockets, isShared, onDelivery }: Dependencies): C
       const crowd = waiting.get(event.org);
       if (crowd !== undefined && !(mayWait && crowd.topic === topic)) settle(event.org); // in order for each socket
       if (names === undefined) return write(topic, one);
-      return mayWait ? defer(topic, names, one) : writeTo(names, one);
+      if (mayWait) return defer(topic, names, one);
+      return names.map((name) => write(name, one)).reduce(together, toNobody);
     },
-    next(org) {
-      const crowd = waiting.get(org);
-      if (crowd === undefined) return undefined;
-      const [first] = crowd.parts;
-      if (first === undefined) {
-        waiting.delete(org);
-        return undefined;
-      }
-      const [name] = first;
-      return {
-        deliveries: first[1].length * sockets.countSubscribers(name),
-        write() {
-          const ones = crowd.parts.get(name) ?? [];
-          crowd.parts.delete(name);
-          return ones.reduce((sum, one) => sum + write(name, one).connections, 0);
-        },
-      };
-    },
+    next,
     settle,
     settleAll() {
       for (const org of waiting.keys()) settle(org);

@@ -3,7 +3,7 @@ import { createGuard } from "../../lib/observing/guard.ts";
 import { joinIds } from "../../lib/text/joined-ids.ts";
 import type { StreamFrames } from "../streams/stream-frames.ts";
 import { messageIn } from "./event-facts.ts";
-import { type Played, toNobody } from "./played.ts";
+import { type Played, together, toNobody } from "./played.ts";
 
 /**
  * A server-sent event stream, which Bun's native topics do not reach. `deliver` takes a frame with the id of the message whose
@@ -78,14 +78,9 @@ export function createTopics({ frames, onDelivery, onError }: Dependencies): Top
     publishToFeeds(event) {
       const listeners = feeds.get(event.org);
       if (listeners === undefined) return toNobody;
-      let connections = 0;
-      let isSlow = false;
-      for (const feed of listeners) {
-        const heard = feed.hear(event);
-        connections += heard.connections;
-        isSlow = heard.isSlow || isSlow;
-      }
-      return { connections, isSlow };
+      let played = toNobody;
+      for (const feed of listeners) played = together(played, feed.hear(event));
+      return played;
     },
     addStream(topic, listener) {
       add(streams, topic, listener);
