@@ -217,17 +217,39 @@ describe("SQLite", () => {
     await context.dispose();
   });
 
-  test("checkpoints little at once: 250 pages of a change, 4,000 of sends, and those of the last commit", async () => {
+  const sizes: [what: string, turn: Turn, orgs: string[], pages: number][] = [
+    ["a change", { of: "o" }, ["o"], 250],
+    ["sends by several organizations", "shared", ["o", "another"], 1_000],
+    ["sends by one organization", "shared", ["o"], 4_000],
+  ];
+  test.each(sizes)("after %s, checkpoints few pages at once", async (_, turn, orgs, pages) => {
     const { file, driver, remove } = openInFolder();
-    const pageOfLog = 4_096 + 24; // with its header
-    const pagesThatWaited = () => statSync(`${file}-wal`).size / pageOfLog; // the file is overwritten from its start and never truncated
-    const write = (turn: Turn | undefined, bytes: number) =>
-      driver.transaction((sql) => sql.run("INSERT INTO t VALUES (zeroblob(?))", bytes), turn);
     await driver.transaction((sql) => sql.run("CREATE TABLE t (v BLOB)"));
-    for (let count = 0; count < 100; count++) await write({ of: "o" }, 100_000);
-    expect(pagesThatWaited()).toBeWithin(250, 250 + 60);
-    for (let count = 0; count < 200; count++) await write("shared", 100_000);
-    expect(pagesThatWaited()).toBeWithin(4_000, 4_000 + 60);
+    for (let count = 0; count < 400; count++) {
+      await driver.transaction(async (sql) => {
+        await sql.limitTo([orgs[count % orgs.length] ?? ""]);
+        await sql.run("INSERT INTO t VALUES (zeroblob(100000))");
+      }, turn);
+    }
+    const pagesThatWaited = statSync(`${file}-wal`).size / (4_096 + 24); // overwritten from its start and never truncated
+    expect(pagesThatWaited).toBeWithin(pages, pages + 60);
+    await driver.close();
+    remove();
+  });
+
+  test("a send that waits for a change does not wait for its checkpoint, too", async () => {
+    const { file, driver, remove } = openInFolder();
+    await driver.transaction((sql) => sql.run("CREATE TABLE t (v BLOB)"));
+    const other = new Database(file, { readonly: true });
+    const checkpointed = () =>
+      other.query<{ checkpointed: number }, []>("PRAGMA wal_checkpoint(NOOP)").get()?.checkpointed ?? Number.NaN;
+    const change = driver.transaction((sql) => sql.run("INSERT INTO t VALUES (zeroblob(2000000))"), { of: "o" });
+    const seenBySend = await driver.transaction(async () => checkpointed(), "shared");
+    await change;
+    const seenLater = await driver.transaction(async () => checkpointed());
+    expect(seenBySend).toBe(0);
+    expect(seenLater).toBeGreaterThan(250);
+    other.close();
     await driver.close();
     remove();
   });

@@ -8,18 +8,10 @@ import { type Driver, house, type Reader, type Row, type Sql, type SqlValue, typ
 import { createLastWrites } from "../sql/last-writes.ts";
 import { createRewriting } from "../sql/rewriting.ts";
 import { createRowsOneByOne } from "../sql/rows.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { createForgetting } from "./forgetting.ts";
 
 const ownerOnly = 0o600;
-// How many pages the write-ahead log may hold before a checkpoint, which delays waiting writers: 1,000 pages take some 4 ms.
-// Batches of sends rewrite the same pages, parts of imports do so less; other changes do not, and each gets a small
-// checkpoint of its own.
-const pagesPerCheckpoint = { shared: 4_000, bulk: 1_000, others: 250 };
-// Long texts fill pages that nothing rewrites, so a checkpoint takes time for each: 4 MiB take some 4 ms, and one comes
-// after half of that, counted in characters. So do the rows of webhooks, of which a batch of sends may write hundreds.
-const longCharacters = 4_096; // a page
-const dueRowCharacters = 300; // with its indexes
-const longPerCheckpoint = 2 * 1024 * 1024;
 // Far more than checkpoints let it grow to. A long read can hold them up; once it has ended, the file gets this small again.
 const maxIdleLogBytes = 64 * 1024 * 1024;
 const busyTimeoutMs = 5000;
@@ -47,38 +39,23 @@ export function openSqlite(file: string): Driver {
   writer.run(`PRAGMA journal_size_limit = ${maxIdleLogBytes}`);
   const [begin, commit] = [writer.prepare("BEGIN IMMEDIATE"), writer.prepare("COMMIT")];
   const reader = openSqliteReader(file);
-  let longWritten = 0;
+  const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
+  const between = (work: () => Promise<void>) => queue.add(house, work);
+  const forgetting = createForgetting({ writer, busyTimeoutMs, between });
+  const checkpoints = createCheckpoints({ writer, between });
   const rows = createRowsOneByOne((text) => {
     const statement = writer.query<Row, SqlValue[]>(text);
     if (!text.startsWith("INSERT")) return (...values) => statement.all(...values);
-    const ofRow = text.startsWith('INSERT INTO "webhook_due"') ? dueRowCharacters : 0;
+    const countRow = checkpoints.rowsOf(text);
     return (...values) => {
-      longWritten += ofRow;
-      for (const value of values)
-        if (typeof value === "string" && value.length > longCharacters) longWritten += value.length;
+      countRow(values);
       return statement.all(...values);
     };
   });
-  const statements = { ...sqlOn(writer), rows, limitTo: async () => undefined };
-  const queue = createQueue(() => unavailable({ detail: "this node is shutting down; retry with the same id" }));
-
-  const forgetting = createForgetting({ writer, busyTimeoutMs, between: (work) => queue.add(house, work) });
-  let pagesNow = 0;
-
-  function checkpointEvery(pages: number): void {
-    if (pages !== pagesNow) writer.run(`PRAGMA wal_autocheckpoint = ${pages}`);
-    pagesNow = pages;
-  }
-
-  function checkpointLongTexts(): void {
-    if (longWritten < longPerCheckpoint) return;
-    longWritten = 0;
-    writer.run("PRAGMA wal_checkpoint(PASSIVE)");
-  }
+  const statements = { ...sqlOn(writer), rows, limitTo: async (orgs: readonly string[]) => checkpoints.note(orgs) };
 
   async function runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, turn: Turn): Promise<Result> {
     try {
-      checkpointEvery(pagesPerCheckpoint[kindOf(turn)]);
       begin.run();
       const { lastly, settle } = createLastWrites();
       let forgets = false;
@@ -88,7 +65,7 @@ export function openSqlite(file: string): Driver {
       const result = await work({ ...statements, lastly, forget });
       await settle();
       commit.run();
-      checkpointLongTexts();
+      checkpoints.afterCommit(turn);
       if (forgets) forgetting.soon();
       return result;
     } catch (error) {
@@ -192,11 +169,6 @@ function setParametersAside(text: string): string {
   const parameter = `parameter (${names.join(", ")}) AS (VALUES (${names.map(() => "?").join(", ")}))`;
   if (!query.startsWith("WITH ")) return `WITH ${parameter} ${query}`;
   return query.replace(/^WITH(?: RECURSIVE)? /, (start) => `${start}${parameter}, `);
-}
-
-function kindOf(turn: Turn): keyof typeof pagesPerCheckpoint {
-  if (turn === "shared") return "shared";
-  return turn.isBulk ? "bulk" : "others";
 }
 
 /** Translates a full disk and a busy file into errors for the caller; anything else is a bug and stays as it is. */

@@ -1,0 +1,93 @@
+import type { Database } from "bun:sqlite";
+import type { Turn } from "../../lib/queues/turns.ts";
+import { steadyClock } from "../../lib/time/clock.ts";
+
+// How many pages the write-ahead log may hold before a checkpoint: 4,000 take 10 to 15 ms, 1,000 take 4 to 7. Batches of sends
+// rewrite the same pages, parts of imports do so less, other changes do not; so for the first two, fewer pages at once cost
+// more in all, which is worth it while another organization waits.
+const pagesPerCheckpoint = {
+  alone: { shared: 4_000, bulk: 1_000, others: 250 },
+  several: { shared: 1_000, bulk: 500, others: 250 },
+};
+const severalMs = 1_000; // since one organization wrote after another
+const mostPages = 8_000; // then a commit copies them itself
+// SQLite before 3.51, as in some versions of macOS, does not tell how many pages the log holds; then commits copy them.
+const firstThatTells = ">=3.51.0";
+const pagesUntold = 500;
+// Long texts fill pages that nothing rewrites, so a checkpoint takes time for each: 4 MiB take some 4 ms, and one comes
+// after half of that, counted in characters. So do the rows of webhooks, of which a batch of sends may write hundreds.
+const longCharacters = 4_096; // a page
+const dueRowCharacters = 300; // with its indexes
+const longPerCheckpoint = 2 * 1024 * 1024;
+
+/** Copies pages from the write-ahead log to the database, a bounded number at a time. */
+export type Checkpoints = {
+  /** Notes which organizations write. */
+  note(orgs: readonly string[]): void;
+  /** Returns the function that counts the long texts in the values of a row that a statement writes. */
+  rowsOf(statement: string): (values: readonly unknown[]) => void;
+  /** Lets a checkpoint follow a commit if one is due. */
+  afterCommit(turn: Turn): void;
+};
+
+type Options = {
+  /** The connection that writes, in WAL mode. */
+  writer: Database;
+  /** Runs work between transactions. Rejects once the database is closing, which makes a checkpoint. */
+  between(work: () => Promise<void>): Promise<void>;
+};
+
+/**
+ * Creates the checkpoints of a database. Each has a turn of its own: if a commit ran it, a send that waits for the writer would
+ * wait for both.
+ */
+export function createCheckpoints({ writer, between }: Options): Checkpoints {
+  const look = tellsPages(writer) ? writer.prepare<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)") : undefined;
+  let longWritten = 0;
+  let isComing = false;
+  let lastOrg: string | undefined;
+  let severalUntil = 0;
+  writer.run(`PRAGMA wal_autocheckpoint = ${look === undefined ? pagesUntold : mostPages}`);
+
+  function isDue(turn: Turn): boolean {
+    if (longWritten >= longPerCheckpoint) return true;
+    const most = pagesPerCheckpoint[steadyClock.now() < severalUntil ? "several" : "alone"];
+    return (look?.get()?.log ?? 0) >= most[kindOf(turn)];
+  }
+
+  async function checkpoint(): Promise<void> {
+    isComing = false;
+    longWritten = 0;
+    writer.run("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
+  return {
+    note(orgs) {
+      if (lastOrg !== undefined && orgs.some((org) => org !== lastOrg)) severalUntil = steadyClock.now() + severalMs;
+      lastOrg = orgs.at(-1) ?? lastOrg;
+    },
+    rowsOf(statement) {
+      const ofRow = statement.startsWith('INSERT INTO "webhook_due"') ? dueRowCharacters : 0;
+      return (values) => {
+        longWritten += ofRow;
+        for (const value of values)
+          if (typeof value === "string" && value.length > longCharacters) longWritten += value.length;
+      };
+    },
+    afterCommit(turn) {
+      if (isComing || !isDue(turn)) return;
+      isComing = true;
+      between(checkpoint).catch(() => undefined); // a full disk, for example; the next commit tries again
+    },
+  };
+}
+
+function tellsPages(database: Database): boolean {
+  const { version = "" } = database.query<{ version: string }, []>("SELECT sqlite_version() AS version").get() ?? {};
+  return Bun.semver.satisfies(version, firstThatTells);
+}
+
+function kindOf(turn: Turn): keyof typeof pagesPerCheckpoint.alone {
+  if (turn === "shared") return "shared";
+  return turn.isBulk ? "bulk" : "others";
+}
