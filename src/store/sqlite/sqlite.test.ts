@@ -243,12 +243,16 @@ describe("SQLite", () => {
     const other = new Database(file, { readonly: true });
     const checkpointed = () =>
       other.query<{ checkpointed: number }, []>("PRAGMA wal_checkpoint(NOOP)").get()?.checkpointed ?? Number.NaN;
-    const change = driver.transaction((sql) => sql.run("INSERT INTO t VALUES (zeroblob(2000000))"), { of: "o" });
-    const seenBySend = await driver.transaction(async () => checkpointed(), "shared");
-    await change;
-    const seenLater = await driver.transaction(async () => checkpointed());
-    expect(seenBySend).toBe(0);
-    expect(seenLater).toBeGreaterThan(250);
+    const sent = Promise.withResolvers<number>();
+    await driver.transaction(
+      async (sql) => {
+        await sql.run("INSERT INTO t VALUES (zeroblob(2000000))");
+        driver.transaction(async () => checkpointed(), "shared").then(sent.resolve, sent.reject);
+      },
+      { of: "o" },
+    );
+    expect(await sent.promise).toBe(0);
+    expect(await driver.transaction(async () => checkpointed())).toBeGreaterThan(250);
     other.close();
     await driver.close();
     remove();
